@@ -1,0 +1,103 @@
+package elo_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"elobot/internal/elo"
+)
+
+func TestExpected(t *testing.T) {
+	t.Parallel()
+	// The pairs are those of the table in the FIDE Handbook, B.02, 8.1.2, which gives two digits, and the two that
+	// follow from the formula by hand.
+	for _, tc := range []struct {
+		a, b, want, within float64
+	}{
+		{1500, 1500, 0.5, 0},
+		{1900, 1500, 10.0 / 11, 1e-12},
+		{1500, 1900, 1.0 / 11, 1e-12},
+		{1600, 1500, 0.64, 0.005},
+		{1700, 1500, 0.76, 0.005},
+		{1800, 1500, 0.85, 0.005},
+	} {
+		if got := elo.Expected(tc.a, tc.b); math.Abs(got-tc.want) > tc.within {
+			t.Errorf("Expected(%v, %v) = %v, want %v", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		k    int
+		a, b []int
+		s    elo.Score
+		want int
+	}{
+		{"equals", 32, []int{1500}, []int{1500}, elo.Win, 16},
+		{"equals, lost", 32, []int{1500}, []int{1500}, elo.Loss, -16},
+		{"equals, drawn", 32, []int{1500}, []int{1500}, elo.Draw, 0},
+		{"the favourite wins", 32, []int{1900}, []int{1500}, elo.Win, 3},
+		{"the favourite loses", 32, []int{1900}, []int{1500}, elo.Loss, -29},
+		{"the favourite draws", 32, []int{1900}, []int{1500}, elo.Draw, -13},
+		{"the outsider draws", 32, []int{1500}, []int{1900}, elo.Draw, 13},
+		{"a smaller K", 10, []int{1500}, []int{1500}, elo.Win, 5},
+		{"half a point is rounded away from zero", 1, []int{1500}, []int{1500}, elo.Win, 1},
+		{"averages", 32, []int{1400, 1600}, []int{1500, 1500}, elo.Win, 16},
+		{"no more than the loser has", 32, []int{5}, []int{5}, elo.Win, 5},
+		{"no more than the winner can take", 32, []int{elo.Max - 1}, []int{elo.Max - 1}, elo.Win, 1},
+		{"no more than the poorest of a side has", 32, []int{20, 20}, []int{2, 38}, elo.Win, 2},
+	} {
+		if got := elo.Change(tc.k, tc.a, tc.b, tc.s); got != tc.want {
+			t.Errorf("%s: Change(%d, %v, %v, %v) = %d, want %d", tc.name, tc.k, tc.a, tc.b, tc.s, got, tc.want)
+		}
+	}
+}
+
+func TestChangeProperties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 4).Draw(t, "size")
+		side := rapid.SliceOfN(rapid.IntRange(elo.Min, elo.Max), size, size)
+		a, b := side.Draw(t, "a"), side.Draw(t, "b")
+		k := rapid.IntRange(1, 1000).Draw(t, "k")
+		s := rapid.SampledFrom([]elo.Score{elo.Loss, elo.Draw, elo.Win}).Draw(t, "s")
+		change := elo.Change(k, a, b, s)
+
+		if mirrored := elo.Change(k, b, a, 1-s); mirrored != -change {
+			t.Fatalf("seen from the other side it is %d, not %d", mirrored, -change)
+		}
+		if s == elo.Win && change < 0 || s == elo.Loss && change > 0 {
+			t.Fatalf("a score of %v changes the rating by %d", s, change)
+		}
+		if change > k || change < -k {
+			t.Fatalf("a change of %d with a K-factor of %d", change, k)
+		}
+		for i := range a {
+			for _, r := range []int{a[i] + change, b[i] - change} {
+				if r < elo.Min || r > elo.Max {
+					t.Fatalf("a rating of %d", r)
+				}
+			}
+		}
+	})
+}
+
+func TestScoreOf(t *testing.T) {
+	t.Parallel()
+	if elo.ScoreOf(3, 1) != elo.Win || elo.ScoreOf(1, 3) != elo.Loss || elo.ScoreOf(2, 2) != elo.Draw {
+		t.Error("3:1 wins, 1:3 loses and 2:2 is a draw")
+	}
+}
+
+func BenchmarkChange(b *testing.B) {
+	b.ReportAllocs()
+	one, other := []int{1512}, []int{1488}
+	for b.Loop() {
+		elo.Change(32, one, other, elo.Win)
+	}
+}
