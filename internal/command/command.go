@@ -1,0 +1,90 @@
+package command
+
+import "strings"
+
+// The canonical names of the commands that this package knows.
+const (
+	NameStart   = "start"
+	NameHelp    = "help"
+	NameJoin    = "join"
+	NameMatch   = "match"
+	NameRanking = "ranking"
+)
+
+// Command is a message that begins with a command for this bot.
+type Command struct {
+	// Name is the canonical name: aliases are resolved, an unknown command keeps
+	// its own. It is never empty, always in lower case and without the slash.
+	Name string
+	// Args is what follows the command, trimmed, with a space in the place of each
+	// mention.
+	Args string
+	// Mentions are the people named, in order of appearance; nil if there are none.
+	Mentions []Person
+}
+
+// Parse reads a message that begins with a command. botUsername is this bot's
+// own, without the @. ok is false for anything else: for a command to another
+// bot, and for text that merely contains a command. Entities that do not fit the
+// text are ignored.
+func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
+	head, found := commandHead(text, entities)
+	if !found {
+		return Command{}, false
+	}
+	name, bot, addressed := strings.Cut(head[1:], "@")
+	if addressed && !strings.EqualFold(bot, botUsername) {
+		return Command{}, false
+	}
+	args, mentions := cutMentions(text, len(head), entities, botUsername)
+	return Command{Name: canonicalName(name), Args: args, Mentions: mentions}, true
+}
+
+// WantsHelp reports whether the command asks how it is used: "/match help", and
+// only that.
+func (c Command) WantsHelp() bool {
+	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
+}
+
+// commandHead returns the command that text begins with, slash and bot's name
+// included. A command is ASCII, so that its bytes are its UTF-16 code units.
+func commandHead(text string, entities []Entity) (string, bool) {
+	for _, e := range entities {
+		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 2 || e.Length > len(text) {
+			continue
+		}
+		head, rest := text[:e.Length], text[e.Length:]
+		if head[0] != '/' || rest != "" && isWordByte(rest[0]) {
+			continue
+		}
+		name, bot, addressed := strings.Cut(head[1:], "@")
+		if isWord(name) && (!addressed || isWord(bot)) {
+			return head, true
+		}
+	}
+	return "", false
+}
+
+func canonicalName(name string) string {
+	name = strings.ToLower(name)
+	switch name {
+	case "top", "leaderboard":
+		return NameRanking
+	default:
+		return name
+	}
+}
+
+// isWord reports whether s is made of what commands and usernames are made of.
+func isWord(s string) bool {
+	for i := range len(s) {
+		if !isWordByte(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isWordByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// EntityKind says what an entity marks.
+type EntityKind string
+
+// The kinds that matter to commands; all others are ignored.
+const (
+	KindBotCommand  EntityKind = "bot_command"
+	KindMention     EntityKind = "mention"
+	KindTextMention EntityKind = "text_mention"
+)
+
+// Entity is one marked piece of a message. Offset and Length are in UTF-16 code
+// units, as Telegram counts them.
+type Entity struct {
+	Kind           EntityKind
+	Offset, Length int
+	User           *Person // of a text mention
+}
+
+// maxUsername is the length of the longest username that Telegram gives.
+const maxUsername = 32
+
+// cutMentions returns what follows the first headLength bytes of text, which
+// are ASCII, with a space in the place of each mention, and the people mentioned.
+// Of two mentions that overlap, the one that begins first counts.
+func cutMentions(text string, headLength int, entities []Entity, botUsername string) (string, []Person) {
+	var marks []Entity
+	for _, e := range entities {
+		isMention := e.Kind == KindMention || e.Kind == KindTextMention
+		if isMention && e.Offset >= headLength && e.Length > 0 {
+			marks = append(marks, e)
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
+
+	var args strings.Builder
+	var people []Person
+	done := position{bytes: headLength, units: headLength}
+	for _, e := range marks {
+		if e.Offset < done.units {
+			continue
+		}
+		start, startFits := done.forward(text, e.Offset-done.units)
+		end, endFits := start.forward(text, e.Length)
+		if !startFits || !endFits {
+			continue
+		}
+		p, ok := e.person(text[start.bytes:end.bytes], botUsername)
+		if !ok {
+			continue
+		}
+		people = append(people, p)
+		args.WriteString(text[done.bytes:start.bytes])
+		args.WriteByte(' ')
+		done = end
+	}
+	args.WriteString(text[done.bytes:])
+	return strings.TrimFunc(args.String(), isSpace), people
+}
+
+// person returns whom a mention names; piece is the text that it marks.
+func (e Entity) person(piece, botUsername string) (Person, bool) {
+	var p Person
+	switch e.Kind {
+	case KindMention:
+		username, marked := strings.CutPrefix(piece, "@")
+		if !marked || !isWord(username) || len(username) > maxUsername {
+			return Person{}, false
+		}
+		p.Username = username
+	case KindTextMention:
+		if e.User == nil || e.User.UserID <= 0 {
+			return Person{}, false
+		}
+		p = *e.User
+	default:
+		return Person{}, false
+	}
+	p.IsBot = p.IsBot || isBotUsername(p.Username, botUsername)
+	return p, true
+}
+
+// position is a place in a text, counted in bytes and in UTF-16 code units.
+type position struct{ bytes, units int }
+
+// forward returns the position n code units after p. It reports false if the
+// text ends before, or if the place is in the middle of a surrogate pair.
+func (p position) forward(text string, n int) (position, bool) {
+	for n > 0 {
+		if p.bytes == len(text) {
+			return p, false
+		}
+		r, size := utf8.DecodeRuneInString(text[p.bytes:])
+		units := utf16.RuneLen(r)
+		if units > n {
+			return p, false
+		}
+		p.bytes += size
+		p.units += units
+		n -= units
+	}
+	return p, true
+}
+
+// isSpace reports whether r separates words. Control and formatting characters
+// (direction marks, joiners) do: nobody sees them, and clients insert them.
+func isSpace(r rune) bool {
+	return unicode.IsSpace(r) || isInvisible(r)
+}
+
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf)
+}

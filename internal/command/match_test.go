@@ -1,0 +1,296 @@
+package command_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/command"
+)
+
+func TestParseMatch(t *testing.T) {
+	t.Parallel()
+	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	const reply, me = "{reply}", "{sender}"
+	for _, tc := range []struct {
+		template string
+		a, b     string
+		score    command.Score
+	}{
+		{"/match {a} {b} 3 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3:1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3-1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {b} {a} 3–1", "{b}", "{a}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3—1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3−1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3：1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 ： 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 : 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 :1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3: 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 - 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3- 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 – 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/Match@EloBot {a}\n{b}\n3\n1\n", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a}{b} 3:1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3:1.", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a}, {b}, 3:1;", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match \u200f{a} {b} \u2068 3\u200e:1\u2069", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b}\u00a03\u30001", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match 3:1 {a} {b}", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} 3:1 {b}", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} 3 {b} 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 2:2", "{a}", "{b}", command.Score{A: 2, B: 2}},
+		{"/match {a} {b} 0:0", "{a}", "{b}", command.Score{}},
+		{"/match {a} {b} 0:999", "{a}", "{b}", command.Score{B: 999}},
+		{"/match {a} {b} 007:010", "{a}", "{b}", command.Score{A: 7, B: 10}},
+		{"/match {a} {me} 3:1", "{a}", me, command.Score{A: 3, B: 1}},
+		{"/match {me} {b} 3:1", me, "{b}", command.Score{A: 3, B: 1}},
+		{"/match {b} 3:1", "", "{b}", command.Score{A: 3, B: 1}},
+		{"/match 3:1 {b}", "", "{b}", command.Score{A: 3, B: 1}},
+		{"/match 3 {b} 1", "", "{b}", command.Score{A: 3, B: 1}},
+		{"/match 3:1", "", reply, command.Score{A: 3, B: 1}},
+		{"/match 3 1", "", reply, command.Score{A: 3, B: 1}},
+	} {
+		for _, n := range namings() {
+			t.Run(n.name+" "+tc.template, func(t *testing.T) {
+				t.Parallel()
+				person := func(key string) command.Person {
+					switch key {
+					case reply:
+						return replied
+					case me, "":
+						return sender()
+					default:
+						return n.people[key].person
+					}
+				}
+				m := n.fill(tc.template)
+				c, ok := command.Parse(m.text, m.entities, botUsername)
+				if !ok {
+					t.Fatal("no command")
+				}
+				// A reply to a third person changes nothing where somebody is mentioned.
+				got, err := command.ParseMatch(c, sender(), &replied)
+				if err != nil {
+					t.Fatalf("%v, %+v", err, err)
+				}
+				want := command.Match{A: person(tc.a), B: person(tc.b), Self: tc.a == "", Score: tc.score}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestParseMatchScoreErrors(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		score  string
+		reason command.Reason
+		detail string
+	}{
+		{"", command.ReasonNoScore, ""},
+		{"-", command.ReasonNoScore, ""},
+		{"3", command.ReasonIncompleteScore, "3"},
+		{"3:", command.ReasonIncompleteScore, "3"},
+		{":1", command.ReasonIncompleteScore, "1"},
+		{"3 1 2", command.ReasonThirdNumber, "2"},
+		{"3:1:2", command.ReasonThirdNumber, "2"},
+		{"11:7 9:11", command.ReasonSeveralScores, "9:11"},
+		{"11:7, 9:11, 11:5", command.ReasonSeveralScores, "9:11"},
+		{"11:7,9:11", command.ReasonSeveralScores, "11:7,9:11"},
+		{"11 7 9 11", command.ReasonSeveralScores, "9"},
+		{"-3:1", command.ReasonNegativeNumber, "-3"},
+		{"3 -1", command.ReasonNegativeNumber, "-1"},
+		{"3 –1", command.ReasonNegativeNumber, "–1"},
+		{"3:-1", command.ReasonNegativeNumber, "-1"},
+		{"3--1", command.ReasonNegativeNumber, "-1"},
+		{"3 - -1", command.ReasonNegativeNumber, "-1"},
+		{"-3 -1", command.ReasonNegativeNumber, "-3"},
+		{"3 −1000", command.ReasonNegativeNumber, "−1000"},
+		{"3.5:1", command.ReasonDecimalNumber, "3.5:1"},
+		{"3 1.0", command.ReasonDecimalNumber, "1.0"},
+		{"3,5 1", command.ReasonDecimalNumber, "3,5"},
+		{".3:1", command.ReasonDecimalNumber, ".3:1"},
+		{"1000:1", command.ReasonScoreTooLarge, "1000"},
+		{"3 0000", command.ReasonScoreTooLarge, "0000"},
+		{"3:" + strings.Repeat("9", 4000), command.ReasonScoreTooLarge, strings.Repeat("9", 32)},
+		{"３:１", command.ReasonForeignDigits, "３:１"},
+		{"٣ ١", command.ReasonForeignDigits, "٣"},
+		{"3:1²", command.ReasonForeignDigits, "3:1²"},
+		{"3️⃣:1️⃣", command.ReasonForeignDigits, "3️⃣:1️⃣"},
+		{"𝟛:𝟙", command.ReasonForeignDigits, "𝟛:𝟙"},
+		{"3::1", command.ReasonUnexpectedWord, ":"},
+		{": 3 1", command.ReasonUnexpectedWord, ":"},
+		{"- 3:1", command.ReasonUnexpectedWord, "-"},
+		{"3 - - 1", command.ReasonUnexpectedWord, "-"},
+		{"3:1 -", command.ReasonUnexpectedWord, "-"},
+		{"vs 3:1", command.ReasonUnexpectedWord, "vs"},
+		{"3:1 gg wp", command.ReasonUnexpectedWord, "gg"},
+		{"three one", command.ReasonUnexpectedWord, "three"},
+		{"3:x", command.ReasonUnexpectedWord, "3:x"},
+		{"3x1", command.ReasonUnexpectedWord, "3x1"},
+		{"+3:1", command.ReasonUnexpectedWord, "+3:1"},
+		{"...3", command.ReasonDecimalNumber, "...3"},
+		{".-", command.ReasonUnexpectedWord, ".-"},
+		{"...", command.ReasonNoScore, ""},
+		{"3:1🏆", command.ReasonUnexpectedWord, "3:1🏆"},
+		{"נגד 3:1", command.ReasonUnexpectedWord, "נגד"},
+		{"3:1 \xff\x00", command.ReasonUnexpectedWord, "\ufffd"},
+		{strings.Repeat("🏓", 40) + " 3:1", command.ReasonUnexpectedWord, strings.Repeat("🏓", 32)},
+		{"@xyz 3:1", command.ReasonUnknownMention, "@xyz"},
+		{"3:1@alice", command.ReasonUnknownMention, "3:1@alice"},
+		{"@ 3:1", command.ReasonUnknownMention, "@"},
+		{"@דוד 3:1", command.ReasonUnknownMention, "@דוד"},
+		{"@1 3", command.ReasonUnknownMention, "@1"},
+	} {
+		for _, n := range namings() {
+			for _, template := range []string{"/match {a} {b} " + tc.score, "/match {b} " + tc.score, "/match " + tc.score + " {b}"} {
+				t.Run(n.name, func(t *testing.T) {
+					t.Parallel()
+					wantFormError(t, n.fill(template), sender(), nil, tc.reason, tc.detail)
+				})
+			}
+		}
+	}
+}
+
+func TestParseMatchPeopleErrors(t *testing.T) {
+	t.Parallel()
+	samReplied := sender()
+	bot := command.Person{UserID: 5, Username: botUsername, IsBot: true}
+	nobody := command.Person{}
+	for _, tc := range []struct {
+		template string
+		sender   command.Person
+		reply    *command.Person
+		reason   command.Reason
+		detail   string // a key, or the text itself
+	}{
+		{"/match", sender(), nil, command.ReasonEmpty, ""},
+		{"/match@elobot \n\u200f", sender(), nil, command.ReasonEmpty, ""},
+		{"/match", nobody, nil, command.ReasonEmpty, ""},
+		{"/match", sender(), &bot, command.ReasonEmpty, ""},
+		{"/match 3:1", sender(), nil, command.ReasonNoOpponent, ""},
+		{"/match 3:1", sender(), &nobody, command.ReasonNoOpponent, ""},
+		{"/match ,", sender(), nil, command.ReasonNoOpponent, ""},
+		{"/match @bob 3:1", sender(), nil, command.ReasonUnknownMention, "@bob"},
+		{"/match bob 3:1", sender(), nil, command.ReasonUnexpectedWord, "bob"},
+		{"/match {b} 3:1", nobody, nil, command.ReasonNameBothPlayers, ""},
+		{"/match 3:1", nobody, nil, command.ReasonNameBothPlayers, ""},
+		{"/match 3:1", nobody, &samReplied, command.ReasonNameBothPlayers, ""},
+		{"/match {b} 3:1", command.Person{UserID: 1087968824, IsBot: true}, nil, command.ReasonNameBothPlayers, ""},
+		{"/match {a} {b} {c} 3:1", sender(), nil, command.ReasonTooManyPeople, "{c}"},
+		{"/match {a} {b} {a} 3:1", nobody, nil, command.ReasonTooManyPeople, "{a}"},
+		{"/match {b} {b} 3:1", sender(), nil, command.ReasonSamePerson, "{b}"},
+		{"/match {b} {b}", nobody, nil, command.ReasonSamePerson, "{b}"},
+		{"/match {me} 3:1", sender(), nil, command.ReasonSamePerson, "@Sam"},
+		{"/match {me} {me} 3:1", sender(), nil, command.ReasonSamePerson, "@Sam"},
+		{"/match 3:1", sender(), &samReplied, command.ReasonSamePerson, "@Sam"},
+		{"/match {bot} 3:1", sender(), nil, command.ReasonBot, "{bot}"},
+		{"/match {bot} {a} 3:1", sender(), nil, command.ReasonBot, "{bot}"},
+		{"/match {a} {bot} 3:1", nobody, nil, command.ReasonBot, "{bot}"},
+		{"/match {bot} {bot} 3:1", nobody, nil, command.ReasonBot, "{bot}"},
+		{"/match 3:1", sender(), &bot, command.ReasonBot, "@EloBot"},
+		{"/match {me} 3:1", sender(), &bot, command.ReasonSamePerson, "@Sam"},
+	} {
+		for _, n := range namings() {
+			t.Run(n.name+" "+tc.template, func(t *testing.T) {
+				t.Parallel()
+				detail := tc.detail
+				if c, ok := n.people[tc.detail]; ok {
+					detail = label(c.person)
+				}
+				wantFormError(t, n.fill(tc.template), tc.sender, tc.reply, tc.reason, detail)
+			})
+		}
+	}
+}
+
+// TestParseMatchSameByTwoNames names one person by username and by id: what the
+// sender and the reply tell ties the two together.
+func TestParseMatchSameByTwoNames(t *testing.T) {
+	t.Parallel()
+	known := sender()
+	byID := command.Person{UserID: known.UserID, Name: "🏓"}
+	byUsername := command.Person{Username: "SAM"}
+	other := command.Person{UserID: 10, Username: "other"}
+	for name, tc := range map[string]struct {
+		mentions []command.Person
+		sender   command.Person
+		reply    *command.Person
+	}{
+		"through the sender":     {[]command.Person{byID, byUsername}, known, nil},
+		"through the reply":      {[]command.Person{byUsername, byID}, other, &known},
+		"through the username":   {[]command.Person{byUsername, {UserID: 9, Username: "sam"}}, other, nil},
+		"the sender by id":       {[]command.Person{byID}, known, nil},
+		"the sender by username": {[]command.Person{byUsername}, known, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := command.Command{Name: command.NameMatch, Args: "3:1", Mentions: tc.mentions}
+			got, err := command.ParseMatch(c, tc.sender, tc.reply)
+			var form *command.FormError
+			if !errors.As(err, &form) || form.Reason != command.ReasonSamePerson {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestParseMatchRepliedBotByUsername(t *testing.T) {
+	t.Parallel()
+	var m message
+	m.mark(command.KindBotCommand, "/match", nil)
+	m.plain(" ")
+	m.mark(command.KindMention, "@helper", nil)
+	m.plain(" 3:1")
+	helper := command.Person{UserID: 6, Username: "Helper", IsBot: true}
+	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
+
+	// What Parse knows of a bot is kept if the reply does not tell it.
+	var own message
+	own.mark(command.KindBotCommand, "/match", nil)
+	own.plain(" ")
+	own.mark(command.KindMention, "@elobot", nil)
+	own.plain(" 3:1")
+	replied := command.Person{UserID: 5, Username: botUsername}
+	wantFormError(t, own, sender(), &replied, command.ReasonBot, "@EloBot")
+}
+
+func TestFormErrorKeepsTextOutOfLogs(t *testing.T) {
+	t.Parallel()
+	err := &command.FormError{Reason: command.ReasonUnexpectedWord, Detail: "secret"}
+	if got, want := err.Error(), "command form: unexpected_word"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func wantFormError(
+	t *testing.T, m message, from command.Person, reply *command.Person, reason command.Reason, detail string,
+) {
+	t.Helper()
+	c, ok := command.Parse(m.text, m.entities, botUsername)
+	if !ok {
+		t.Fatalf("%q: no command", m.text)
+	}
+	got, err := command.ParseMatch(c, from, reply)
+	var form *command.FormError
+	if !errors.As(err, &form) {
+		t.Fatalf("%q: got %+v, %v, want %s", m.text, got, err, reason)
+	}
+	if diff := cmp.Diff(&command.FormError{Reason: reason, Detail: detail}, form); diff != "" {
+		t.Errorf("%q: -want +got:\n%s", m.text, diff)
+	}
+	if utf8.RuneCountInString(form.Detail) > 32 || !utf8.ValidString(form.Detail) {
+		t.Errorf("detail %q", form.Detail)
+	}
+	if got != (command.Match{}) {
+		t.Errorf("%q: a match beside the error: %+v", m.text, got)
+	}
+}

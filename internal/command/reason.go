@@ -1,0 +1,85 @@
+package command
+
+import "strings"
+
+// Reason says what is wrong with the form of a command. Its values are stored
+// and never change their meaning.
+type Reason string
+
+const (
+	// ReasonEmpty: nothing follows the command, as when it was tapped in the menu.
+	ReasonEmpty Reason = "empty"
+	// ReasonNoOpponent: nobody is mentioned, and the message is no reply to anybody.
+	ReasonNoOpponent Reason = "no_opponent"
+	// ReasonNameBothPlayers: fewer than two people are mentioned, and the sender,
+	// who would be one of the players, is not known (an anonymous admin).
+	ReasonNameBothPlayers Reason = "name_both_players"
+	// ReasonTooManyPeople: three or more mentions. Detail is the third person.
+	ReasonTooManyPeople Reason = "too_many_people"
+	// ReasonSamePerson: both sides are one person. Detail is that person.
+	ReasonSamePerson Reason = "same_person"
+	// ReasonBot: one of the players is a bot. Detail is the bot.
+	ReasonBot Reason = "bot"
+	// ReasonUnknownMention: a word with an @ that Telegram has not marked as a
+	// mention, because it is too short for a username or not free-standing. Detail is
+	// the word.
+	ReasonUnknownMention Reason = "unknown_mention"
+	// ReasonUnexpectedWord: a word, or a lone separator, that is neither a mention
+	// nor part of a score. Detail is the word.
+	ReasonUnexpectedWord Reason = "unexpected_word"
+	// ReasonNoScore: people, but no number.
+	ReasonNoScore Reason = "no_score"
+	// ReasonIncompleteScore: one number where a score has two. Detail is the number.
+	ReasonIncompleteScore Reason = "incomplete_score"
+	// ReasonThirdNumber: three numbers where a score has two. Detail is the third.
+	ReasonThirdNumber Reason = "third_number"
+	// ReasonSeveralScores: four or more numbers, as in the games of a match; only one
+	// score is read. Detail is the word in which the second score begins.
+	ReasonSeveralScores Reason = "several_scores"
+	// ReasonNegativeNumber: a number with a minus sign. Detail is the number.
+	ReasonNegativeNumber Reason = "negative_number"
+	// ReasonDecimalNumber: a number with a point or a comma in it. Detail is the word.
+	ReasonDecimalNumber Reason = "decimal_number"
+	// ReasonForeignDigits: digits other than 0 to 9, such as full-width or Arabic ones,
+	// and keycap emoji. Detail is the word.
+	ReasonForeignDigits Reason = "foreign_digits"
+	// ReasonScoreTooLarge: a number of more than three digits. Detail is the number.
+	ReasonScoreTooLarge Reason = "score_too_large"
+)
+
+// FormError says why a command cannot be read.
+type FormError struct {
+	Reason Reason `json:"reason"`
+	// Detail is an excerpt of the offending word as the user wrote it (so it is to
+	// be escaped), at most 32 runes of valid UTF-8 without control and formatting
+	// characters, or empty.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Error gives the reason alone: the text of a message does not belong in a log.
+func (e *FormError) Error() string {
+	return "command form: " + string(e.Reason)
+}
+
+// maxDetail is the number of runes a FormError quotes.
+const maxDetail = 32
+
+func formError(reason Reason, word string) error {
+	return &FormError{Reason: reason, Detail: excerpt(word)}
+}
+
+func excerpt(word string) string {
+	var b strings.Builder
+	runes := 0
+	for _, r := range word {
+		if isInvisible(r) {
+			continue
+		}
+		if runes == maxDetail {
+			break
+		}
+		b.WriteRune(r)
+		runes++
+	}
+	return b.String()
+}
