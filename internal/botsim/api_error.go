@@ -1,0 +1,34 @@
+package botsim
+
+import (
+	"errors"
+	"net/http"
+)
+
+// apiError is a refusal: {"ok":false,…} with the matching HTTP status.
+type apiError struct {
+	code        int
+	description string
+	parameters  map[string]any
+}
+
+func (e *apiError) Error() string { return e.description }
+
+func badRequest(what string) error {
+	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + what}
+}
+
+func forbidden(what string) error {
+	return &apiError{code: http.StatusForbidden, description: "Forbidden: " + what}
+}
+
+func asAPIError(err error) *apiError {
+	var refused *apiError
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
+}
+
+// errGone ends a request without an answer: the client has hung up or the server is closing.
+var errGone = errors.New("nobody waits for the answer")

@@ -1,0 +1,165 @@
+package botsim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Call is one request of the bot, exactly as it came and as it was answered.
+type Call struct {
+	ID          int64 // 1, 2, 3 … in order of arrival
+	Method      string
+	ChatID      int64             // 0 if the request names no chat
+	Params      map[string]string // nested values are JSON text; treat as read-only
+	HTTPMethod  string
+	ContentType string
+	At          time.Time
+	Duration    time.Duration // until the answer was ready to be written
+	Done        bool          // false while it is being worked on
+	Status      int           // HTTP status of the answer, 0 if the connection was cut without one
+	Delivered   bool          // it took effect, whatever the client was told
+	MessageID   int           // the message that it made or edited
+	Fault       string        // name of the fault that was applied, if any
+	Body        string        // beginning of the answer
+}
+
+const maxExcerpt = 400
+
+// callRecord keeps calls in order of arrival. The server's lock guards it.
+type callRecord struct {
+	limit  int
+	calls  []*Call
+	count  int64
+	byName map[string]int64 // finished calls, those that were forgotten included
+}
+
+func (r *callRecord) add(c *Call) {
+	r.count++
+	c.ID = r.count
+	r.calls = append(r.calls, c)
+	// Forgetting half a limit's worth at a time keeps the cost of it constant per call.
+	if r.limit > 0 && len(r.calls) > r.limit+r.limit/2 {
+		r.calls = slices.Delete(r.calls, 0, len(r.calls)-r.limit)
+	}
+}
+
+func (r *callRecord) kept() []*Call {
+	if r.limit > 0 && len(r.calls) > r.limit {
+		return r.calls[len(r.calls)-r.limit:]
+	}
+	return r.calls
+}
+
+// Calls is the record of all calls in order of arrival, those in hand included.
+func (s *Server) Calls() []Call { return s.callsWhere(func(*Call) bool { return true }) }
+
+// CallsOf is the record of the calls of one method.
+func (s *Server) CallsOf(method string) []Call {
+	return s.callsWhere(func(c *Call) bool { return c.Method == method })
+}
+
+func (s *Server) callsWhere(want func(*Call) bool) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []Call
+	for _, c := range s.record.kept() {
+		if want(c) {
+			found = append(found, *c)
+		}
+	}
+	return found
+}
+
+// CallCount is how many calls of a method are finished, also those beyond the record's limit. It costs nothing.
+func (s *Server) CallCount(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.record.byName[method])
+}
+
+// WaitCalls waits until n calls of a method are finished.
+func (s *Server) WaitCalls(ctx context.Context, method string, n int) error {
+	err := s.wait(ctx, &s.callDone, func() bool { return s.record.byName[method] >= int64(n) })
+	if err != nil {
+		return fmt.Errorf("wait for call %d of %s, of which there are %d: %w", n, method, s.CallCount(method), err)
+	}
+	return nil
+}
+
+// WaitConfirmed waits until every update is confirmed.
+func (s *Server) WaitConfirmed(ctx context.Context) error {
+	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.waiting()) == 0 })
+	if err != nil {
+		return fmt.Errorf("wait for %d updates to be confirmed: %w", s.Pending(), err)
+	}
+	return nil
+}
+
+// finish completes the record of a call; it happens before the client gets its answer.
+func (s *Server) finish(c *Call, a answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Duration = s.now().Sub(c.At)
+	c.Status = a.status
+	c.Body = string(a.body[:min(len(a.body), maxExcerpt)])
+	c.Done = true
+	if s.record.byName == nil {
+		s.record.byName = map[string]int64{}
+	}
+	s.record.byName[c.Method]++
+	s.callDone.fire()
+}
+
+// snapshot copies a call for a hook.
+func (s *Server) snapshot(c *Call) Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := *c
+	taken.Params = maps.Clone(c.Params)
+	return taken
+}
+
+// hookList holds functions to be called at a moment, and gives out the means to remove each.
+type hookList struct {
+	next  int
+	hooks map[int]func(Call)
+}
+
+// OnCall calls f for every request before it has any effect and before faults are chosen: f may add a fault
+// for this very call. It runs in the request's own goroutine and may block it; it must not call Close.
+func (s *Server) OnCall(f func(Call)) (remove func()) { return s.hook(&s.onCall, f) }
+
+// AfterEffect calls f for every request after it took effect, or was refused, and before its answer is written.
+func (s *Server) AfterEffect(f func(Call)) (remove func()) { return s.hook(&s.afterEffect, f) }
+
+func (s *Server) hook(l *hookList, f func(Call)) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.hooks == nil {
+		l.hooks = map[int]func(Call){}
+	}
+	id := l.next
+	l.next++
+	l.hooks[id] = f
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(l.hooks, id)
+	}
+}
+
+// run calls the hooks in the order in which they were added, without the lock.
+func (s *Server) run(l *hookList, c *Call) {
+	s.mu.Lock()
+	hooks := make([]func(Call), 0, len(l.hooks))
+	for _, id := range slices.Sorted(maps.Keys(l.hooks)) {
+		hooks = append(hooks, l.hooks[id])
+	}
+	s.mu.Unlock()
+	for _, f := range hooks {
+		f(s.snapshot(c))
+	}
+}

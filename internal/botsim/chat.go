@@ -1,0 +1,261 @@
+package botsim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Ids start beyond 32 bits where Telegram's do.
+const (
+	firstSupergroupID = -1002000000001
+	firstGroupID      = -4000000001
+)
+
+// Kinds of chats, in the Bot API's words.
+const (
+	kindPrivate    = "private"
+	kindGroup      = "group"
+	kindSupergroup = "supergroup"
+)
+
+// Statuses of a chat member, in the Bot API's words.
+const (
+	statusCreator       = "creator"
+	statusAdministrator = "administrator"
+	statusMember        = "member"
+	statusLeft          = "left"
+	statusKicked        = "kicked"
+)
+
+// Chat is a private chat with the bot or a group that it is, or was, in.
+type Chat struct {
+	s *Server
+
+	// Fixed when the chat is made.
+	id      int64
+	kind    string
+	isForum bool
+	user    User // the other side of a private chat
+
+	// Guarded by s.mu.
+	title       string
+	order       []int64          // members in the order in which they came, for lists
+	status      map[int64]string // everybody who is or was a member, the bot included
+	started     bool             // private chats: the user has written to the bot
+	migratedTo  int64
+	lastID      int
+	messages    []*message
+	byID        map[int]*message
+	botMessages int
+	botSent     signal
+	edited      signal
+	topics      map[int]*topic
+	otherBot    bool // a bot other than ours was the last bot to write
+	rates       chatRates
+}
+
+type topic struct {
+	created *message
+	closed  bool
+}
+
+// Group makes a supergroup. The bot is a member, the first of the members is the creator. Making it produces
+// neither updates nor messages.
+func (s *Server) Group(title string, members ...User) *Chat {
+	return s.addGroup(kindSupergroup, title, false, members)
+}
+
+// BasicGroup makes a group that is not a supergroup yet.
+func (s *Server) BasicGroup(title string, members ...User) *Chat {
+	return s.addGroup(kindGroup, title, false, members)
+}
+
+// Forum makes a supergroup with topics; it begins with General alone.
+func (s *Server) Forum(title string, members ...User) *Chat {
+	return s.addGroup(kindSupergroup, title, true, members)
+}
+
+func (s *Server) addGroup(kind, title string, forum bool, members []User) *Chat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.newGroup(kind, title, forum)
+	for i, u := range members {
+		if i == 0 {
+			c.setStatus(u.ID, statusCreator)
+		} else {
+			c.setStatus(u.ID, statusMember)
+		}
+		s.know(u)
+	}
+	c.setStatus(s.bot.ID, statusMember)
+	return c
+}
+
+func (s *Server) newGroup(kind, title string, forum bool) *Chat {
+	id := s.nextSupergroup
+	if kind == kindGroup {
+		id = s.nextGroup
+		s.nextGroup--
+	} else {
+		s.nextSupergroup--
+	}
+	c := s.newChat(id, kind)
+	c.title, c.isForum = title, forum
+	return c
+}
+
+func (s *Server) newChat(id int64, kind string) *Chat {
+	c := &Chat{
+		s: s, id: id, kind: kind, status: map[int64]string{},
+		byID: map[int]*message{}, topics: map[int]*topic{},
+	}
+	s.chats[id] = c
+	return c
+}
+
+// PrivateOption changes how a private chat is made.
+type PrivateOption func(*Chat)
+
+// NotStarted leaves the chat as it is before the user has written to the bot: the bot cannot write first.
+func NotStarted() PrivateOption { return func(c *Chat) { c.started = false } }
+
+// Private is the private chat of the user with the bot; the user has started the bot. The same user gets the
+// same chat, the options count for the first call only.
+func (s *Server) Private(u User, opts ...PrivateOption) *Chat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.chats[u.ID]; ok {
+		return c
+	}
+	s.know(u)
+	c := s.newChat(u.ID, kindPrivate)
+	c.user, c.started = u, true
+	c.setStatus(u.ID, statusMember)
+	c.setStatus(s.bot.ID, statusMember)
+	for _, opt := range opts {
+		opt(c)
+	}
+	return c
+}
+
+// know remembers a user that a test made up by itself.
+func (s *Server) know(u User) {
+	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
+		s.addUser(u)
+	}
+}
+
+// Chat is the chat with that id, nil if there is none.
+func (s *Server) Chat(id int64) *Chat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.chats[id]
+}
+
+// ID is the chat's Telegram id.
+func (c *Chat) ID() int64 { return c.id }
+
+// Kind is "private", "group" or "supergroup".
+func (c *Chat) Kind() string { return c.kind }
+
+// Title is the group's title, or the user's first name in a private chat.
+func (c *Chat) Title() string {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.kind == kindPrivate {
+		return c.user.FirstName
+	}
+	return c.title
+}
+
+// Messages is everything in the chat in order, the users' and the bot's; deleted messages are marked.
+func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
+
+// BotMessages is what the bot has sent to the chat, in order.
+func (c *Chat) BotMessages() []Message {
+	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
+}
+
+// Message is the message with that id as it is now.
+func (c *Chat) Message(id int) (Message, bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	m, ok := c.byID[id]
+	if !ok {
+		return Message{}, false
+	}
+	return m.Message, true
+}
+
+func (c *Chat) collect(want func(*message) bool) []Message {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	var all []Message
+	for _, m := range c.messages {
+		if want(m) {
+			all = append(all, m.Message)
+		}
+	}
+	return all
+}
+
+// WaitBot waits until the bot has sent n messages to this chat since it was made, and returns all it has sent.
+// With an error it returns what there is.
+func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
+	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
+	sent := c.BotMessages()
+	if err != nil {
+		return sent, fmt.Errorf("wait for message %d of the bot in %q, which has %d: %w", n, c.Title(), len(sent), err)
+	}
+	return sent, nil
+}
+
+// WaitEdits waits until the bot has edited a message n times, and returns it as it is then.
+func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
+	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
+	m, _ := c.Message(id)
+	if err != nil {
+		return m, fmt.Errorf("wait for edit %d of message %d in %q: %w", n, id, c.Title(), err)
+	}
+	return m, nil
+}
+
+func (c *Chat) setStatus(user int64, status string) {
+	if !slices.Contains(c.order, user) {
+		c.order = append(c.order, user)
+	}
+	c.status[user] = status
+}
+
+// join makes somebody who writes in a group a member, silently.
+func (c *Chat) join(u User) {
+	c.s.know(u)
+	switch c.status[u.ID] {
+	case "", statusLeft, statusKicked:
+		c.setStatus(u.ID, statusMember)
+	}
+}
+
+func (c *Chat) isAdmin(user int64) bool {
+	return c.status[user] == statusAdministrator || c.status[user] == statusCreator
+}
+
+func (c *Chat) wire() wireChat {
+	w := wireChat{ID: c.id, Type: c.kind, Title: c.title, IsForum: c.isForum}
+	if c.kind == kindPrivate {
+		u := c.s.users[c.user.ID]
+		w.Username, w.FirstName, w.LastName = u.Username, u.FirstName, u.LastName
+	}
+	return w
+}
+
+// nextMessageID draws the next id: a supergroup counts its own, all other chats share one sequence.
+func (c *Chat) nextMessageID() int {
+	if c.kind == kindSupergroup {
+		c.lastID++
+		return c.lastID
+	}
+	c.s.lastSharedID++
+	return c.s.lastSharedID
+}

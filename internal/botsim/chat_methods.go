@@ -1,0 +1,138 @@
+package botsim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+func (s *Server) getMe(*request) (any, error) {
+	return map[string]any{
+		"id": s.bot.ID, "is_bot": true, "first_name": s.bot.FirstName, "username": s.bot.Username,
+		"can_join_groups": true, "can_read_all_group_messages": !s.opts.privacy,
+		"supports_inline_queries": false, "can_connect_to_business": false, "has_main_web_app": false,
+	}, nil
+}
+
+func (s *Server) getChatAdministrators(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.readableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	if c.kind == kindPrivate {
+		return nil, badRequest("there are no administrators in the private chat")
+	}
+	admins := []any{}
+	for _, id := range c.order {
+		u := s.users[id]
+		if c.isAdmin(id) && (!u.IsBot || id == s.bot.ID) {
+			admins = append(admins, chatMember(u, c.status[id]))
+		}
+	}
+	return admins, nil
+}
+
+func (s *Server) getChatMember(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.readableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := r.params.integer("user_id")
+	if !ok || id <= 0 {
+		return nil, badRequest("invalid user_id specified")
+	}
+	u, known := s.users[id]
+	if !known {
+		return nil, badRequest("user not found")
+	}
+	return chatMember(u, c.status[id]), nil
+}
+
+// readableChat is the chat that the bot asks about, or why it may not.
+func (s *Server) readableChat(p params) (*Chat, error) {
+	c, err := s.findChat(p)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.access()
+}
+
+var chatActions = []string{
+	"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
+	"choose_sticker", "find_location", "record_video_note", "upload_video_note",
+}
+
+func (s *Server) sendChatAction(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.writableChat(r.params); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(chatActions, r.params["action"]) {
+		return nil, badRequest("wrong parameter action in request")
+	}
+	return true, nil
+}
+
+// CallbackAnswer is what a person sees after pressing a button.
+type CallbackAnswer struct {
+	Text      string
+	ShowAlert bool
+	URL       string
+}
+
+// callbackLifetime is how long a press can be answered.
+const callbackLifetime = 150 * time.Second
+
+func (s *Server) answerCallbackQuery(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, ok := s.queries[r.params["callback_query_id"]]
+	if !ok || q.answer != nil || s.now().Sub(q.at) > callbackLifetime {
+		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
+	}
+	if len([]rune(r.params["text"])) > 200 {
+		return nil, badRequest("MESSAGE_TOO_LONG")
+	}
+	q.answer = &CallbackAnswer{
+		Text: r.params["text"], ShowAlert: r.params.boolean("show_alert"), URL: r.params["url"],
+	}
+	s.answered.fire()
+	return true, nil
+}
+
+// WaitAnswer waits until the bot has answered the press with that id.
+func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer, error) {
+	var found CallbackAnswer
+	err := s.wait(ctx, &s.answered, func() bool {
+		q, ok := s.queries[queryID]
+		if !ok || q.answer == nil {
+			return false
+		}
+		found = *q.answer
+		return true
+	})
+	if err != nil {
+		return found, fmt.Errorf("wait for the answer to press %s: %w", queryID, err)
+	}
+	return found, nil
+}
+
+func (s *Server) deleteWebhook(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.params.boolean("drop_pending_updates") {
+		s.queue.confirm(len(s.queue.waiting()))
+		s.confirmed.fire()
+	}
+	return true, nil
+}
+
+func (s *Server) getWebhookInfo(*request) (any, error) {
+	return map[string]any{"url": "", "has_custom_certificate": false, "pending_update_count": s.Pending()}, nil
+}

@@ -1,0 +1,65 @@
+package botsim
+
+import (
+	"fmt"
+	"slices"
+)
+
+const maxComplaints = 1000
+
+// complaintList keeps each complaint once, in the order in which they came up. The server's lock guards it.
+type complaintList struct {
+	list []string
+	seen map[string]bool
+}
+
+func (l *complaintList) add(text string) {
+	if l.seen[text] || len(l.list) == maxComplaints {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	l.seen[text] = true
+	l.list = append(l.list, text)
+}
+
+// Complaints is what Telegram lets pass but a careful bot does not do: parameters that do not exist, texts in
+// which a name turns into a mention or a link, markup that is shown as it stands. Each is listed once.
+func (s *Server) Complaints() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.complaints.list)
+}
+
+func (s *Server) complain(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.complaints.add(fmt.Sprintf(format, args...))
+}
+
+// complainOfText lists what Telegram marks in the bot's text although the bot did not.
+func (s *Server) complainOfText(method string, m *message, explicit []Entity) {
+	for _, e := range m.Entities {
+		if slices.ContainsFunc(explicit, func(x Entity) bool {
+			return x.Type == e.Type && x.Offset == e.Offset && x.Length == e.Length
+		}) {
+			continue
+		}
+		text := m.EntityText(e)
+		switch e.Type {
+		case entityURL:
+			if schemePattern.MatchString(text) {
+				continue // written out in full, so meant as a link
+			}
+		case entityMention:
+			if mine, _ := s.addressee(text); mine {
+				continue
+			}
+		case entityHashtag, entityCashtag, entityEmail:
+		default:
+			continue
+		}
+		s.complaints.add(fmt.Sprintf("%s: %q in the text became a %s", method, text, e.Type))
+	}
+}

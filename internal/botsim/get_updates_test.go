@@ -1,0 +1,260 @@
+package botsim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+const conflictText = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+
+// scene is a server with one group of two people.
+func scene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsim.Chat, botsim.User) {
+	t.Helper()
+	s := botsim.Start(t, opts...)
+	alice := s.User("alice")
+	return s, newClient(t, s), s.Group("Table tennis", alice, s.User("bob")), alice
+}
+
+func TestUpdateStaysUntilALaterOffsetConfirmsIt(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	group.Say(alice, "one")
+	group.Say(alice, "two")
+	group.Say(alice, "three")
+
+	first := bot.updates(t, fields{})
+	equal(t, "texts", texts(first), []string{"one", "two", "three"})
+	if first[0].ID < 1_000_000 || first[1].ID != first[0].ID+1 || first[2].ID != first[1].ID+1 {
+		t.Errorf("update ids = %v, want large ones that grow by one", ids(first))
+	}
+	c.advance(time.Second)
+	equal(t, "shown again", texts(bot.updates(t, fields{"offset": first[0].ID})), []string{"one", "two", "three"})
+	equal(t, "after one", texts(bot.updates(t, fields{"offset": first[1].ID})), []string{"two", "three"})
+	if s.Pending() != 2 {
+		t.Errorf("Pending() = %d, want 2", s.Pending())
+	}
+	c.advance(time.Second)
+	equal(t, "a lower offset", texts(bot.updates(t, fields{"offset": first[0].ID})), []string{"two", "three"})
+	if got := bot.updates(t, fields{"offset": first[2].ID + 1}); len(got) != 0 {
+		t.Errorf("after all are confirmed: %v", texts(got))
+	}
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOnlyTheFirstHundredAreShown(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	for i := range 250 {
+		group.Say(alice, fmt.Sprint(i))
+	}
+	shown := bot.updates(t, fields{})
+	if len(shown) != 100 || texts(shown)[99] != "99" {
+		t.Fatalf("%d shown, the last is %v", len(shown), shown[len(shown)-1].Message["text"])
+	}
+	c.advance(time.Second)
+	if got := len(bot.updates(t, fields{"limit": 1000})); got != 100 {
+		t.Errorf("limit 1000 shows %d", got)
+	}
+	if got := texts(bot.updates(t, fields{"offset": shown[99].ID + 1, "limit": 3})); got[0] != "100" || len(got) != 3 {
+		t.Errorf("limit 3 after the first hundred shows %v", got)
+	}
+	if s.Pending() != 150 {
+		t.Errorf("Pending() = %d, want 150", s.Pending())
+	}
+}
+
+func TestNegativeOffsetForgetsAllButTheLast(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	for i := range 5 {
+		group.Say(alice, fmt.Sprint(i))
+	}
+	equal(t, "offset -2", texts(bot.updates(t, fields{"offset": -2})), []string{"3", "4"})
+	if s.Pending() != 2 {
+		t.Errorf("Pending() = %d, want 2", s.Pending())
+	}
+}
+
+func TestSameOffsetWithinHalfASecondShowsOne(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	_, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	if got := bot.updates(t, fields{"offset": 0}); len(got) != 0 {
+		t.Fatalf("nothing was said, yet %v", got)
+	}
+	group.Say(alice, "one")
+	group.Say(alice, "two")
+	equal(t, "after an empty answer", texts(bot.updates(t, fields{"offset": 0})), []string{"one", "two"})
+	c.advance(499 * time.Millisecond)
+	equal(t, "within 0.5 s", texts(bot.updates(t, fields{"offset": 0})), []string{"one"})
+	c.advance(500 * time.Millisecond)
+	equal(t, "after 0.5 s", texts(bot.updates(t, fields{"offset": 0})), []string{"one", "two"})
+}
+
+func TestLongPollWakesOnAnUpdate(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	arrived := polls(t, s)
+	got := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
+	receive(t, arrived)
+	awaitLongPoll(t, s)
+	group.Say(alice, "hello")
+	equal(t, "texts", texts(receive(t, got).updates(t)), []string{"hello"})
+}
+
+func TestLongPollEndsEmptyAfterItsTimeout(t *testing.T) {
+	t.Parallel()
+	_, bot, _, _ := scene(t)
+	began := time.Now()
+	r := bot.must(t, "getUpdates", fields{"timeout": 1})
+	if took := time.Since(began); took < time.Second || string(r.Result) != "[]" {
+		t.Errorf("answer %s after %s, want [] after 1 s", r.Result, took)
+	}
+}
+
+func TestTheOlderOfTwoPollersGetsAConflict(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	arrived := polls(t, s)
+	older := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
+	receive(t, arrived)
+	awaitLongPoll(t, s)
+	newer := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
+	r := receive(t, older)
+	if r.Status != http.StatusConflict || r.ErrorCode != 409 || r.Description != conflictText {
+		t.Errorf("older poller got %d %s", r.Status, r.Raw)
+	}
+	group.Say(alice, "still here")
+	equal(t, "newer poller", texts(receive(t, newer).updates(t)), []string{"still here"})
+}
+
+// awaitLongPoll returns when the getUpdates that has arrived is known to wait: its effect is on the record.
+func awaitLongPoll(t *testing.T, s *botsim.Server) {
+	t.Helper()
+	eventually(t, "a long poll waits", func() bool {
+		calls := s.CallsOf("getUpdates")
+		return len(calls) > 0 && calls[len(calls)-1].Delivered
+	})
+}
+
+func TestAClientThatHangsUpLosesNothing(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	arrived := polls(t, s)
+	ctx, hangUp := context.WithCancel(testContext(t))
+	gone := bot.later(ctx, "getUpdates", fields{"timeout": 50})
+	receive(t, arrived)
+	awaitLongPoll(t, s)
+	hangUp()
+	if r := receive(t, gone); r.Status != 0 {
+		t.Fatal("an answer came although the client hung up")
+	}
+	if err := s.WaitCalls(testContext(t), "getUpdates", 1); err != nil {
+		t.Fatal(err)
+	}
+	group.Say(alice, "kept")
+	equal(t, "next poll", texts(bot.updates(t, fields{"timeout": 50})), []string{"kept"})
+	if s.Pending() != 1 {
+		t.Errorf("Pending() = %d, want 1", s.Pending())
+	}
+}
+
+func TestAllowedUpdatesAreRememberedWhenLeftOut(t *testing.T) {
+	t.Parallel()
+	_, bot, group, alice := scene(t)
+	bot.updates(t, fields{"allowed_updates": []string{"edited_message"}})
+	m := group.Say(alice, "unseen")
+	group.Edit(m, "seen")
+	got := bot.updates(t, fields{})
+	if len(got) != 1 || got[0].Edited["text"] != "seen" || got[0].Edited["edit_date"] == nil {
+		t.Fatalf("updates = %v, want the edit alone", got)
+	}
+	bot.updates(t, fields{"offset": got[0].ID + 1, "allowed_updates": []string{}})
+	group.Say(alice, "seen again")
+	equal(t, "after resetting", texts(bot.updates(t, fields{})), []string{"seen again"})
+}
+
+func TestChatMemberComesOnlyToAnAdminWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	group.Promote(alice) // not asked for, no admin
+	bot.updates(t, fields{"allowed_updates": []string{"chat_member"}})
+	group.Demote(alice) // asked for, no admin
+	group.Promote(s.Bot())
+	group.Promote(alice)
+	got := bot.updates(t, fields{})
+	if len(got) != 1 || got[0].Member["new_chat_member"].(map[string]any)["status"] != "administrator" {
+		t.Fatalf("updates = %v, want one chat_member", got)
+	}
+}
+
+func TestRawUpdates(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	group.Say(alice, "before")
+	s.Update(json.RawMessage(`{"message":"this is no object"}`))
+	s.Update(json.RawMessage(`{"brand_new_kind":{"chat":{"id":9007199254740993}}}`))
+	s.Update(json.RawMessage(`"not even an object"`))
+	group.Say(alice, "after")
+	var got []json.RawMessage
+	bot.want(t, "getUpdates", fields{}, &got)
+	if len(got) != 5 {
+		t.Fatalf("%d updates, want 5: %s", len(got), got)
+	}
+	if !strings.Contains(string(got[1]), `"this is no object"`) || !strings.Contains(string(got[1]), `"update_id":`) {
+		t.Errorf("second update = %s", got[1])
+	}
+	if !strings.Contains(string(got[2]), "9007199254740993") {
+		t.Errorf("a large id was damaged: %s", got[2])
+	}
+	if string(got[3]) != `"not even an object"` {
+		t.Errorf("fourth update = %s", got[3])
+	}
+	s.Update(json.RawMessage(`{"message":`))
+	if _, err := bot.send(testContext(t), "getUpdates", fields{"offset": 1}); err == nil {
+		t.Error("an update that is no JSON did not break the answer")
+	}
+}
+
+func TestTheSameUpdateTwiceAndIdsThatStartAnew(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	first := s.Update(json.RawMessage(`{"update_id":800000000,"poll":{}}`))
+	s.Update(json.RawMessage(`{"update_id":800000000,"poll":{}}`))
+	equal(t, "ids", ids(bot.updates(t, fields{})), []int64{first, first})
+	offset := first + 1
+	bot.updates(t, fields{"offset": offset})
+	s.RestartUpdateIDs(17)
+	group.Say(alice, "after a quiet week")
+	got := bot.updates(t, fields{"offset": offset})
+	equal(t, "ids after a quiet week", ids(got), []int64{17})
+	bot.updates(t, fields{"offset": 18})
+	if s.Pending() != 0 {
+		t.Errorf("Pending() = %d, want 0", s.Pending())
+	}
+}
+
+func TestUpdatesAreKeptForADay(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	group.Say(alice, "old")
+	c.advance(23 * time.Hour)
+	group.Say(alice, "new")
+	if s.Pending() != 2 {
+		t.Errorf("Pending() = %d, want 2", s.Pending())
+	}
+	c.advance(2 * time.Hour)
+	equal(t, "a day later", texts(bot.updates(t, fields{})), []string{"new"})
+}

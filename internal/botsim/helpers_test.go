@@ -1,0 +1,243 @@
+package botsim_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"elobot/internal/botsim"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// reply is an answer of the server, decoded by hand so that nothing of the package judges itself.
+type reply struct {
+	Status      int             `json:"-"`
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	ErrorCode   int             `json:"error_code"`
+	Description string          `json:"description"`
+	Parameters  map[string]any  `json:"parameters"`
+	Raw         string          `json:"-"`
+}
+
+type fields map[string]any
+
+// client is a bot of its own: it keeps no idle connections behind.
+type client struct {
+	http *http.Client
+	base string
+}
+
+func newClient(t *testing.T, s *botsim.Server) *client {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 100}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &client{http: &http.Client{Transport: transport}, base: s.URL() + "/bot" + s.Token() + "/"}
+}
+
+// send posts parameters as JSON; an error means that no answer came.
+func (c *client) send(ctx context.Context, method string, params fields) (reply, error) {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return reply{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return c.do(req)
+}
+
+func (c *client) do(req *http.Request) (reply, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return reply{}, err
+	}
+	r := reply{Status: resp.StatusCode, Raw: string(raw)}
+	if resp.Header.Get("Content-Type") == "application/json" {
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return r, fmt.Errorf("decode %q: %w", raw, err)
+		}
+	}
+	return r, nil
+}
+
+// must is send for calls that get an answer.
+func (c *client) must(t *testing.T, method string, params fields) reply {
+	t.Helper()
+	r, err := c.send(testContext(t), method, params)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return r
+}
+
+// want is must for calls that succeed; it decodes the result.
+func (c *client) want(t *testing.T, method string, params fields, into any) {
+	t.Helper()
+	r := c.must(t, method, params)
+	if !r.OK || r.Status != http.StatusOK {
+		t.Fatalf("%s(%v) = %d %s", method, params, r.Status, r.Raw)
+	}
+	if into != nil {
+		if err := json.Unmarshal(r.Result, into); err != nil {
+			t.Fatalf("%s: decode %s: %v", method, r.Result, err)
+		}
+	}
+}
+
+// refused is must for calls that are refused with that status and description.
+func (c *client) refused(t *testing.T, method string, params fields, status int, description string) reply {
+	t.Helper()
+	r := c.must(t, method, params)
+	if r.OK || r.Status != status || r.ErrorCode != status || r.Description != description {
+		t.Errorf("%s(%v) = %d %s, want %d %q", method, params, r.Status, r.Raw, status, description)
+	}
+	return r
+}
+
+// later is send in a goroutine of its own; a call that gets no answer hands out an empty reply.
+func (c *client) later(ctx context.Context, method string, params fields) <-chan reply {
+	got := make(chan reply, 1)
+	go func() {
+		r, err := c.send(ctx, method, params)
+		if err != nil {
+			r = reply{Raw: err.Error()}
+		}
+		got <- r
+	}()
+	return got
+}
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+type wireUpdate struct {
+	ID       int64          `json:"update_id"`
+	Message  map[string]any `json:"message"`
+	Edited   map[string]any `json:"edited_message"`
+	Callback map[string]any `json:"callback_query"`
+	Mine     map[string]any `json:"my_chat_member"`
+	Member   map[string]any `json:"chat_member"`
+}
+
+func (c *client) updates(t *testing.T, params fields) []wireUpdate {
+	t.Helper()
+	var got []wireUpdate
+	c.want(t, "getUpdates", params, &got)
+	return got
+}
+
+// updates reads the updates of a reply.
+func (r reply) updates(t *testing.T) []wireUpdate {
+	t.Helper()
+	var got []wireUpdate
+	if err := json.Unmarshal(r.Result, &got); err != nil {
+		t.Fatalf("decode %s: %v", r.Raw, err)
+	}
+	return got
+}
+
+func ids(updates []wireUpdate) []int64 {
+	var all []int64
+	for _, u := range updates {
+		all = append(all, u.ID)
+	}
+	return all
+}
+
+func texts(updates []wireUpdate) []string {
+	var all []string
+	for _, u := range updates {
+		text, _ := u.Message["text"].(string)
+		all = append(all, text)
+	}
+	return all
+}
+
+// clock is a clock that tests move by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// polls hands out every getUpdates at the moment it arrives.
+func polls(t *testing.T, s *botsim.Server) <-chan botsim.Call {
+	t.Helper()
+	arrived := make(chan botsim.Call, 100)
+	remove := s.OnCall(func(c botsim.Call) {
+		if c.Method == "getUpdates" {
+			arrived <- c
+		}
+	})
+	t.Cleanup(remove)
+	return arrived
+}
+
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-testContext(t).Done():
+		t.Fatal("nothing came")
+		var none T
+		return none
+	}
+}
+
+// eventually polls a condition under a deadline.
+func eventually(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	ctx := testContext(t)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !met() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("never happened: %s", what)
+		}
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s = %v, want %v", what, got, want)
+	}
+}

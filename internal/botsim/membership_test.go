@@ -1,0 +1,200 @@
+package botsim_test
+
+import (
+	"testing"
+
+	"elobot/internal/botsim"
+)
+
+func TestKickedAndAddedAgain(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	basic := s.BasicGroup("Basic", alice)
+	group.Kick()
+	basic.Kick()
+	send := fields{"chat_id": group.ID(), "text": "x"}
+	bot.refused(t, "sendMessage", send, 403, "Forbidden: bot was kicked from the supergroup chat")
+	bot.refused(t, "sendMessage", fields{"chat_id": basic.ID(), "text": "x"}, 403, "Forbidden: bot was kicked from the group chat")
+	bot.refused(t, "getChatAdministrators", fields{"chat_id": group.ID()}, 403, "Forbidden: bot was kicked from the supergroup chat")
+	group.Say(alice, "the bot cannot read this")
+	group.AddBot(alice)
+	bot.want(t, "sendMessage", send, nil)
+
+	got := bot.updates(t, fields{})
+	if len(got) != 6 {
+		t.Fatalf("%d updates, want 6: %+v", len(got), got)
+	}
+	status := func(u wireUpdate) any { return u.Mine["new_chat_member"].(map[string]any)["status"] }
+	if status(got[0]) != "kicked" || got[1].Message["left_chat_member"] == nil {
+		t.Errorf("kicked: %+v, %+v", got[0], got[1])
+	}
+	if status(got[4]) != "member" || got[5].Message["new_chat_members"] == nil {
+		t.Errorf("added: %+v, %+v", got[4], got[5])
+	}
+	if old := got[4].Mine["old_chat_member"].(map[string]any)["status"]; old != "kicked" {
+		t.Errorf("status before = %v", old)
+	}
+}
+
+func TestBlockedByTheUser(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	bot, alice := newClient(t, s), s.User("alice")
+	chat := s.Private(alice)
+	chat.Kick()
+	bot.refused(t, "sendMessage", fields{"chat_id": alice.ID, "text": "x"}, 403, "Forbidden: bot was blocked by the user")
+	chat.AddBot(alice)
+	bot.want(t, "sendMessage", fields{"chat_id": alice.ID, "text": "x"}, nil)
+	got := bot.updates(t, fields{})
+	if len(got) != 2 || got[0].Mine == nil || got[1].Mine == nil {
+		t.Errorf("updates = %+v, want two my_chat_member", got)
+	}
+}
+
+func TestNotStartedUntilTheUserWrites(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	bot, alice := newClient(t, s), s.User("alice")
+	chat := s.Private(alice, botsim.NotStarted())
+	send := fields{"chat_id": chat.ID(), "text": "x"}
+	bot.refused(t, "sendMessage", send, 403, "Forbidden: bot can't initiate conversation with a user")
+	chat.Say(alice, "/start")
+	bot.want(t, "sendMessage", send, nil)
+}
+
+func TestMigration(t *testing.T) {
+	t.Parallel()
+	for name, newFirst := range map[string]bool{"old first": false, "new first": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := botsim.Start(t)
+			bot, alice := newClient(t, s), s.User("alice")
+			old := s.BasicGroup("Club", alice)
+			old.Say(alice, "before")
+			var next *botsim.Chat
+			if newFirst {
+				next = old.MigrateNewFirst()
+			} else {
+				next = old.Migrate()
+			}
+			r := bot.refused(t, "sendMessage", fields{"chat_id": old.ID(), "text": "x"}, 400,
+				"Bad Request: group chat was upgraded to a supergroup chat")
+			if r.Parameters["migrate_to_chat_id"] != float64(next.ID()) {
+				t.Errorf("parameters = %v", r.Parameters)
+			}
+			bot.want(t, "sendMessage", fields{"chat_id": next.ID(), "text": "x"}, nil)
+			got := bot.updates(t, fields{})[1:]
+			if newFirst {
+				got[0], got[1] = got[1], got[0]
+			}
+			to, from := got[0].Message, got[1].Message
+			if to["migrate_to_chat_id"] != float64(next.ID()) || to["chat"].(map[string]any)["id"] != float64(old.ID()) {
+				t.Errorf("old chat's message = %v", to)
+			}
+			if from["migrate_from_chat_id"] != float64(old.ID()) || from["message_id"] != float64(1) || next.Kind() != "supergroup" {
+				t.Errorf("new chat's message = %v", from)
+			}
+			var member struct{ Status string }
+			bot.want(t, "getChatMember", fields{"chat_id": next.ID(), "user_id": alice.ID}, &member)
+			if member.Status != "creator" {
+				t.Errorf("alice is %s", member.Status)
+			}
+		})
+	}
+}
+
+func TestAdministratorsAndMembers(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	bob, eve := s.User("bob"), s.User("eve")
+	group.Promote(bob)
+	group.Leave(eve)
+	var admins []struct {
+		Status string
+		User   botsim.User
+		Rights *bool `json:"can_manage_chat"`
+	}
+	bot.want(t, "getChatAdministrators", fields{"chat_id": group.ID()}, &admins)
+	if len(admins) != 2 || admins[0].Status != "creator" || admins[0].User.ID != alice.ID ||
+		admins[1].Status != "administrator" || admins[1].User.ID != bob.ID || admins[1].Rights == nil {
+		t.Errorf("admins = %+v", admins)
+	}
+	for user, want := range map[int64]string{
+		alice.ID: "creator", bob.ID: "administrator", eve.ID: "left", s.User("new").ID: "left", s.Bot().ID: "member",
+	} {
+		var member struct{ Status string }
+		bot.want(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": user}, &member)
+		if member.Status != want {
+			t.Errorf("%d is %s, want %s", user, member.Status, want)
+		}
+	}
+	group.Demote(bob)
+	bot.want(t, "getChatAdministrators", fields{"chat_id": group.ID()}, &admins)
+	if len(admins) != 1 {
+		t.Errorf("admins after the demotion = %+v", admins)
+	}
+	s.Private(alice)
+	bot.refused(t, "getChatAdministrators", fields{"chat_id": alice.ID}, 400, "Bad Request: there are no administrators in the private chat")
+	bot.refused(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": 5}, 400, "Bad Request: user not found")
+	bot.refused(t, "getChatMember", fields{"chat_id": group.ID()}, 400, "Bad Request: invalid user_id specified")
+	bot.refused(t, "getChatMember", fields{"chat_id": 5, "user_id": 5}, 400, "Bad Request: chat not found")
+}
+
+func TestCommandLists(t *testing.T) {
+	t.Parallel()
+	_, bot, group, _ := scene(t)
+	type command struct{ Command, Description string }
+	list := func(params fields) []command {
+		t.Helper()
+		var got []command
+		bot.want(t, "getMyCommands", params, &got)
+		return got
+	}
+	if r := bot.must(t, "getMyCommands", nil); string(r.Result) != "[]" {
+		t.Errorf("commands at the start = %s", r.Raw)
+	}
+	set := func(more fields, names ...string) fields {
+		var commands []fields
+		for _, name := range names {
+			commands = append(commands, fields{"command": name, "description": "about " + name})
+		}
+		more["commands"] = commands
+		return more
+	}
+	groups := fields{"type": "all_group_chats"}
+	one := fields{"type": "chat", "chat_id": group.ID()}
+	bot.want(t, "setMyCommands", set(fields{}, "match"), nil)
+	bot.want(t, "setMyCommands", set(fields{"language_code": "de"}, "spiel"), nil)
+	bot.want(t, "setMyCommands", set(fields{"scope": groups}, "match", "ranking"), nil)
+	bot.want(t, "setMyCommands", set(fields{"scope": one}, "undo"), nil)
+	equal(t, "default", list(fields{"scope": fields{"type": "default"}}), []command{{"match", "about match"}})
+	equal(t, "German", list(fields{"language_code": "de"}), []command{{"spiel", "about spiel"}})
+	equal(t, "groups", list(fields{"scope": groups}), []command{{"match", "about match"}, {"ranking", "about ranking"}})
+	equal(t, "one chat", list(fields{"scope": one}), []command{{"undo", "about undo"}})
+	bot.want(t, "deleteMyCommands", fields{"scope": groups}, nil)
+	equal(t, "deleted", list(fields{"scope": groups}), nil)
+	bot.refused(t, "setMyCommands", set(fields{}, "Match"), 400, "Bad Request: BOT_COMMAND_INVALID")
+	bot.refused(t, "setMyCommands", set(fields{}, make([]string, 101)...), 400, "Bad Request: BOT_COMMANDS_TOO_MUCH")
+	bot.refused(t, "setMyCommands", set(fields{"scope": fields{"type": "moon"}}, "x"), 400, "Bad Request: can't parse BotCommandScope: Unsupported type specified")
+	bot.refused(t, "setMyCommands", set(fields{"language_code": "deu"}, "x"), 400, "Bad Request: invalid language code specified")
+}
+
+func TestWebhookStubsAndChatAction(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	group.Say(alice, "x")
+	var info struct {
+		URL     string
+		Pending int `json:"pending_update_count"`
+	}
+	bot.want(t, "getWebhookInfo", nil, &info)
+	if info.URL != "" || info.Pending != 1 {
+		t.Errorf("info = %+v", info)
+	}
+	bot.want(t, "deleteWebhook", fields{"drop_pending_updates": true}, nil)
+	if s.Pending() != 0 {
+		t.Errorf("Pending() = %d after dropping", s.Pending())
+	}
+	bot.want(t, "sendChatAction", fields{"chat_id": group.ID(), "action": "typing"}, nil)
+	bot.refused(t, "sendChatAction", fields{"chat_id": group.ID(), "action": "dance"}, 400, "Bad Request: wrong parameter action in request")
+}

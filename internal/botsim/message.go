@@ -1,0 +1,115 @@
+package botsim
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+)
+
+// serviceTopicCreated is the field of the message that creates a topic, whose id is the message's.
+const serviceTopicCreated = "forum_topic_created"
+
+// message is a Message with what only the wire needs.
+type message struct {
+	Message
+	chat       *Chat
+	noFrom     bool // the message has no author, only a sender chat
+	senderChat *SenderChat
+	autoFwd    bool
+	fwdOrigin  json.RawMessage
+	extra      map[string]any // service fields and whatever a test adds
+	wireReply  *message       // what reply_to_message shows; in a topic perhaps its creation
+}
+
+// add gives m its id, puts it into the chat and tells everybody who watches. Updates are the caller's.
+func (c *Chat) add(m *message) {
+	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
+	if m.Date.IsZero() {
+		m.Date = c.s.now()
+	}
+	if m.Service == serviceTopicCreated {
+		m.ThreadID = m.ID
+	}
+	c.messages = append(c.messages, m)
+	c.byID[m.ID] = m
+	switch {
+	case m.From.ID == c.s.bot.ID:
+		c.otherBot = false
+	case m.From.IsBot && m.From.ID != groupAnonymousBot().ID:
+		c.otherBot = true
+	}
+	if m.From.ID == c.s.bot.ID && m.Service == "" {
+		c.botMessages++
+		c.botSent.fire()
+	}
+	c.s.publish(m.Message)
+}
+
+// replyTarget fills in what m answers to: a message of the chat, or in a topic the message that created it.
+func (c *Chat) replyTarget(m *message) {
+	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
+		m.wireReply = target
+	} else if t, ok := c.topics[m.ThreadID]; ok && m.ThreadID != m.ID {
+		m.wireReply = t.created
+	}
+}
+
+// wire is the message as the Bot API writes it, replies one level deep.
+func (m *message) wire() (json.RawMessage, error) {
+	w := wireMessage{
+		MessageID:       m.ID,
+		MessageThreadID: m.ThreadID,
+		SenderChat:      m.senderChat,
+		Date:            m.Date.Unix(),
+		Chat:            m.chat.wire(),
+		ForwardOrigin:   m.fwdOrigin,
+		IsTopicMessage:  m.ThreadID != 0 && m.chat.isForum,
+		IsAutoForward:   m.autoFwd,
+		Text:            m.Text,
+		Entities:        m.Entities,
+	}
+	if len(m.Buttons) > 0 {
+		w.ReplyMarkup = &inlineKeyboard{Rows: m.Buttons}
+	}
+	if !m.noFrom {
+		w.From = &m.From
+	}
+	if !m.EditDate.IsZero() {
+		w.EditDate = m.EditDate.Unix()
+	}
+	if m.wireReply != nil {
+		shallow := *m.wireReply
+		shallow.wireReply = nil
+		raw, err := shallow.wire()
+		if err != nil {
+			return nil, err
+		}
+		w.ReplyToMessage = raw
+	}
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("encode message %d of chat %d: %w", m.ID, m.ChatID, err)
+	}
+	if len(m.extra) == 0 {
+		return raw, nil
+	}
+	return withFields(raw, m.extra)
+}
+
+// withFields adds fields to a JSON object, replacing those of the same name.
+func withFields(object json.RawMessage, fields map[string]any) (json.RawMessage, error) {
+	kept := map[string]json.RawMessage{} // raw, so that large ids keep their digits
+	if err := json.Unmarshal(object, &kept); err != nil {
+		return nil, fmt.Errorf("decode object to extend: %w", err)
+	}
+	all := make(map[string]any, len(kept)+len(fields))
+	for name, raw := range kept {
+		all[name] = raw
+	}
+	maps.Copy(all, fields)
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("encode extended object: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,125 @@
+package botsim
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf16"
+)
+
+// User is a Telegram user or bot.
+type User struct {
+	ID           int64  `json:"id"`
+	IsBot        bool   `json:"is_bot"`
+	FirstName    string `json:"first_name"`
+	LastName     string `json:"last_name,omitempty"`
+	Username     string `json:"username,omitempty"`
+	LanguageCode string `json:"language_code,omitempty"`
+}
+
+// Message is what a chat shows: somebody's text, the bot's, or a service message.
+type Message struct {
+	ID        int
+	ChatID    int64
+	From      User
+	Text      string // without markup
+	HTML      string // as the bot sent it; empty for others
+	ParseMode string
+	Entities  []Entity // those of the markup and those that Telegram finds by itself, in order
+	ReplyTo   int      // id of the message replied to, 0 for none
+	ThreadID  int      // forum topic, 0 for General and for chats without topics
+	Silent    bool     // sent with disable_notification
+	NoPreview bool     // sent with link previews switched off
+	Buttons   [][]Button
+	Date      time.Time
+	EditDate  time.Time // zero if never edited
+	Edits     int       // how often it was edited
+	Service   string    // field name of a service message such as "new_chat_members"
+	Deleted   bool
+}
+
+// EntityText is the part of the text that e covers.
+func (m Message) EntityText(e Entity) string {
+	units := utf16.Encode([]rune(m.Text))
+	from, to := min(max(e.Offset, 0), len(units)), min(max(e.Offset+e.Length, 0), len(units))
+	if from >= to {
+		return ""
+	}
+	return string(utf16.Decode(units[from:to]))
+}
+
+// Entity is a special part of a text. Offset and Length count UTF-16 units.
+type Entity struct {
+	Type          string `json:"type"`
+	Offset        int    `json:"offset"`
+	Length        int    `json:"length"`
+	URL           string `json:"url,omitempty"`
+	User          *User  `json:"user,omitempty"`
+	Language      string `json:"language,omitempty"`
+	CustomEmojiID string `json:"custom_emoji_id,omitempty"`
+}
+
+// Button is a button of an inline keyboard.
+type Button struct {
+	Text         string `json:"text"`
+	CallbackData string `json:"callback_data,omitempty"`
+	URL          string `json:"url,omitempty"`
+}
+
+// SenderChat is the chat on behalf of which a message is written: the group itself for an anonymous admin, a
+// channel for a channel's post.
+type SenderChat struct {
+	ID       int64  `json:"id"`
+	Type     string `json:"type"`
+	Title    string `json:"title,omitempty"`
+	Username string `json:"username,omitempty"`
+}
+
+// Post is a message with everything under the caller's control.
+type Post struct {
+	From             User
+	Text             string
+	Entities         []Entity // nil: worked out from the text as Telegram does
+	ReplyTo          int      // id of a message in the same chat
+	ThreadID         int
+	SenderChat       *SenderChat
+	AutomaticForward bool
+	ForwardOrigin    json.RawMessage
+	Date             time.Time // zero: now
+	// ForumTopicCreated is the name of a topic that this message creates; the message's id is the topic's.
+	ForumTopicCreated string
+	// Extra holds further fields of the message object, for example {"via_bot": …} or {"dice": …}.
+	Extra map[string]any
+}
+
+// wireChat is a chat as it appears inside other objects.
+type wireChat struct {
+	ID        int64  `json:"id"`
+	Type      string `json:"type"`
+	Title     string `json:"title,omitempty"`
+	Username  string `json:"username,omitempty"`
+	FirstName string `json:"first_name,omitempty"`
+	LastName  string `json:"last_name,omitempty"`
+	IsForum   bool   `json:"is_forum,omitempty"`
+}
+
+// wireMessage is a message as the Bot API writes it.
+type wireMessage struct {
+	MessageID       int             `json:"message_id"`
+	MessageThreadID int             `json:"message_thread_id,omitempty"`
+	From            *User           `json:"from,omitempty"`
+	SenderChat      *SenderChat     `json:"sender_chat,omitempty"`
+	Date            int64           `json:"date"`
+	Chat            wireChat        `json:"chat"`
+	ForwardOrigin   json.RawMessage `json:"forward_origin,omitempty"`
+	IsTopicMessage  bool            `json:"is_topic_message,omitempty"`
+	IsAutoForward   bool            `json:"is_automatic_forward,omitempty"`
+	ReplyToMessage  json.RawMessage `json:"reply_to_message,omitempty"`
+	EditDate        int64           `json:"edit_date,omitempty"`
+	Text            string          `json:"text,omitempty"`
+	Entities        []Entity        `json:"entities,omitempty"`
+	ReplyMarkup     *inlineKeyboard `json:"reply_markup,omitempty"`
+}
+
+type inlineKeyboard struct {
+	Rows [][]Button `json:"inline_keyboard"`
+}

@@ -1,0 +1,57 @@
+package botsim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Option changes how a Server is made.
+type Option func(*options)
+
+type options struct {
+	token       string
+	botUsername string
+	clock       func() time.Time
+	recordLimit int
+	limits      Limits
+	privacy     bool
+}
+
+func defaultOptions() options {
+	return options{
+		token:       "7000000001:AAsimulated_bot_token_opens_nothing",
+		botUsername: "elo_bot",
+		clock:       time.Now,
+	}
+}
+
+// WithToken sets the bot's token; the number before the colon is the bot's user id.
+func WithToken(token string) Option { return func(o *options) { o.token = token } }
+
+// WithBotUsername sets the bot's username, without the @. The default is elo_bot.
+func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
+
+// WithClock sets the clock that dates messages, judges limits and ages faults. Long polls and delays are always
+// waited for in real time.
+func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
+
+// WithRecordLimit keeps only the last n calls in the record; 0, the default, keeps all.
+func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
+
+// WithLimits answers 429 to whoever sends faster. Without it nothing is limited.
+func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
+
+// WithPrivacyMode turns privacy mode on: in groups the bot then sees only what concerns it, unless it is an
+// admin there. By default the simulated bot reads everything.
+func WithPrivacyMode() Option { return func(o *options) { o.privacy = true } }
+
+func botUser(o options) (User, error) {
+	prefix, _, ok := strings.Cut(o.token, ":")
+	id, err := strconv.ParseInt(prefix, 10, 64)
+	if !ok || err != nil || id <= 0 {
+		return User{}, fmt.Errorf("bot token %q does not begin with the bot's id and a colon", o.token)
+	}
+	return User{ID: id, IsBot: true, FirstName: "Elo", Username: o.botUsername}, nil
+}

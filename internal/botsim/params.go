@@ -1,0 +1,130 @@
+package botsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const maxBody = 50 << 20
+
+// params are a call's parameters as text: nested values are JSON, as in a form field.
+type params map[string]string
+
+// readParams reads the query string and the body, whatever its kind.
+func readParams(r *http.Request) (params, error) {
+	// The whole body is read even where it does not matter: only then does net/http notice that a client
+	// hangs up.
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	p := params{}
+	if err != nil {
+		return p, badRequest("can't read the request body")
+	}
+	if len(body) > maxBody {
+		return p, &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return p, badRequest("can't parse the query string")
+	}
+	p.addForm(query)
+	if len(body) == 0 || r.Method == http.MethodGet {
+		return p, nil
+	}
+	kind, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		kind = "" // as for Telegram, a body of no known kind holds no parameters
+	}
+	switch kind {
+	case "application/json":
+		return p, p.addJSON(body)
+	case "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return p, badRequest("can't parse the form")
+		}
+		p.addForm(form)
+	case "multipart/form-data":
+		return p, p.addMultipart(multipart.NewReader(bytes.NewReader(body), attributes["boundary"]))
+	}
+	return p, nil
+}
+
+func (p params) addForm(form url.Values) {
+	for name, values := range form {
+		p[name] = values[len(values)-1]
+	}
+}
+
+func (p params) addJSON(body []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return badRequest("object expected as JSON body")
+	}
+	for name, raw := range fields {
+		var text string
+		if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
+			p[name] = text
+		} else if string(raw) != "null" {
+			p[name] = string(raw)
+		}
+	}
+	return nil
+}
+
+func (p params) addMultipart(form *multipart.Reader) error {
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF { //nolint:errorlint // a wrapped EOF is a form that was cut short
+			return nil
+		}
+		if err != nil {
+			return badRequest("can't parse the multipart form")
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return badRequest("can't parse the multipart form")
+		}
+		if file := part.FileName(); file != "" {
+			p[part.FormName()] = "file://" + file
+		} else {
+			p[part.FormName()] = string(value)
+		}
+	}
+}
+
+// integer is a whole number, 0 if it is absent; ok is false if it is there but none.
+func (p params) integer(name string) (n int64, ok bool) {
+	text, given := p[name]
+	if !given || text == "" {
+		return 0, true
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return n, err == nil
+}
+
+func (p params) boolean(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(p[name])) {
+	case "true", "yes", "1":
+		return true
+	}
+	return false
+}
+
+// object decodes a parameter that is JSON; false means that it is absent.
+func (p params) object(name string, into any) (bool, error) {
+	text := strings.TrimSpace(p[name])
+	if text == "" || text == "null" {
+		return false, nil
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return true, badRequest("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
+	}
+	return true, nil
+}

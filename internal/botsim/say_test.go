@@ -1,0 +1,233 @@
+package botsim_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+)
+
+func TestEntitiesOfUserTexts(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	alice := s.User("alice") // 1001
+	bob := s.User("Bob 2")   // 1002, no username
+	group := s.Group("G", alice, bob)
+	type found map[string]string // text of the entity → type
+	for text, want := range map[string]found{
+		"/match @alice @bob 3:1":        {"/match": "bot_command", "@alice": "mention", "@bob": "mention"},
+		"/Match@Elo_Bot 3-1":            {"/Match@Elo_Bot": "bot_command"},
+		"😀👍🏽 /match 😀 @alice":           {"/match": "bot_command", "@alice": "mention"},
+		"either/or 1/2 //x </b /a/":     {},
+		"mail bob@home.org, not a@b":    {"bob@home.org": "email"},
+		"x@alice @al @alice_1!":         {"@alice_1": "mention"},
+		"#top #1 #1a a#b $USD $usd":     {"#top": "hashtag", "#1a": "hashtag", "$USD": "cashtag"},
+		"see http://a.b/c?d=1, bob.com": {"http://a.b/c?d=1": "url", "bob.com": "url"},
+		"3:1 v1.2 St. Pierre e.g. 3.1":  {},
+		"жук@alice ж /match":            {"/match": "bot_command"},
+		"(t.me/elo_bot)":                {"t.me/elo_bot": "url"},
+	} {
+		m := group.Say(alice, text)
+		got := found{}
+		for _, e := range m.Entities {
+			got[m.EntityText(e)] = e.Type
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+func TestOffsetsCountUTF16Units(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	bob := s.AddUser(botsim.User{FirstName: "Bob 2"})
+	alice := s.User("alice")
+	m := s.Group("G").Say(alice, "😀 /match [Bob 2](tg://user?id=1001) é @alice [X](tg://user?id=5)")
+	want := []botsim.Entity{
+		{Type: "bot_command", Offset: 3, Length: 6},
+		{Type: "text_mention", Offset: 10, Length: 5, User: &bob},
+		{Type: "mention", Offset: 18, Length: 6},
+		{Type: "url", Offset: 29, Length: 14}, // nobody has that id, so the link is a link
+	}
+	if diff := cmp.Diff(want, m.Entities); diff != "" {
+		t.Error(diff)
+	}
+	if m.Text != "😀 /match Bob 2 é @alice [X](tg://user?id=5)" {
+		t.Errorf("text = %q", m.Text)
+	}
+}
+
+func TestMessageUpdate(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	_, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	first := group.Say(alice, "one")
+	group.Reply(alice, first, "two")
+	got := bot.updates(t, fields{})
+	one, two := got[0].Message, got[1].Message
+	if one["message_id"] != float64(1) || one["date"] != float64(c.Now().Unix()) || one["entities"] != nil {
+		t.Errorf("message = %v", one)
+	}
+	wantFrom := map[string]any{
+		"id": float64(1001), "is_bot": false, "first_name": "Alice", "username": "alice", "language_code": "en",
+	}
+	wantChat := map[string]any{"id": float64(group.ID()), "type": "supergroup", "title": "Table tennis"}
+	if diff := cmp.Diff([]any{wantFrom, wantChat}, []any{one["from"], one["chat"]}); diff != "" {
+		t.Error(diff)
+	}
+	if two["reply_to_message"].(map[string]any)["text"] != "one" {
+		t.Errorf("reply = %v", two)
+	}
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	alice, bob := s.User("alice"), s.User("Bob 2")
+	if alice.ID != 1001 || alice.FirstName != "Alice" || alice.Username != "alice" || s.User("ALICE") != alice {
+		t.Errorf("alice = %+v", alice)
+	}
+	if bob.ID != 1002 || bob.FirstName != "Bob 2" || bob.Username != "" || s.User("bob 2") != bob {
+		t.Errorf("bob = %+v", bob)
+	}
+	given := s.AddUser(botsim.User{ID: 1003, FirstName: "C", Username: "carol"})
+	if s.User("carol") != given || s.User("dave").ID != 1004 {
+		t.Errorf("carol = %+v", s.User("carol"))
+	}
+	s.AddUser(botsim.User{ID: alice.ID, FirstName: "Alice", Username: "alice_new"})
+	if s.User("alice_new").ID != alice.ID || s.User("alice").ID == alice.ID {
+		t.Error("a username did not pass on")
+	}
+}
+
+func TestAnonymousAdminsForwardsAndExtras(t *testing.T) {
+	t.Parallel()
+	_, bot, group, alice := scene(t)
+	group.SayAnonymously("/help")
+	group.Post(botsim.Post{
+		From: botsim.User{ID: 777000, FirstName: "Telegram"}, Text: "news", AutomaticForward: true,
+		SenderChat:    &botsim.SenderChat{ID: -1009, Type: "channel", Title: "News"},
+		ForwardOrigin: json.RawMessage(`{"type":"channel"}`),
+	})
+	when := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	group.Post(botsim.Post{
+		From: alice, Text: "@bob", Entities: []botsim.Entity{}, Date: when,
+		Extra: map[string]any{"via_bot": map[string]any{"id": 5}},
+	})
+	got := bot.updates(t, fields{})
+	anonymous := got[0].Message
+	if anonymous["from"].(map[string]any)["id"] != float64(1087968824) ||
+		anonymous["sender_chat"].(map[string]any)["id"] != float64(group.ID()) {
+		t.Errorf("anonymous = %v", anonymous)
+	}
+	forward := got[1].Message
+	if forward["is_automatic_forward"] != true || forward["forward_origin"] == nil || forward["sender_chat"] == nil {
+		t.Errorf("forward = %v", forward)
+	}
+	extra := got[2].Message
+	if extra["via_bot"] == nil || extra["entities"] != nil || extra["date"] != float64(when.Unix()) {
+		t.Errorf("extra = %v", extra)
+	}
+}
+
+func TestMessageIDsBelongToTheirChat(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	other := s.Group("Other", alice)
+	if a, b := group.Say(alice, "x"), other.Say(alice, "x"); a.ID != 1 || b.ID != 1 {
+		t.Errorf("first ids in two supergroups = %d, %d", a.ID, b.ID)
+	}
+	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "y"}, nil)
+	if m := group.Say(alice, "z"); m.ID != 3 {
+		t.Errorf("id after two messages = %d", m.ID)
+	}
+	basic, private := s.BasicGroup("Basic", alice), s.Private(alice)
+	if a, b := basic.Say(alice, "x"), private.Say(alice, "x"); b.ID != a.ID+1 {
+		t.Errorf("ids in a basic group and a private chat = %d, %d; they share a sequence", a.ID, b.ID)
+	}
+	if !strings.HasPrefix(jsonOf(t, group.ID()), "-100") || basic.ID() >= 0 || private.ID() != alice.ID {
+		t.Errorf("chat ids = %d, %d, %d", group.ID(), basic.ID(), private.ID())
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestEditThatNobodySees(t *testing.T) {
+	t.Parallel()
+	_, bot, group, alice := scene(t)
+	m := group.Say(alice, "/match @bob 3:1")
+	group.Edit(m, "/match @bob 3:1")
+	got := bot.updates(t, fields{})
+	if len(got) != 2 || got[1].Edited["message_id"] != float64(m.ID) || got[1].Edited["text"] != m.Text {
+		t.Errorf("updates = %+v", got)
+	}
+}
+
+func TestButtonPresses(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
+	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "card"}, nil)
+	card := group.BotMessages()[0]
+	id := s.Press(alice, card, "forged")
+	query := bot.updates(t, fields{})[0].Callback
+	if query["id"] != id || query["data"] != "forged" || query["from"].(map[string]any)["id"] != float64(alice.ID) ||
+		query["message"].(map[string]any)["text"] != "card" || query["chat_instance"] == nil {
+		t.Errorf("callback query = %v", query)
+	}
+	const tooOld = "Bad Request: query is too old and response timeout expired or query ID is invalid"
+	bot.want(t, "answerCallbackQuery", fields{"callback_query_id": id, "text": "done", "show_alert": true}, nil)
+	got, err := s.WaitAnswer(testContext(t), id)
+	if err != nil || got.Text != "done" || !got.ShowAlert {
+		t.Errorf("answer = %+v, %v", got, err)
+	}
+	bot.refused(t, "answerCallbackQuery", fields{"callback_query_id": id}, 400, tooOld)
+	bot.refused(t, "answerCallbackQuery", fields{"callback_query_id": "1"}, 400, tooOld)
+	late := s.Press(alice, card, "x")
+	c.advance(151 * time.Second)
+	bot.refused(t, "answerCallbackQuery", fields{"callback_query_id": late}, 400, tooOld)
+	group.Delete(card)
+	s.Press(alice, card, "x")
+	all := bot.updates(t, fields{})
+	if m := all[len(all)-1].Callback["message"].(map[string]any); m["date"] != float64(0) {
+		t.Errorf("message that is gone = %v", m)
+	}
+}
+
+func TestPrivacyMode(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, bot, group, alice := scene(t, botsim.WithPrivacyMode(), botsim.WithClock(c.Now))
+	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hello"}, nil)
+	group.Say(alice, "just talking")
+	group.Say(alice, "/match 3:1")
+	group.Reply(alice, group.BotMessages()[0], "to the bot")
+	rival := s.AddUser(botsim.User{FirstName: "Rival", Username: "rival_bot", IsBot: true})
+	group.Say(rival, "I am here")
+	group.Say(alice, "/match 4:1")
+	group.Say(alice, "/match@rival_bot 5:1")
+	group.Say(alice, "/match@Elo_Bot 6:1")
+	s.Private(alice).Say(alice, "in private")
+	want := []string{"/match 3:1", "to the bot", "/match@Elo_Bot 6:1", "in private"}
+	equal(t, "seen", texts(bot.updates(t, fields{})), want)
+	bot.updates(t, fields{"offset": 2_000_000_000}) // confirms nothing
+	group.Promote(s.Bot())
+	group.Say(alice, "to the admin")
+	c.advance(time.Second)
+	seen := texts(bot.updates(t, fields{}))
+	if seen[len(seen)-1] != "to the admin" {
+		t.Errorf("seen by an admin = %q", seen)
+	}
+}

@@ -1,0 +1,259 @@
+package botsim
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+const maxText = 4096 // characters, after the markup has been parsed
+
+var sendMessageFields = []string{
+	"business_connection_id", "chat_id", "message_thread_id", "direct_messages_topic_id", "text", "parse_mode",
+	"entities", "link_preview_options", "disable_web_page_preview", "disable_notification", "protect_content",
+	"allow_paid_broadcast", "message_effect_id", "suggested_post_parameters", "reply_parameters",
+	"reply_to_message_id", "allow_sending_without_reply", "reply_markup",
+}
+
+var editMessageFields = []string{
+	"business_connection_id", "chat_id", "message_id", "inline_message_id", "text", "parse_mode", "entities",
+	"link_preview_options", "disable_web_page_preview", "reply_markup",
+}
+
+func (s *Server) sendMessage(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &message{}
+	explicit, err := s.readText(r, m)
+	if err != nil {
+		return nil, err
+	}
+	if m.Buttons, err = readMarkup(r.params); err != nil {
+		return nil, err
+	}
+	c, err := s.writableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readThread(r.params, c, m); err != nil {
+		return nil, err
+	}
+	if err := s.readReply(r.params, c, m); err != nil {
+		return nil, err
+	}
+	if t, ok := c.topics[m.ThreadID]; ok && t.closed && !c.isAdmin(s.bot.ID) {
+		return nil, badRequest("TOPIC_CLOSED")
+	}
+	if err := s.limiter.take(s.now(), c); err != nil {
+		return nil, err
+	}
+	m.From = s.bot
+	m.Silent = r.params.boolean("disable_notification")
+	c.add(m)
+	c.replyTarget(m)
+	s.complainOfText("sendMessage", m, explicit)
+	r.call.MessageID = m.ID
+	return m.wire()
+}
+
+func (s *Server) editMessageText(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	edited := &message{}
+	explicit, err := s.readText(r, edited)
+	if err != nil {
+		return nil, err
+	}
+	if edited.Buttons, err = readMarkup(r.params); err != nil {
+		return nil, err
+	}
+	c, err := s.writableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := r.params.integer("message_id")
+	if !ok || id <= 0 {
+		return nil, badRequest("message identifier is not specified")
+	}
+	m, found := c.byID[int(id)]
+	switch {
+	case !found || m.Deleted:
+		return nil, badRequest("message to edit not found")
+	case m.From.ID != s.bot.ID || m.Service != "":
+		return nil, badRequest("message can't be edited")
+	case sameContent(m, edited):
+		return nil, badRequest("message is not modified: specified new message content and reply markup are " +
+			"exactly the same as a current content and reply markup of the message")
+	}
+	if err := s.limiter.take(s.now(), c); err != nil {
+		return nil, err
+	}
+	m.Text, m.HTML, m.ParseMode, m.Entities = edited.Text, edited.HTML, edited.ParseMode, edited.Entities
+	m.NoPreview, m.Buttons = edited.NoPreview, edited.Buttons
+	m.EditDate = s.now()
+	m.Edits++
+	c.edited.fire()
+	s.complainOfText("editMessageText", m, explicit)
+	r.call.MessageID = m.ID
+	return m.wire()
+}
+
+// readText fills in the text of a message that the bot writes and returns the entities that it asked for.
+func (s *Server) readText(r *request, m *message) ([]Entity, error) {
+	text := r.params["text"]
+	if !utf8.ValidString(text) {
+		return nil, badRequest("strings must be encoded in UTF-8")
+	}
+	m.HTML, m.ParseMode = text, r.params["parse_mode"]
+	explicit, err := s.parseMarkup(r, m)
+	if err != nil {
+		return nil, err
+	}
+	m.Text, explicit = trim(m.Text, explicit)
+	if m.Text == "" {
+		return nil, badRequest("message text is empty")
+	}
+	if utf8.RuneCountInString(m.Text) > maxText {
+		return nil, badRequest("message is too long")
+	}
+	m.Entities = withDetected(m.Text, explicit)
+	m.NoPreview = r.params.boolean("disable_web_page_preview")
+	var preview struct {
+		IsDisabled bool `json:"is_disabled"`
+	}
+	if given, err := r.params.object("link_preview_options", &preview); err != nil {
+		return nil, err
+	} else if given {
+		m.NoPreview = preview.IsDisabled
+	}
+	return explicit, nil
+}
+
+func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
+	switch strings.ToLower(m.ParseMode) {
+	case "":
+		m.Text = m.HTML
+		var explicit []Entity
+		if _, err := r.params.object("entities", &explicit); err != nil {
+			return nil, err
+		}
+		return explicit, checkEntities(m.Text, explicit)
+	case "html":
+		text, explicit, doubtful, err := s.parseHTML(m.HTML)
+		m.Text = text
+		for _, d := range doubtful {
+			s.complaints.add(r.call.Method + ": " + d)
+		}
+		return explicit, err
+	}
+	s.complaints.add(fmt.Sprintf("%s: parse_mode %q is not simulated", r.call.Method, m.ParseMode))
+	return nil, badRequest("unsupported parse_mode")
+}
+
+// writableChat is the chat that the bot writes to, or why it may not.
+func (s *Server) writableChat(p params) (*Chat, error) {
+	c, err := s.findChat(p)
+	if err != nil {
+		id, _ := p.integer("chat_id")
+		if u, ok := s.users[id]; ok && !u.IsBot {
+			return nil, forbidden("bot can't initiate conversation with a user")
+		}
+		return nil, err
+	}
+	if err := c.access(); err != nil {
+		return nil, err
+	}
+	if c.kind == kindPrivate && !c.started {
+		return nil, forbidden("bot can't initiate conversation with a user")
+	}
+	return c, nil
+}
+
+// findChat is the chat that a call names.
+func (s *Server) findChat(p params) (*Chat, error) {
+	if p["chat_id"] == "" {
+		return nil, badRequest("chat_id is empty")
+	}
+	if id, ok := p.integer("chat_id"); ok {
+		if c, ok := s.chats[id]; ok {
+			return c, nil
+		}
+	}
+	return nil, badRequest("chat not found")
+}
+
+// access tells why the bot cannot reach a chat any more.
+func (c *Chat) access() error {
+	if c.migratedTo != 0 {
+		return &apiError{
+			code:        http.StatusBadRequest,
+			description: "Bad Request: group chat was upgraded to a supergroup chat",
+			parameters:  map[string]any{"migrate_to_chat_id": c.migratedTo},
+		}
+	}
+	switch status := c.status[c.s.bot.ID]; {
+	case status == statusKicked && c.kind == kindPrivate:
+		return forbidden("bot was blocked by the user")
+	case status == statusKicked:
+		return forbidden("bot was kicked from the " + c.kind + " chat")
+	case status == statusLeft || status == "":
+		return forbidden("bot is not a member of the " + c.kind + " chat")
+	}
+	return nil
+}
+
+// readThread checks the topic: one that exists, in a forum; General is addressed by leaving it out.
+func (s *Server) readThread(p params, c *Chat, m *message) error {
+	id, ok := p.integer("message_thread_id")
+	if id == 0 && ok {
+		return nil
+	}
+	if _, exists := c.topics[int(id)]; !ok || !exists {
+		return badRequest("message thread not found")
+	}
+	m.ThreadID = int(id)
+	return nil
+}
+
+// readReply finds the message that is answered. Without a topic of its own an answer goes to that message's.
+func (s *Server) readReply(p params, c *Chat, m *message) error {
+	var reply struct {
+		MessageID    int64 `json:"message_id"`
+		ChatID       any   `json:"chat_id"`
+		AllowMissing bool  `json:"allow_sending_without_reply"`
+	}
+	given, err := p.object("reply_parameters", &reply)
+	if err != nil {
+		return err
+	}
+	if !given {
+		id, ok := p.integer("reply_to_message_id")
+		if !ok {
+			return badRequest("message to be replied not found")
+		}
+		reply.MessageID, reply.AllowMissing = id, p.boolean("allow_sending_without_reply")
+		if id == 0 {
+			return nil
+		}
+	}
+	source := c
+	if reply.ChatID != nil {
+		if source, err = s.findChat(params{"chat_id": chatIDText(reply.ChatID)}); err != nil {
+			return err
+		}
+	}
+	if target, ok := source.byID[int(reply.MessageID)]; ok && !target.Deleted {
+		if source == c {
+			m.ReplyTo = target.ID
+			if m.ThreadID == 0 {
+				m.ThreadID = target.ThreadID
+			}
+		}
+		return nil
+	}
+	if reply.AllowMissing {
+		return nil
+	}
+	return badRequest("message to be replied not found")
+}

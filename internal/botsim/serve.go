@@ -1,0 +1,205 @@
+package botsim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// request is a call while it is worked on.
+type request struct {
+	ctx    context.Context // ends when the client hangs up
+	params params
+	call   *Call
+}
+
+// answer is what goes back to the client.
+type answer struct {
+	status      int
+	contentType string
+	body        []byte
+	cut         bool // close the connection instead
+}
+
+// method is the implementation of a Bot API method. It takes the lock itself. Its result is encoded as JSON.
+type method struct {
+	name   string
+	fields []string // the parameters that exist
+	run    func(*Server, *request) (any, error)
+}
+
+// methods are all that the server understands, by lower-case name.
+func methods() map[string]method {
+	all := []method{
+		{"getMe", nil, (*Server).getMe},
+		{"getUpdates", []string{"offset", "limit", "timeout", "allowed_updates"}, (*Server).getUpdates},
+		{"sendMessage", sendMessageFields, (*Server).sendMessage},
+		{"editMessageText", editMessageFields, (*Server).editMessageText},
+		{"sendChatAction", []string{"business_connection_id", "chat_id", "message_thread_id", "action"}, (*Server).sendChatAction},
+		{"answerCallbackQuery", []string{"callback_query_id", "text", "show_alert", "url", "cache_time"}, (*Server).answerCallbackQuery},
+		{"getChatAdministrators", []string{"chat_id"}, (*Server).getChatAdministrators},
+		{"getChatMember", []string{"chat_id", "user_id"}, (*Server).getChatMember},
+		{"setMyCommands", []string{"commands", "scope", "language_code"}, (*Server).setMyCommands},
+		{"getMyCommands", []string{"scope", "language_code"}, (*Server).getMyCommands},
+		{"deleteMyCommands", []string{"scope", "language_code"}, (*Server).deleteMyCommands},
+		{"deleteWebhook", []string{"drop_pending_updates"}, (*Server).deleteWebhook},
+		{"getWebhookInfo", nil, (*Server).getWebhookInfo},
+	}
+	byName := make(map[string]method, len(all))
+	for _, m := range all {
+		byName[strings.ToLower(m.name)] = m
+	}
+	return byName
+}
+
+// serve takes a request from its arrival to its answer.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if !s.enter() {
+		cut(w)
+		return
+	}
+	defer s.handlers.Done()
+	m, call, routeErr := s.route(r)
+	p, paramsErr := readParams(r)
+	call.Params = p
+	call.ChatID, _ = p.integer("chat_id")
+	s.begin(call, m)
+	s.run(&s.onCall, call)
+	fault, faulty := s.takeFault(call)
+	a := s.work(r.Context(), m, call, fault, routeErr, paramsErr)
+	if faulty && !a.cut {
+		a = fault.after(a)
+	}
+	s.run(&s.afterEffect, call)
+	if fault.Kind == SlowAnswer && s.pause(fault.Delay) != nil {
+		a = answer{cut: true}
+	}
+	s.finish(call, a)
+	a.write(w)
+}
+
+// route finds the method that a path names. It refuses a wrong token and an unknown method.
+func (s *Server) route(r *http.Request) (method, *Call, error) {
+	call := &Call{HTTPMethod: r.Method, ContentType: r.Header.Get("Content-Type")}
+	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
+	token, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
+	call.Method = name
+	if !ok || !strings.HasPrefix(r.URL.Path, "/bot") {
+		return method{}, call, notFound
+	}
+	m, known := s.methods[strings.ToLower(name)]
+	if known {
+		call.Method = m.name
+	}
+	if token != s.opts.token {
+		return m, call, &apiError{code: http.StatusUnauthorized, description: "Unauthorized"}
+	}
+	if !known {
+		return m, call, notFound
+	}
+	return m, call, nil
+}
+
+// begin puts a call into the record and complains of parameters that do not exist.
+func (s *Server) begin(c *Call, m method) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.At = s.now()
+	s.record.add(c)
+	for name := range c.Params {
+		if m.run != nil && !slices.Contains(m.fields, name) {
+			s.complaints.add(fmt.Sprintf("%s: there is no parameter %q", m.name, name))
+		}
+	}
+}
+
+// work has the call take effect unless something is in the way.
+func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier ...error) answer {
+	if f.Kind != SlowAnswer {
+		if err := s.pause(f.Delay); err != nil {
+			return answer{cut: true}
+		}
+	}
+	if a, hindered := f.before(); hindered {
+		return a
+	}
+	for _, err := range earlier {
+		if err != nil {
+			return refuse(err)
+		}
+	}
+	result, err := m.run(s, &request{ctx: ctx, params: c.Params, call: c})
+	if err != nil {
+		return refuse(err)
+	}
+	s.delivered(c)
+	body, err := success(result)
+	if err != nil {
+		return refuse(err)
+	}
+	return answer{status: http.StatusOK, contentType: "application/json", body: body}
+}
+
+// success is the answer of a call that was not refused.
+func success(result any) ([]byte, error) {
+	if list, ok := result.(updateList); ok {
+		return slices.Concat([]byte(`{"ok":true,"result":`), list.raw(), []byte{'}'}), nil
+	}
+	body, err := json.Marshal(map[string]any{"ok": true, "result": result})
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	return body, nil
+}
+
+func (s *Server) delivered(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Delivered = true
+}
+
+// refuse is the answer that tells of an error.
+func refuse(err error) answer {
+	if errors.Is(err, errGone) {
+		return answer{cut: true}
+	}
+	refused := asAPIError(err)
+	reply := map[string]any{"ok": false, "error_code": refused.code, "description": refused.description}
+	if len(refused.parameters) > 0 {
+		reply["parameters"] = refused.parameters
+	}
+	body, err := json.Marshal(reply)
+	if err != nil {
+		return answer{status: http.StatusInternalServerError, contentType: "text/plain", body: []byte(err.Error())}
+	}
+	return answer{status: refused.code, contentType: "application/json", body: body}
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if a.cut {
+		cut(w)
+		return
+	}
+	w.Header().Set("Content-Type", a.contentType)
+	w.WriteHeader(a.status)
+	// An error here means that the client has hung up, which is its good right.
+	_, _ = w.Write(a.body)
+}
+
+// cut closes the connection without an answer.
+func cut(w http.ResponseWriter) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		return
+	}
+	conn, _, err := hijacker.Hijack()
+	if err != nil {
+		return // the connection is closed already
+	}
+	// The client is to see a closed connection, and an error says that it does.
+	_ = conn.Close()
+}

@@ -1,0 +1,194 @@
+package botsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Server is one simulated Telegram with one bot.
+type Server struct {
+	opts     options
+	bot      User
+	url      string
+	http     *http.Server
+	methods  map[string]method
+	done     chan struct{}  // closed when Close begins
+	handlers sync.WaitGroup // requests in hand, the accept loop and the subscribers' pumps
+	serveErr error          // why the accept loop ended, read after handlers.Wait
+
+	mu     sync.Mutex // guards everything below and the state of every Chat
+	closed bool
+
+	users      map[int64]User
+	userByName map[string]int64 // lower-case username, or first name of those without one
+	nextUser   int64
+
+	chats          map[int64]*Chat
+	nextSupergroup int64
+	nextGroup      int64
+	lastSharedID   int // message ids of private chats and basic groups come from one sequence
+
+	queue     updateQueue
+	queries   map[string]*callbackQuery
+	nextQuery int64
+	commands  map[string][]botCommand
+
+	record      callRecord
+	complaints  complaintList
+	faults      []*activeFault
+	onCall      hookList
+	afterEffect hookList
+	subscribers map[*subscriber]struct{}
+	limiter     limiter
+
+	callDone  signal // fires when a call is finished
+	confirmed signal // fires when updates are confirmed
+	answered  signal // fires when a button press is answered
+}
+
+// TB is the part of testing.TB that Start needs; naming it here keeps package testing out of programs that use
+// the simulator outside tests.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Fatalf(format string, args ...any)
+}
+
+// Start is New for tests: the server is closed when the test ends.
+func Start(t TB, opts ...Option) *Server {
+	t.Helper()
+	s, err := New(opts...)
+	if err != nil {
+		t.Fatalf("start botsim: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// New listens on a free port of the loopback interface and serves at once.
+func New(opts ...Option) (*Server, error) {
+	o := defaultOptions()
+	for _, opt := range opts {
+		opt(&o)
+	}
+	bot, err := botUser(o)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the bot: %w", err)
+	}
+	s := &Server{
+		opts:           o,
+		bot:            bot,
+		url:            "http://" + listener.Addr().String(),
+		methods:        methods(),
+		done:           make(chan struct{}),
+		users:          map[int64]User{bot.ID: bot},
+		userByName:     map[string]int64{},
+		nextUser:       firstUserID,
+		chats:          map[int64]*Chat{},
+		nextSupergroup: firstSupergroupID,
+		nextGroup:      firstGroupID,
+		queue:          newUpdateQueue(),
+		queries:        map[string]*callbackQuery{},
+		nextQuery:      firstQueryID,
+		commands:       map[string][]botCommand{},
+		record:         callRecord{limit: o.recordLimit},
+		subscribers:    map[*subscriber]struct{}{},
+		limiter:        limiter{limits: o.limits},
+	}
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
+	s.handlers.Go(func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.serveErr = err
+		}
+	})
+	return s, nil
+}
+
+// URL is the address to give to the bot in place of https://api.telegram.org.
+func (s *Server) URL() string { return s.url }
+
+// Token is the bot's token; any other one is answered with 401.
+func (s *Server) Token() string { return s.opts.token }
+
+// Bot is the bot's own user.
+func (s *Server) Bot() User { return s.bot }
+
+// Close cuts long polls and connections and returns when no request is in hand any more. It must not be called
+// from a hook. A second call does nothing.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
+	close(s.done)
+	s.mu.Unlock()
+	err := s.http.Close()
+	s.handlers.Wait()
+	if err = errors.Join(err, s.serveErr); err != nil {
+		s.complain("close: %v", err)
+	}
+}
+
+// enter counts a request as being in hand; it refuses when the server is closed.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.handlers.Add(1)
+	return true
+}
+
+func (s *Server) now() time.Time { return s.opts.clock() }
+
+// ErrClosed is returned by the Wait methods when the server is closed meanwhile.
+var ErrClosed = errors.New("botsim is closed")
+
+// wait returns when met, called with the lock held, is true; sig must fire whenever that may have changed.
+func (s *Server) wait(ctx context.Context, sig *signal, met func() bool) error {
+	for {
+		s.mu.Lock()
+		if met() {
+			s.mu.Unlock()
+			return nil
+		}
+		changed := sig.next()
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.done:
+			return ErrClosed
+		}
+	}
+}
+
+// signal wakes everybody who waits for the next change of something. The server's lock guards it.
+type signal struct{ ch chan struct{} }
+
+func (g *signal) next() <-chan struct{} {
+	if g.ch == nil {
+		g.ch = make(chan struct{})
+	}
+	return g.ch
+}
+
+func (g *signal) fire() {
+	if g.ch != nil {
+		close(g.ch)
+		g.ch = nil
+	}
+}

@@ -1,0 +1,85 @@
+package botsim
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// chatIDText is a chat_id of a nested object, which may be a number or a string.
+func chatIDText(v any) string {
+	switch id := v.(type) {
+	case float64:
+		return strconv.FormatInt(int64(id), 10)
+	case string:
+		return id
+	}
+	return "?"
+}
+
+// trim cuts white space off both ends, as Telegram does, and moves the entities accordingly.
+func trim(text string, entities []Entity) (string, []Entity) {
+	left := strings.TrimLeftFunc(text, unicode.IsSpace)
+	cutUnits := utf16Len(text[:len(text)-len(left)])
+	trimmed := strings.TrimRightFunc(left, unicode.IsSpace)
+	length := utf16Len(trimmed)
+	var kept []Entity
+	for _, e := range entities {
+		from := min(max(e.Offset-cutUnits, 0), length)
+		to := min(max(e.Offset-cutUnits+e.Length, 0), length)
+		if from < to {
+			e.Offset, e.Length = from, to-from
+			kept = append(kept, e)
+		}
+	}
+	return trimmed, kept
+}
+
+// checkEntities refuses entities that lie outside the text or have no meaning when sent by a bot.
+func checkEntities(text string, entities []Entity) error {
+	length := utf16Len(text)
+	known := []string{
+		"bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "expandable_blockquote", "code",
+		"pre", "text_link", "text_mention", "custom_emoji", entityMention, entityHashtag, entityCashtag,
+		entityCommand, entityURL, entityEmail, "phone_number",
+	}
+	for _, e := range entities {
+		switch {
+		case !slices.Contains(known, e.Type):
+			return badRequest("can't parse MessageEntity: Unsupported type specified")
+		case e.Offset < 0 || e.Length < 0 || e.Offset+e.Length > length:
+			return badRequest("entity beginning or end is outside of the text")
+		case e.Type == "text_link" && !validURL(e.URL):
+			return badRequest("entity URL '" + e.URL + "' is invalid: Wrong HTTP URL")
+		}
+	}
+	return nil
+}
+
+// validURL accepts what Telegram accepts as a link: a host with a dot, or one of Telegram's own schemes.
+func validURL(address string) bool {
+	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
+		return true
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "tonsite" {
+		return false
+	}
+	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
+}
+
+// sameContent tells whether an edit would change nothing.
+func sameContent(a, b *message) bool {
+	sameEntity := func(x, y Entity) bool {
+		xUser, yUser := x.User, y.User
+		x.User, y.User = nil, nil
+		return x == y && (xUser == nil) == (yUser == nil) && (xUser == nil || xUser.ID == yUser.ID)
+	}
+	return a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
+		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
+}
