@@ -1,0 +1,62 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// gate holds a program back until it reads a word. Without the word, because whoever should say it has died, the
+// program does not begin.
+const gate = `read -r word && exec "$@" </dev/null`
+
+// begin starts cmd in a session of its own, and lets it run only when the watcher knows its process group: should
+// this process die at any moment from here on, the watcher either sends that signal to the group or has none to end.
+func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make pipe: %w", err)
+	}
+	cmd.Args = append([]string{"sh", "-c", gate, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	cmd.Stdin = reader
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
+	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
+		return errors.Join(err, writer.Close())
+	}
+	err = w.Tell(fmt.Sprintf("%s %d", signal, cmd.Process.Pid))
+	if err == nil {
+		_, err = writer.WriteString("go\n")
+	}
+	return errors.Join(err, writer.Close())
+}
+
+// run runs cmd to its end and returns what it wrote. cmd comes from exec.CommandContext: when that context ends,
+// so does everything that cmd has started in its process group.
+func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	name := cmd.Args[0]
+	err := w.begin(cmd, "KILL")
+	if cmd.Process != nil {
+		err = errors.Join(err, cmd.Wait(), w.Tell(""))
+	}
+	if err != nil {
+		return output.String(), fmt.Errorf("run %s: %w: %s", name, err, lastLines(output.String()))
+	}
+	return output.String(), nil
+}

@@ -1,0 +1,174 @@
+package pgtemp
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dockerScript removes the container named in its argument.
+//
+//go:embed docker.sh
+var dockerScript string
+
+// newestMajor is the version that a container runs unless its data wants another.
+const newestMajor = "17"
+
+// container is a server that runs in a container.
+type container struct {
+	name    string
+	url     string
+	watcher *Watcher
+}
+
+func startDocker(ctx context.Context, o Options, named *folder) (started, error) {
+	if err := engineAnswers(ctx); err != nil {
+		return started{}, err
+	}
+	major, err := named.dataVersion()
+	if err != nil {
+		return started{}, err
+	}
+	if major == "" {
+		major = newestMajor
+	}
+	image := "postgres:" + major
+	if _, err := docker(ctx, "image", "inspect", image); err != nil {
+		o.log("fetching the image %s", image)
+	}
+	password, err := named.password()
+	if err != nil {
+		return started{}, err
+	}
+	for range 5 {
+		var s started
+		s, err = runContainer(ctx, o, named, image, password)
+		if err == nil {
+			return s, nil
+		}
+		if !strings.Contains(err.Error(), "already allocated") && !strings.Contains(err.Error(), "already in use") {
+			break // anything but a port that somebody took first
+		}
+	}
+	return started{}, err
+}
+
+// engineAnswers finds out in a short time whether there is any use in trying.
+func engineAnswers(ctx context.Context) error {
+	if _, err := exec.LookPath("docker"); err != nil {
+		return errors.New("the docker command is not in PATH")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	if _, err := docker(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
+		return fmt.Errorf("no Docker engine answers: %w", err)
+	}
+	return nil
+}
+
+// docker runs a docker command that leaves nothing behind.
+func docker(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd.WaitDelay = time.Second
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, lastLines(string(output)))
+	}
+	return strings.TrimSpace(string(output)), nil
+}
+
+func runContainer(ctx context.Context, o Options, named *folder, image, password string) (started, error) {
+	// The port is chosen here and not by Docker, which would choose another one when the container is restarted.
+	port, err := freePort()
+	if err != nil {
+		return started{}, err
+	}
+	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password)}
+	if c.watcher, err = watch(named.lock, dockerScript, c.name); err != nil {
+		return started{}, err
+	}
+	o.log("starting the container %s of %s", c.name, image)
+	args := []string{"run", "--detach", "--rm", "--name", c.name,
+		// Tells a human, and a test, whose it is.
+		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
+		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data", "--env", "POSTGRES_INITDB_ARGS=--no-sync"}
+	if named.named() {
+		args = append(args, "--volume", named.data()+":/var/lib/postgresql/data")
+		if uid := os.Getuid(); uid > 0 {
+			args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))
+			if err := os.Mkdir(named.data(), 0o700); err != nil && !os.IsExist(err) {
+				return started{}, errors.Join(err, c.watcher.Dismiss())
+			}
+		}
+	}
+	args = append(args, image, "postgres", "-c", "shared_buffers=32MB")
+	for _, setting := range sortedSettings(o.Settings) {
+		args = append(args, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	// In the environment, because everybody on the machine can read the arguments of a process.
+	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD="+password)
+	_, err = c.watcher.run(cmd)
+	var version string
+	if err == nil {
+		version, err = waitReady(ctx, c.url, c.alive)
+	}
+	if err != nil {
+		return started{}, errors.Join(err, c.stop(ctx))
+	}
+	return started{engine: c, url: c.url, version: version, kind: "PostgreSQL " + version + " in a container of " + image}, nil
+}
+
+// alive returns an error with the container's last words when it has ended.
+func (c *container) alive(ctx context.Context) error {
+	running, err := docker(ctx, "container", "inspect", "--format", "{{.State.Running}}", c.name)
+	if err == nil && running == "true" {
+		return nil
+	}
+	if err == nil {
+		if words, logErr := docker(ctx, "logs", "--tail", "4", c.name); logErr == nil {
+			return fmt.Errorf("the container ended: %s", lastLines(words))
+		}
+	}
+	return fmt.Errorf("the container is gone: %w", err)
+}
+
+func (*container) pid() int { return 0 }
+
+func (c *container) restart(ctx context.Context, immediate bool) error {
+	patience := "10"
+	if immediate {
+		patience = "0"
+	}
+	if _, err := docker(ctx, "restart", "--time", patience, c.name); err != nil {
+		return err
+	}
+	_, err := waitReady(ctx, c.url, c.alive)
+	return err
+}
+
+// stop lets the server end in peace if the caller has time, and removes the container in any case.
+func (c *container) stop(ctx context.Context) error {
+	_, stopErr := docker(ctx, "stop", "--time", "10", c.name)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	err := pollUntil(ctx, func() (bool, error) {
+		// The engine removes a stopped container by itself, so that this may find nothing to do.
+		_, removeErr := docker(ctx, "rm", "--force", "--volumes", c.name)
+		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name=^/"+c.name+"$")
+		if err != nil {
+			return false, errors.Join(stopErr, removeErr, err)
+		}
+		return left == "", nil
+	})
+	if err != nil {
+		return fmt.Errorf("remove the container: %w", err)
+	}
+	return c.watcher.Dismiss()
+}

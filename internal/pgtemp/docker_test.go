@@ -1,0 +1,121 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hasDocker tells whether a Docker engine answers. Without one it proves that Start says so.
+func hasDocker(t *testing.T) bool {
+	t.Helper()
+	if engineAnswers(t.Context()) == nil {
+		return true
+	}
+	_, err := Start(t.Context(), Options{Ways: []Way{Docker}})
+	if err == nil || !strings.Contains(err.Error(), "docker: ") || !strings.Contains(err.Error(), "start Docker") {
+		t.Errorf("without Docker Start says %v", err)
+	}
+	return false
+}
+
+// containerGone is an error while there is such a container, in whatever state.
+func containerGone(t *testing.T, name string) error {
+	t.Helper()
+	left, err := docker(t.Context(), "ps", "--all", "--quiet", "--filter", "name="+name)
+	if err == nil && left != "" {
+		err = errors.New("there is still the container " + name)
+	}
+	return err
+}
+
+func TestContainer(t *testing.T) {
+	t.Parallel()
+	if !hasDocker(t) {
+		return
+	}
+	server := start(t, Options{Ways: []Way{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
+	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" {
+		t.Errorf("work_mem is %s", got)
+	}
+	keep(t, server.URL())
+	for _, immediate := range []bool{false, true} {
+		if err := server.Restart(t.Context(), immediate); err != nil {
+			t.Fatal(err)
+		}
+		kept(t, server.URL())
+	}
+	if !strings.Contains(server.Kind(), "container of postgres:17") || !strings.HasPrefix(server.Version(), "17.") {
+		t.Errorf("Kind is %q, Version %q", server.Kind(), server.Version())
+	}
+	address, name := server.URL(), server.engine.(*container).name
+	if err := server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := containerGone(t, name); err != nil {
+		t.Error(err)
+	}
+	eventually(t, func() error { return portFree(t, address) })
+}
+
+func TestContainerKeepsNamedFolder(t *testing.T) {
+	t.Parallel()
+	if !hasDocker(t) {
+		return
+	}
+	folder := filepath.Join(publicFolder(t), "named")
+	for _, use := range []func(*testing.T, string){keep, kept} {
+		server := start(t, Options{DataDir: folder, Ways: []Way{Docker}})
+		use(t, server.URL())
+		if err := server.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(folder, "data")); err != nil {
+			t.Errorf("the data is gone: %v", err)
+		}
+	}
+}
+
+func TestContainerGoesWithTheProcess(t *testing.T) {
+	t.Parallel()
+	if !hasDocker(t) {
+		return
+	}
+	moments := map[string]func(h *helper, name string){
+		"before it exists": func(*helper, string) {},
+		"while it is made": func(_ *helper, name string) {
+			eventually(t, func() error {
+				if noProcessNames("docker run --detach --rm --name "+name) == nil {
+					return errors.New("the command does not run yet")
+				}
+				return nil
+			})
+		},
+		"when it exists": func(_ *helper, name string) {
+			eventually(t, func() error {
+				_, err := docker(t.Context(), "container", "inspect", name)
+				return err
+			})
+		},
+		"when it is ready": func(h *helper, _ string) { h.await("ready", "") },
+	}
+	for moment, reach := range moments {
+		t.Run("killed "+moment, func(t *testing.T) {
+			t.Parallel()
+			h := startHelper(t, order{Ways: []Way{Docker}}, nil)
+			text := h.await("log", "starting the container").Text
+			name := strings.Fields(text)[3]
+			reach(h, name)
+			h.kill()
+			// The watcher has the name in its arguments, as the command that makes the container has.
+			eventually(t, func() error { return noProcessNames(name) })
+			if err := containerGone(t, name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// identity is the user that the server runs as: PostgreSQL refuses to run as root. Without a credential it is the
+// user of this process.
+type identity struct {
+	name       string
+	credential *syscall.Credential
+}
+
+// chooseIdentity prefers the owner of the data that is there already.
+func chooseIdentity(data string) (identity, error) {
+	if os.Geteuid() != 0 {
+		return identity{name: "this user"}, nil
+	}
+	info, err := os.Stat(data)
+	if err == nil {
+		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != 0 {
+			return identity{
+				name:       fmt.Sprintf("user %d", owner.Uid),
+				credential: &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid},
+			}, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return identity{}, fmt.Errorf("find the owner of the data: %w", err)
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue // the machine may well have no such user
+		}
+		uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
+		gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
+		if err := errors.Join(uidErr, gidErr); err != nil {
+			return identity{}, fmt.Errorf("understand user %s: %w", name, err)
+		}
+		return identity{
+			name:       "user " + name,
+			credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
+		}, nil
+	}
+	return identity{}, errors.New("cannot run as root, and there is no user postgres or nobody to run as")
+}
+
+// apply makes cmd run as this user and keeps this process's environment from it: PGDATA, PGPORT and their like would
+// change what it does, LANG may name a locale that is not there, and HOME a folder that it must not touch.
+func (id identity) apply(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
+	for _, name := range []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+}
+
+// give makes path belong to this user.
+func (id identity) give(path string) error {
+	if id.credential == nil {
+		return nil
+	}
+	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
+}
+
+// canWork finds out whether this user can reach and write the folder.
+func (id identity) canWork(folder string) error {
+	cmd := exec.Command("/bin/sh", "-c", "test -w .")
+	id.apply(cmd)
+	cmd.Dir = folder
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s cannot use the folder %s: %w", id.name, folder, err)
+	}
+	return nil
+}

@@ -1,0 +1,10 @@
+//go:build !unix
+
+package pgtemp
+
+import "os"
+
+// lockFile opens a file. This system has no lock that a child inherits.
+func lockFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
+}

@@ -1,0 +1,296 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// testTimeout bounds whatever a test waits for.
+const testTimeout = time.Minute
+
+// helperVariable holds the order for a process that a test starts from the test binary.
+const helperVariable = "ELOBOT_PGTEMP_HELPER"
+
+// order is what such a process shall do: start a server, report it, and wait.
+type order struct {
+	DataDir string
+	Ways    []Way
+	// NoFolders keeps it from looking for programs outside PATH.
+	NoFolders bool
+	Umask     int
+	// Script makes it run AtExit with these arguments and end, instead of starting a server.
+	Script []string
+}
+
+// report is one line that such a process prints.
+type report struct {
+	Event string // log, ready, interrupted, stopped, failed
+	Text  string
+	URL   string
+	Kind  string
+	PID   int
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(helperVariable); text != "" {
+		if err := help(text); err != nil {
+			say(report{Event: "failed", Text: err.Error()})
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func say(r report) {
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		os.Exit(2)
+	}
+}
+
+func help(text string) error {
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return err
+	}
+	if o.Script != nil {
+		_, err := AtExit(o.Script[0], o.Script[1:]...)
+		return err
+	}
+	syscall.Umask(o.Umask)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	go func() {
+		for range interrupts {
+			say(report{Event: "interrupted"})
+		}
+	}()
+	options := Options{DataDir: o.DataDir, Ways: o.Ways, Log: func(msg string) { say(report{Event: "log", Text: msg}) }}
+	if o.NoFolders {
+		options.programFolders = []string{}
+	}
+	server, err := Start(context.Background(), options)
+	if err != nil {
+		return err
+	}
+	say(report{Event: "ready", URL: server.URL(), Kind: server.Kind(), PID: server.PID()})
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	if err := server.Stop(context.Background()); err != nil {
+		return err
+	}
+	say(report{Event: "stopped"})
+	return nil
+}
+
+// helper is such a process, seen from the test. Closing stdin tells it to stop its server and end.
+type helper struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	stdin   io.Closer
+	reports chan report // closed when nobody holds the process's standard output any more
+}
+
+// startHelper starts one in a process group of its own. adjust may change its environment and user.
+func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable() // unlike os.Args[0] it is never relative to a folder
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if adjust != nil {
+		adjust(cmd)
+	}
+	cmd.Env = append(cmd.Env, helperVariable+"="+string(text))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start helper: %v", err)
+	}
+	h := &helper{t: t, cmd: cmd, stdin: stdin, reports: make(chan report, 100)}
+	go func() {
+		defer close(h.reports)
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			var r report
+			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+				r = report{Event: "failed", Text: "not a report: " + lines.Text()}
+			}
+			h.reports <- r
+		}
+	}()
+	t.Cleanup(func() {
+		h.kill()
+		h.drain()
+	})
+	return h
+}
+
+// kill ends the process as no process can prevent, and collects it. The watcher is left to clean up.
+func (h *helper) kill() {
+	if h.cmd.ProcessState != nil {
+		return
+	}
+	if err := h.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		h.t.Errorf("kill helper: %v", err)
+	}
+	h.drain()
+	var exit *exec.ExitError
+	if err := h.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		h.t.Errorf("wait for helper: %v", err)
+	}
+}
+
+// drain reads to the end of the standard output, and fails if somebody keeps it open.
+func (h *helper) drain() {
+	deadline := time.After(testTimeout)
+	for {
+		select {
+		case _, open := <-h.reports:
+			if !open {
+				return
+			}
+		case <-deadline:
+			h.t.Errorf("somebody holds the standard output of a process that has ended")
+			return
+		}
+	}
+}
+
+// await returns the next report of that event whose text contains part.
+func (h *helper) await(event, part string) report {
+	h.t.Helper()
+	deadline := time.After(testTimeout)
+	for {
+		select {
+		case r, open := <-h.reports:
+			if !open {
+				h.t.Fatalf("the helper ended without %q", event)
+			}
+			if r.Event == event && strings.Contains(r.Text, part) {
+				return r
+			}
+			if r.Event == "failed" {
+				h.t.Fatalf("the helper failed: %s", r.Text)
+			}
+		case <-deadline:
+			h.t.Fatalf("the helper does not say %q", event)
+		}
+	}
+}
+
+// stop lets the helper stop its server.
+func (h *helper) stop() {
+	h.t.Helper()
+	if err := h.stdin.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.await("stopped", "")
+	h.drain()
+	if err := h.cmd.Wait(); err != nil {
+		h.t.Errorf("wait for helper: %v", err)
+	}
+}
+
+// eventually polls until check returns nil.
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	defer cancel()
+	var last error
+	err := pollUntil(ctx, func() (bool, error) {
+		last = check()
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("in %v: %v", testTimeout, last)
+	}
+}
+
+func start(t *testing.T, o Options) *Server {
+	t.Helper()
+	o.Log = func(msg string) { t.Log(msg) }
+	server, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// hasPrograms tells whether this machine has PostgreSQL programs. Without them it proves that Start says so, which
+// is all that can be tried then.
+func hasPrograms(t *testing.T) bool {
+	t.Helper()
+	if _, err := findPrograms(t.Context(), os.Getenv("PATH"), usualFolders(), "", func(*exec.Cmd) {}); err == nil {
+		return true
+	}
+	_, err := Start(t.Context(), Options{Ways: []Way{Programs}})
+	if err == nil || !strings.Contains(err.Error(), "programs: ") {
+		t.Errorf("without programs Start says %v", err)
+	}
+	return false
+}
+
+// publicFolder is a new folder that any user can enter, which t.TempDir is not when the test runs as root.
+func publicFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// empty is an error unless the folder has nothing in it.
+func empty(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s still has %s", folder, entries[0].Name())
+	}
+	return nil
+}

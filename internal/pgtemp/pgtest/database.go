@@ -1,0 +1,114 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	clonePrefix = "elobot_test_"
+	// cloneTime is when a clone was made, as a part of its name.
+	cloneTime   = "20060102150405"
+	cloneRandom = 12
+	// objectInUse is the SQLSTATE for a database to which somebody is still connected.
+	objectInUse = "55006"
+)
+
+// cloneName is a name that no other process chooses, and tells later when the database was made.
+func cloneName(now time.Time) string {
+	return clonePrefix + now.UTC().Format(cloneTime) + "_" + strings.ToLower(rand.Text()[:cloneRandom])
+}
+
+// madeAt is when the clone of that name was made, or false if the name is not one of ours.
+func madeAt(name string) (time.Time, bool) {
+	rest, ours := strings.CutPrefix(name, clonePrefix)
+	stamp, random, _ := strings.Cut(rest, "_")
+	at, err := time.ParseInLocation(cloneTime, stamp, time.UTC)
+	return at, ours && err == nil && len(random) == cloneRandom
+}
+
+// databaseURL is the URL of another database on the same server.
+func databaseURL(server, name string) (string, error) {
+	parsed, err := url.Parse(server)
+	if err != nil {
+		return "", errors.New("it is not a URL") // url.Parse quotes it, password included
+	}
+	if parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
+		return "", errors.New("it must begin with postgres://")
+	}
+	parsed.Path = "/" + name
+	query := parsed.Query()
+	query.Del("dbname") // would win over the path
+	parsed.RawQuery = query.Encode()
+	return parsed.String(), nil
+}
+
+// execute runs do on a connection of its own.
+func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err error) {
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	return do(conn)
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// clone makes a database from a template. Copying through the log needs no checkpoint, and is the faster way as long
+// as the template is small.
+func clone(ctx context.Context, server, name, template string) error {
+	return execute(ctx, server, func(conn *pgx.Conn) error {
+		return whileInUse(ctx, func() error {
+			_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template)+" STRATEGY wal_log")
+			return err
+		})
+	})
+}
+
+func drop(ctx context.Context, server, name string) error {
+	return execute(ctx, server, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name)+" WITH (FORCE)")
+		return err
+	})
+}
+
+// dropUnused drops a database unless somebody has connected to it.
+func dropUnused(ctx context.Context, conn *pgx.Conn, name string) error {
+	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name))
+	if hasCode(err, objectInUse) {
+		return nil
+	}
+	return err
+}
+
+func hasCode(err error, code string) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == code
+}
+
+// whileInUse repeats do for as long as it fails because of a connection to the database concerned: the server notices
+// only a little later that a client has gone.
+func whileInUse(ctx context.Context, do func() error) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := do()
+		if !hasCode(err, objectInUse) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w (%w)", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}

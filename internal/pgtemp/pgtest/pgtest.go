@@ -1,0 +1,87 @@
+// Package pgtest gives each test a PostgreSQL database of its own. Only tests import it.
+//
+// It owns where the server comes from and how databases are made and dropped. The server is TEST_DATABASE_URL when
+// that is set (a role that may create databases), else the PostgreSQL programs on the machine, else a container, else
+// programs fetched from the internet; ELOBOT_TEST_POSTGRES=programs or =container leaves no choice. Without a
+// database a test fails; it is never skipped.
+//
+// A test needs one line, and may be parallel:
+//
+//	url := pgtest.New(t)
+//
+// The package must not know anything of the tables beyond the migrations that make them.
+package pgtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"elobot/migrations"
+)
+
+// operationTimeout bounds making or dropping one database. A busy machine can be slow; none is that slow.
+const operationTimeout = time.Minute
+
+// New makes a database with all migrations applied and returns its URL. It is dropped when the test ends, together
+// with connections that are still open to it.
+func New(tb testing.TB) string {
+	tb.Helper()
+	server := Server(tb)
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
+	template, err := migratedTemplate()
+	if err != nil {
+		tb.Fatalf("make the template database: %v", err)
+	}
+	return create(ctx, tb, server, template)
+}
+
+// Empty makes a database without tables and returns its URL. It is dropped as that of New is.
+func Empty(tb testing.TB) string {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
+	return create(ctx, tb, Server(tb), "template0")
+}
+
+// Server is the URL of the server that the tests of this process share, for a test that has to do something to its
+// own database from outside. The server outlives the test.
+func Server(tb testing.TB) string {
+	tb.Helper()
+	url, err := sharedServer()
+	if err != nil {
+		tb.Fatalf("no PostgreSQL for the tests: %v", err)
+	}
+	return url
+}
+
+func create(ctx context.Context, tb testing.TB, server, template string) string {
+	tb.Helper()
+	name := cloneName(time.Now())
+	if err := clone(ctx, server, name, template); err != nil {
+		tb.Fatalf("make a database: %v", err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+		defer cancel()
+		if err := drop(ctx, server, name); err != nil {
+			tb.Errorf("drop the database: %v", err)
+		}
+	})
+	url, err := databaseURL(server, name)
+	if err != nil {
+		tb.Fatalf("make the database's URL: %v", err)
+	}
+	return url
+}
+
+func makeSharedTemplate() (string, error) {
+	server, err := sharedServer()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*operationTimeout)
+	defer cancel()
+	return makeTemplate(ctx, server, migrations.FS)
+}

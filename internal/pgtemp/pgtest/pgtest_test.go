@@ -1,0 +1,235 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+
+	"elobot/migrations"
+)
+
+// TestMain shows that the server which all tests share needs no goroutine: packages that look for leaks can use it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func do(t *testing.T, address string, statements ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), operationTimeout)
+	defer cancel()
+	err := execute(ctx, address, func(conn *pgx.Conn) error {
+		for _, statement := range statements {
+			if _, err := conn.Exec(ctx, statement); err != nil {
+				return errors.Join(errors.New(statement), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func texts(t *testing.T, address, sql string, args ...any) (values []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), operationTimeout)
+	defer cancel()
+	err := execute(ctx, address, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, sql, args...)
+		if err != nil {
+			return err
+		}
+		values, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+const tables = `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
+
+func TestClonesAreIndependent(t *testing.T) {
+	t.Parallel()
+	first, second := New(t), New(t)
+	if first == second {
+		t.Fatalf("both databases are %s", first)
+	}
+	if got := texts(t, first, tables); len(got) < 2 {
+		t.Errorf("the migrations made only %v", got)
+	}
+	if got := texts(t, first, "SELECT dirty::text FROM schema_migrations"); len(got) != 1 || got[0] != "false" {
+		t.Errorf("schema_migrations has dirty = %v", got)
+	}
+	do(t, first, "CREATE TABLE mine ()")
+	if got := strings.Join(texts(t, second, tables), " "); strings.Contains(got, "mine") {
+		t.Errorf("a table of the first is in the second: %s", got)
+	}
+	if got := strings.Join(texts(t, New(t), tables), " "); strings.Contains(got, "mine") {
+		t.Errorf("a table of the first is in the template: %s", got)
+	}
+}
+
+func TestEmptyHasNoTables(t *testing.T) {
+	t.Parallel()
+	if got := texts(t, Empty(t), tables); len(got) != 0 {
+		t.Errorf("an empty database has %v", got)
+	}
+}
+
+//nolint:paralleltest,tparallel // what each subtest leaves is looked at after its end
+func TestDatabasesAreDroppedWithTheirTest(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(testing.TB) string{"New": New, "Empty": Empty} {
+		var dropped string
+		var open *pgx.Conn // does not prevent it
+		t.Run(name, func(t *testing.T) {
+			address := database(t)
+			dropped = texts(t, address, "SELECT current_database()")[0]
+			var err error
+			if open, err = pgx.Connect(t.Context(), address); err != nil {
+				t.Fatal(err)
+			}
+		})
+		open.Close(context.Background()) //nolint:errcheck // the server has cut it
+		if got := texts(t, Server(t), "SELECT datname FROM pg_database WHERE datname = $1", dropped); len(got) != 0 {
+			t.Errorf("%s is still there", dropped)
+		}
+	}
+}
+
+func TestTemplateNameFollowsTheMigrations(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{}
+	for what, files := range map[string]fstest.MapFS{
+		"one":           {"1.up.sql": {Data: []byte("a")}},
+		"other content": {"1.up.sql": {Data: []byte("b")}},
+		"other name":    {"2.up.sql": {Data: []byte("a")}},
+		"one more":      {"1.up.sql": {Data: []byte("a")}, "2.up.sql": {Data: []byte("")}},
+	} {
+		name, err := templateName(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, taken := names[name]; taken {
+			t.Errorf("%q and %q have the same template", before, what)
+		}
+		names[name] = what
+	}
+	again, err := templateName(fstest.MapFS{"1.up.sql": {Data: []byte("a")}, "doc.go": {Data: []byte("c")}})
+	if err != nil || names[again] != "one" {
+		t.Errorf("the same migrations have the template of %q, %v", names[again], err)
+	}
+	current, err := templateName(migrations.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := migratedTemplate(); err != nil || got != current {
+		t.Errorf("the template is %q, %v, want %q", got, err, current)
+	}
+}
+
+func TestBrokenMigrationLeavesNoTemplate(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"000001_x.up.sql": {Data: []byte("CREATE TABEL x ()")}}
+	name, err := makeTemplate(t.Context(), Server(t), files)
+	if err == nil || !strings.Contains(err.Error(), "run migrations") {
+		t.Errorf("the migration: %v", err)
+	}
+	// What is left of it is dropped by whoever makes the next template.
+	files["000001_x.up.sql"].Data = []byte("CREATE TABLE x ()")
+	repaired, err := makeTemplate(t.Context(), Server(t), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(context.Background(), Server(t), repaired); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := texts(t, Server(t), "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", name); len(got) != 0 {
+		t.Errorf("of the broken migration there is %v", got)
+	}
+}
+
+func TestStaleDatabasesAreDropped(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	old, recent := cloneName(now.Add(-25*time.Hour)), cloneName(now.Add(-23*time.Hour))
+	busy := cloneName(now.Add(-48 * time.Hour))
+	suffix := strings.ToLower(strings.TrimPrefix(old, clonePrefix))
+	oldTemplate, usedTemplate := templatePrefix+"old"+suffix, templatePrefix+"used"+suffix
+	own, ownTemplate := clonePrefix+"own_"+suffix, templatePrefix+"own"+suffix
+	server := Server(t)
+	all := []string{old, recent, busy, oldTemplate, usedTemplate, own, ownTemplate}
+	for _, name := range all {
+		do(t, server, "CREATE DATABASE "+quoted(name))
+		t.Cleanup(func() {
+			if err := drop(context.Background(), server, name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	do(t, server, "COMMENT ON DATABASE "+quoted(oldTemplate)+" IS '1700000000'",
+		"COMMENT ON DATABASE "+quoted(usedTemplate)+" IS '9999999999'")
+	address, err := databaseURL(server, busy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = execute(t.Context(), address, func(*pgx.Conn) error {
+		return execute(t.Context(), server, func(conn *pgx.Conn) error {
+			if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock); err != nil {
+				return err
+			}
+			return dropStale(t.Context(), conn, now)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
+	want := []string{recent, busy, usedTemplate, own, ownTemplate}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("left are %v, want %v", got, want)
+	}
+}
+
+func TestDatabaseURL(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		"postgres://u:p%40@h:1/a?sslmode=disable": "postgres://u:p%40@h:1/new?sslmode=disable",
+		"postgresql://h":                     "postgresql://h/new",
+		"postgres://h/a?dbname=b&x=y":        "postgres://h/new?x=y",
+		"postgres:///a?host=/run/postgresql": "postgres:///new?host=%2Frun%2Fpostgresql",
+		"host=localhost dbname=a":            "",
+		"postgres://u:secret@[::1/a":         "",
+	} {
+		got, err := databaseURL(server, "new")
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", server, got, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+func TestCloneIsFast(t *testing.T) {
+	t.Parallel()
+	New(t) // whatever is done once
+	const clones = 5
+	begin := time.Now()
+	for range clones {
+		New(t)
+	}
+	each := time.Since(begin) / clones
+	t.Logf("a clone takes %v", each.Round(time.Millisecond))
+	if each > 5*time.Second {
+		t.Errorf("a clone takes %v: tests cannot each have one", each)
+	}
+}

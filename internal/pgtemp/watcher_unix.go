@@ -1,0 +1,134 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// watcherFrame runs before the script of a watcher: it reads from the pipe whose other end this process alone holds,
+// until that end is closed, by the death of this process if by nothing else. The signals that a terminal or a service
+// manager sends to everybody must not end the watcher before its work is done.
+const watcherFrame = `trap '' HUP INT TERM
+PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
+state=
+while IFS= read -r line; do
+	[ "$line" = dismissed ] && exit 0
+	state=$line
+done
+`
+
+// Watcher is a process that cleans up after this one.
+type Watcher struct {
+	mu  sync.Mutex
+	pid int
+	// pipe is a bare descriptor because an os.File closes itself when it is collected, and a server may be in use by
+	// its URL long after everybody has forgotten its Watcher.
+	pipe int
+}
+
+// AtExit has script run by /bin/sh once this process has ended, in whatever way it ends, SIGKILL included. The script
+// finds args in $1, $2 and so on, and in $state what Tell was told last. It runs in a session of its own, in the
+// folder /, with this process's environment and without its standard streams.
+func AtExit(script string, args ...string) (*Watcher, error) {
+	return watch(nil, script, args...)
+}
+
+// watch is AtExit with a file that the watcher keeps open for as long as it lives.
+func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
+	var ends [2]int
+	// No process may be forked between making the pipe and marking it: an heir of the writing end would keep the
+	// watcher waiting.
+	syscall.ForkLock.RLock()
+	err := syscall.Pipe(ends[:])
+	if err == nil {
+		syscall.CloseOnExec(ends[0])
+		syscall.CloseOnExec(ends[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, fmt.Errorf("start watcher: make pipe: %w", err)
+	}
+	reader := os.NewFile(uintptr(ends[0]), "watcher pipe")
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watcherFrame + script, "elobot-watcher"}, args...)...)
+	cmd.Dir = "/"
+	cmd.Stdin = reader
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if keep != nil {
+		cmd.ExtraFiles = []*os.File{keep}
+	}
+	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
+		return nil, fmt.Errorf("start watcher: %w", errors.Join(err, syscall.Close(ends[1])))
+	}
+	w := &Watcher{pid: cmd.Process.Pid, pipe: ends[1]}
+	return w, cmd.Process.Release()
+}
+
+// Tell replaces what the script will find in $state.
+func (w *Watcher) Tell(state string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tell(state)
+}
+
+func (w *Watcher) tell(state string) error {
+	if w.pipe < 0 {
+		return errors.New("tell watcher: it was dismissed")
+	}
+	if strings.Contains(state, "\n") {
+		return errors.New("tell watcher: the state must be one line")
+	}
+	for rest := []byte(state + "\n"); len(rest) > 0; {
+		n, err := syscall.Write(w.pipe, rest)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("tell watcher: %w", err)
+		}
+		rest = rest[max(n, 0):]
+	}
+	return nil
+}
+
+// Dismiss ends the watcher without its script having run.
+func (w *Watcher) Dismiss() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pipe < 0 {
+		return nil
+	}
+	err := w.tell("dismissed")
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // somebody has killed the watcher: it is gone, as it should be
+	}
+	err = errors.Join(err, syscall.Close(w.pipe))
+	w.pipe = -1
+	_, waitErr := waitFor(w.pid, 0)
+	if err = errors.Join(err, waitErr); err != nil {
+		return fmt.Errorf("dismiss watcher: %w", err)
+	}
+	return nil
+}
+
+// waitFor is wait4 that goes on after a signal. It reports whether the process has ended.
+//
+// Long-lived processes are waited for by their id, not through os/exec, because that needs a goroutine for each: a
+// server that lasts as long as a test process would look like a leak to every test that searches for leaks.
+func waitFor(pid, options int) (ended bool, err error) {
+	for {
+		got, err := syscall.Wait4(pid, nil, options, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ECHILD):
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("wait for process %d: %w", pid, err)
+		default:
+			return got == pid, nil
+		}
+	}
+}

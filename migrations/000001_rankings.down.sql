@@ -1,0 +1,12 @@
+DROP FUNCTION require_rows(bigint, bigint);
+DROP TABLE dead_letters;
+DROP TABLE outbox;
+DROP TABLE handled_commands;
+DROP TABLE elo_history;
+DROP TABLE match_players;
+DROP TABLE matches;
+DROP TABLE group_players;
+DROP TABLE players;
+DROP TABLE ladders;
+DROP TABLE groups;
+DROP TABLE chats;
