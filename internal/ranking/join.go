@@ -1,0 +1,29 @@
+package ranking
+
+import "context"
+
+// Join gives the sender a standing in the group's ladder.
+func (s *Service) Join(ctx context.Context, o Origin) error {
+	if o.Sender == nil {
+		return s.Answer(ctx, o, Refusal{Code: NobodyToJoin})
+	}
+	return s.handle(ctx, o, command{
+		name:   "join",
+		people: cast{*o.Sender},
+		needed: 1,
+		decide: func(snap Snapshot) Changes {
+			known := snap.People[0]
+			standing := known.standing(snap.Ladder)
+			changes := Changes{Notice: Joined{
+				Name:    names(snap.People)[0],
+				Elo:     standing.Elo,
+				Already: known.Standing != nil,
+				Played:  standing.Played,
+			}}
+			if known.Standing == nil {
+				changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
+			}
+			return changes
+		},
+	})
+}

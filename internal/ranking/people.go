@@ -1,0 +1,98 @@
+package ranking
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sightings returns what has to be kept of a person who has been seen or named. Who is not known yet is added only
+// when the command needs them; nobody is kept for having asked a question.
+func sightings(p Person, k Known, needed bool) []PlayerChange {
+	player := k.Player
+	if player == nil && !needed {
+		return nil
+	}
+	right := Player{UserID: p.ID, Username: p.Username, Name: p.Name}
+	switch {
+	case player == nil && p.ID == 0:
+		right.Name = p.Username // until the person is seen
+	case player == nil:
+	case p.ID == 0:
+		right = *player // a mention tells nothing new
+	default:
+		right.ID = player.ID // if the player was unclaimed, this claims it
+	}
+	var changes []PlayerChange
+	if holder := k.ByUsername; holder != nil && holder.ID != right.ID {
+		if holder.UserID == 0 {
+			right.Username = player.Username // an unclaimed player keeps the username until the two are merged
+		} else {
+			released := *holder // whoever was seen last with a username owns it
+			released.Username = ""
+			changes = append(changes, PlayerChange{Player: released})
+		}
+	}
+	change := PlayerChange{Player: right}
+	if k.Standing != nil && k.Standing.Name != right.Name {
+		change.Standing = k.Standing.ID
+	} else if player != nil && *player == right {
+		return changes
+	}
+	return append(changes, change)
+}
+
+// same says whether two people are the same person as far as one can see. There may be more to it: the store may know
+// that a username belongs to somebody's user id.
+func same(p, q Person) bool {
+	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
+}
+
+// cast is the people of a command, each of them once.
+type cast []Person
+
+// add returns the index of the person. Of somebody who is both named and seen, what was seen is kept.
+func (c *cast) add(p Person) int {
+	i := slices.IndexFunc(*c, func(q Person) bool { return same(p, q) })
+	if i < 0 {
+		*c = append(*c, p)
+		return len(*c) - 1
+	}
+	if (*c)[i].ID == 0 {
+		(*c)[i] = p
+	}
+	return i
+}
+
+// names returns what the people, all of them known, are called in a ladder that some of them are only about to enter. Those who go by the
+// same name get a mark that tells them apart.
+func names(people []Known) []Name {
+	all := make([]Name, len(people))
+	for i, k := range people {
+		others, earlier := k.Namesakes, k.Earlier
+		for j, other := range people {
+			// who is in the ladder already is among the namesakes that the store has counted
+			if i == j || other.Standing != nil || !strings.EqualFold(other.Player.Name, k.Player.Name) {
+				continue
+			}
+			others++
+			if k.Standing == nil && j < i {
+				earlier++
+			}
+		}
+		all[i] = Name{Name: k.Player.Name, Mark: mark(k.Player.Username, others, earlier)}
+	}
+	return all
+}
+
+// mark tells a player from others of the same name, of whom some came earlier.
+func mark(username string, others, earlier int) string {
+	switch {
+	case others == 0:
+		return ""
+	case username != "":
+		return username
+	default:
+		return strconv.Itoa(earlier + 1)
+	}
+}
