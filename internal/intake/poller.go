@@ -1,0 +1,166 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+)
+
+const (
+	longPoll = 50 * time.Second
+	// reaskAfter is how long a poll waits for updates in hand before it asks for others beside them. Telegram answers
+	// the same offset badly when it is asked more often than each half second.
+	reaskAfter = 600 * time.Millisecond
+	// finishWithin is how long a poller that stops waits for what is in hand.
+	finishWithin = 3 * time.Second
+	// confirmWithin bounds the last request of a poller that stops.
+	confirmWithin = time.Second
+)
+
+// Poller takes updates by long polling.
+type Poller struct {
+	source Source
+	lanes  *lanes
+	log    *slog.Logger
+
+	offset int64
+	queue  []*taken         // in hand, in the order in which they came
+	inHand map[int64]*taken // the same, by update id
+}
+
+// taken is an update in hand.
+type taken struct {
+	update Update
+	done   bool
+}
+
+// NewPoller returns a poller that takes updates from the source and hands them to handle. unavailable tells the errors
+// of handle that say nothing against the update: the database is away, say.
+func NewPoller(source Source, handle Handler, dead DeadLetters, unavailable func(error) bool, log *slog.Logger) *Poller {
+	return &Poller{
+		source: source,
+		lanes:  newLanes(worker{handle: handle, dead: dead, unavailable: unavailable, log: log}),
+		log:    log,
+		inHand: make(map[int64]*taken),
+	}
+}
+
+// Run takes updates until the context ends. Then it finishes what is in hand, within a few seconds, confirms it and
+// returns nil. Any other end is an error that no repetition would mend.
+func (p *Poller) Run(ctx context.Context) error {
+	work, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer p.lanes.wait()
+	defer abort()
+	var failures retry.Backoff
+	for ctx.Err() == nil {
+		asked := time.Now()
+		updates, err := p.source.Updates(ctx, p.offset, p.patience())
+		if err != nil && ctx.Err() == nil {
+			if failures == nil {
+				failures = retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
+			}
+			if err := p.pause(ctx, err, failures); err != nil {
+				return err
+			}
+			continue
+		}
+		failures = nil
+		p.accept(work, updates)
+		p.settle(ctx, asked.Add(reaskAfter))
+	}
+	p.finish(ctx)
+	return nil
+}
+
+// patience is how long a poll may wait. With updates in hand the messenger answers at once anyway.
+func (p *Poller) patience() time.Duration {
+	if len(p.queue) > 0 {
+		return 0
+	}
+	return longPoll
+}
+
+// pause waits after a failed poll, or returns the error if it is fatal.
+func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) error {
+	wait, _ := failures.Next() // it never says stop
+	var known *SourceError
+	if errors.As(err, &known) {
+		if known.Fatal {
+			return fmt.Errorf("take updates: %w", err)
+		}
+		wait = max(wait, known.RetryAfter)
+	}
+	p.log.WarnContext(ctx, "cannot take updates, trying again", "wait_ms", wait.Milliseconds(), "error", err)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case id := <-p.lanes.done:
+			p.markDone(id)
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// accept puts new updates into their lanes. Those that are in hand already come again as long as they are not
+// confirmed.
+func (p *Poller) accept(ctx context.Context, updates []Update) {
+	for _, u := range updates {
+		if _, ok := p.inHand[u.ID]; ok {
+			continue
+		}
+		t := &taken{update: u}
+		p.inHand[u.ID] = t
+		p.queue = append(p.queue, t)
+		p.lanes.add(ctx, u)
+	}
+}
+
+// settle waits until nothing is in hand any more, or until it is time to ask for more.
+func (p *Poller) settle(ctx context.Context, until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	for len(p.queue) > 0 {
+		select {
+		case id := <-p.lanes.done:
+			p.markDone(id)
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// markDone moves the offset behind the updates that are done, as far as there is no gap. The order is that in which
+// they came: ids may begin anew at a lower number.
+func (p *Poller) markDone(id int64) {
+	p.inHand[id].done = true
+	for len(p.queue) > 0 && p.queue[0].done {
+		p.offset = p.queue[0].update.ID + 1
+		delete(p.inHand, p.queue[0].update.ID)
+		p.queue = p.queue[1:]
+	}
+}
+
+// finish waits for what is in hand and confirms it. What is not confirmed will come again and change nothing.
+func (p *Poller) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	defer cancel()
+	p.settle(ctx, time.Now().Add(finishWithin))
+	if p.offset == 0 {
+		return
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmWithin)
+	defer cancel()
+	if err := p.source.Confirm(ctx, p.offset); err != nil {
+		p.log.WarnContext(ctx, "cannot confirm the last updates; they will come again", "error", err)
+	}
+}
