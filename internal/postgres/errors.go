@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/ranking"
+)
+
+// translate puts the errors into the domain's terms that mean something there: a key that exists has been handled, and
+// whatever comes of two transactions at once is a conflict.
+func translate(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected:
+		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
+	case pgerrcode.UniqueViolation:
+		switch pg.ConstraintName {
+		case "handled_commands_pkey", "matches_idempotency_key_key":
+			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
+		case "players_telegram_user_id_key", "players_username_key", "group_players_ladder_id_player_id_key":
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two have met the same person at once
+		}
+	}
+	return err
+}
+
+// Unavailable says whether an error means that the database cannot be reached or cannot work at the moment, so that the
+// same will succeed later.
+func Unavailable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pgerrcode.IsConnectionException(pg.Code) ||
+			pgerrcode.IsInsufficientResources(pg.Code) ||
+			pgerrcode.IsOperatorIntervention(pg.Code) ||
+			pg.Code == pgerrcode.ReadOnlySQLTransaction // a standby that has not been promoted yet
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) ||
+		err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
+}

@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
+	"github.com/golang-migrate/migrate/v4/source"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// lockTimeout is how long a start waits for another instance that is migrating.
+const lockTimeout = 5 * time.Minute
+
+// Migrate brings the database to the newest version of the files. Several instances may do so at once: one works, the
+// others wait for it. What a killed process has left half done is done again. When the context ends, so does Migrate,
+// also while it waits; a step that is running then is still applied as a whole or not at all.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m, err := newMigration(ctx, pool, files)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
+	}
+	defer func() {
+		sourceErr, databaseErr := m.Close()
+		err = errors.Join(err, sourceErr, databaseErr)
+	}()
+	switch err := m.Up(); {
+	case errors.Is(err, migrate.ErrNoChange):
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("migrate: the database was made by a newer elobot than this one: %w", err)
+	case err != nil:
+		return fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
+	}
+	return nil
+}
+
+func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrate.Migrate, error) {
+	src, err := iofs.New(files, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read migration files: %w", err)
+	}
+	db := stdlib.OpenDB(*cutWhenDone(ctx, pool.Config().ConnConfig))
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	driver, err := migratepgx.WithInstance(db, &migratepgx.Config{})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	m, err := migrate.NewWithInstance("iofs", src, "pgx5", atomicDriver{driver, src})
+	if err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	m.LockTimeout = lockTimeout
+	return m, nil
+}
+
+// cutWhenDone has connections closed when the context ends: golang-migrate passes none on, and would wait for the lock
+// for as long as another instance holds it.
+func cutWhenDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
+	dial := config.DialFunc
+	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(dialCtx, network, address)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = conn.Close() }) // whoever uses it meets the error
+		}
+		return conn, err
+	}
+	return config
+}
+
+// atomicDriver runs each migration as one transaction that also takes back the mark "dirty", which golang-migrate sets
+// before a migration and removes after it. So a version that is found dirty, under the lock, is one whose transaction
+// was rolled back, and can simply be run again.
+type atomicDriver struct {
+	database.Driver
+	files source.Driver
+}
+
+// Run sends the migration in one piece, which the server takes as one transaction.
+func (d atomicDriver) Run(migration io.Reader) error {
+	done := "\n;UPDATE " + migratepgx.DefaultMigrationsTable + " SET dirty = false;"
+	return d.Driver.Run(io.MultiReader(migration, strings.NewReader(done)))
+}
+
+// Version reports a version that was not reached as the one before it. One that the files do not know is an error: what
+// comes before it is not known either.
+func (d atomicDriver) Version() (int, bool, error) {
+	version, dirty, err := d.Driver.Version()
+	if err != nil || !dirty || version < 0 {
+		return version, dirty, err
+	}
+	first, err := d.files.First()
+	if err != nil {
+		return 0, false, fmt.Errorf("find the first version: %w", err)
+	}
+	if uint(version) == first {
+		return database.NilVersion, false, nil
+	}
+	previous, err := d.files.Prev(uint(version))
+	if err != nil {
+		return 0, false, fmt.Errorf("find the version before %d: %w", version, err)
+	}
+	return int(previous), false, nil
+}

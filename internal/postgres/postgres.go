@@ -1,0 +1,124 @@
+// Package postgres keeps everything in PostgreSQL: it holds every SQL statement of the bot, each beside the method that
+// runs it. It implements the stores that other packages ask for (ranking.Store, outbox.Store, intake's dead letters)
+// and decides nothing: it reads, and it applies.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/ranking"
+)
+
+// defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
+const defaultMaxConns = 16
+
+// Open returns a pool of connections to the database of the URL, once the database answers. It keeps trying for the
+// given time, so that bot and database may be started together.
+func Open(ctx context.Context, url string, patience time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read database URL: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultMaxConns
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Duration, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pause := time.NewTicker(500 * time.Millisecond)
+	defer pause.Stop()
+	for told := false; ; {
+		err := pool.Ping(ctx)
+		if err == nil {
+			return nil
+		}
+		if !Unavailable(err) {
+			return fmt.Errorf("connect to the database: %w", err)
+		}
+		if !told {
+			log.WarnContext(ctx, "the database does not answer yet, trying again", "patience", patience.String(), "error", err)
+			told = true
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return fmt.Errorf("connect to the database: %w", err)
+		}
+	}
+}
+
+// querier is what a pool, a connection and a transaction have in common.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Store is everything that is kept, as its users see it.
+type Store struct {
+	pool *pgxpool.Pool
+	// db is the pool, or the transaction that Exclusively has opened.
+	db querier
+	// committed is told which chats have something new to be sent. It must not block.
+	committed func(ranking.ChatID)
+}
+
+var _ ranking.Store = (*Store)(nil)
+
+// NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
+// committed with the chat; that function must not block.
+func NewStore(pool *pgxpool.Pool, committed func(ranking.ChatID)) *Store {
+	return &Store{pool: pool, db: pool, committed: committed}
+}
+
+// transact runs fn in a transaction, which commits when fn returns nil. The function may be run again by whoever
+// calls, and talks to nothing but the database.
+func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) (err error) {
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			rollback(ctx, tx)
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// rollback ends a transaction even when the context that it ran under is over. If that fails too, the pool closes the
+// connection and the server rolls back by itself, so there is nothing to report.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}

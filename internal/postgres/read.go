@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// Read implements ranking.Store.
+func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	var snap ranking.Snapshot
+	var batch pgx.Batch
+	queueChat(&batch, q, &snap)
+	if len(q.People) > 0 {
+		queuePeople(&batch, q, &snap)
+	}
+	if q.Top > 0 {
+		queueRanking(&batch, q, &snap)
+	}
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return ranking.Snapshot{}, fmt.Errorf("read: %w", translate(err))
+	}
+	return snap, nil
+}
+
+func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	const sql = `
+		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1),
+		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
+		       c.parked_at IS NOT NULL, coalesce(g.id, 0),
+		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false)
+		FROM (VALUES ($2::bigint)) AS wanted (telegram_chat_id)
+		LEFT JOIN chats c USING (telegram_chat_id)
+		LEFT JOIN groups g ON g.chat_id = c.id
+		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
+	batch.Queue(sql, q.Key, q.Chat.ID).QueryRow(func(row pgx.Row) error {
+		c, l := &snap.Chat, &snap.Ladder
+		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Parked, &snap.Group,
+			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed)
+	})
+}
+
+func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	const sql = `
+		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0),
+		       coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
+		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0),
+		       coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
+		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
+		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
+		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
+		       coalesce(s.streak, 0), namesakes.others, namesakes.earlier,
+		       CASE WHEN $4 AND s.played > 0 THEN
+		           (SELECT 1 + count(*) FROM group_players o
+		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.elo > s.elo)
+		       ELSE 0 END
+		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
+		LEFT JOIN (
+		    SELECT l.id FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default
+		    WHERE c.telegram_chat_id = $1
+		) AS ladder ON true
+		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
+		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
+		-- the player that ranking.Person.Identify says the person is
+		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = coalesce(by_id.id,
+		    CASE WHEN person.user_id = 0 OR by_name.telegram_user_id IS NULL THEN by_name.id END)
+		CROSS JOIN LATERAL (
+		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
+		    FROM group_players o
+		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
+		      AND lower(o.name) = lower(coalesce(s.name, by_id.display_name, by_name.display_name))
+		) AS namesakes
+		ORDER BY person.place`
+	ids, usernames := make([]int64, len(q.People)), make([]string, len(q.People))
+	for i, p := range q.People {
+		ids[i], usernames[i] = int64(p.ID), p.Username
+	}
+	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Top > 0).Query(func(rows pgx.Rows) error {
+		var err error
+		snap.People, err = pgx.CollectRows(rows, scanKnown)
+		for i := range snap.People {
+			k := &snap.People[i]
+			k.Player = q.People[i].Identify(k.ByID, k.ByUsername)
+		}
+		return err
+	})
+}
+
+func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
+	var k ranking.Known
+	var byID, byUsername ranking.Player
+	var s ranking.Standing
+	err := row.Scan(&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
+		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
+		&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Version,
+		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, &k.Namesakes, &k.Earlier, &k.Position)
+	if byID.ID != 0 {
+		k.ByID = &byID
+	}
+	if byUsername.ID != 0 {
+		k.ByUsername = &byUsername
+	}
+	if s.ID != 0 {
+		k.Standing = &s
+	}
+	return k, err
+}
+
+// queueRanking reads the top of the ranking. Equal ratings share a position and stand in the order in which they came
+// into the ladder.
+func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	const ladder = `
+		WITH ladder AS (
+		    SELECT l.id FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default
+		    WHERE c.telegram_chat_id = $1
+		)`
+	const top = ladder + `
+		SELECT top.id, top.player_id, top.name, top.elo, top.won, top.drawn, top.lost, top.position,
+		       coalesce(p.username, ''), namesakes.others, namesakes.earlier
+		FROM ladder CROSS JOIN LATERAL (
+		    SELECT s.*, rank() OVER (ORDER BY s.elo DESC) AS position
+		    FROM group_players s WHERE s.ladder_id = ladder.id AND s.played > 0
+		    ORDER BY s.elo DESC, s.id LIMIT $2
+		) AS top
+		JOIN players p ON p.id = top.player_id
+		CROSS JOIN LATERAL (
+		    SELECT count(*) AS others, count(*) FILTER (WHERE o.id < top.id) AS earlier
+		    FROM group_players o
+		    WHERE o.ladder_id = top.ladder_id AND o.id <> top.id AND lower(o.name) = lower(top.name)
+		) AS namesakes
+		ORDER BY top.elo DESC, top.id`
+	batch.Queue(top, q.Chat.ID, q.Top).Query(func(rows pgx.Rows) error {
+		var err error
+		snap.Ranked, err = pgx.CollectRows(rows, scanRanked)
+		return err
+	})
+	const total = ladder + `
+		SELECT count(*) FROM ladder JOIN group_players s ON s.ladder_id = ladder.id AND s.played > 0`
+	batch.Queue(total, q.Chat.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&snap.Total) })
+}
+
+func scanRanked(row pgx.CollectableRow) (ranking.Ranked, error) {
+	var r ranking.Ranked
+	err := row.Scan(&r.ID, &r.Player, &r.Name, &r.Elo, &r.Won, &r.Drawn, &r.Lost, &r.Position,
+		&r.Username, &r.Namesakes, &r.Earlier)
+	return r, err
+}
