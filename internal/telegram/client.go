@@ -1,0 +1,163 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/intake"
+)
+
+// DefaultURL is Telegram's own Bot API server.
+const DefaultURL = "https://api.telegram.org"
+
+// Client talks to the Bot API. Nothing that it returns contains the token.
+type Client struct {
+	api  *bot.Bot
+	http transport
+	base string // the URL of a method but for its name
+}
+
+// Self is the bot's own account.
+type Self struct {
+	ID       int64
+	Username string
+}
+
+// NewClient returns a client for the bot with this token at a Bot API server. It makes no request yet.
+func NewClient(token, serverURL string) (*Client, error) {
+	serverURL = strings.TrimRight(serverURL, "/")
+	// Every request is bounded by its context: a long poll must outlast what a message may take.
+	pool := http.DefaultTransport.(*http.Transport).Clone()
+	pool.MaxIdleConnsPerHost = 64
+	id, secret, found := strings.Cut(token, ":")
+	if !found {
+		secret = id
+	}
+	t := transport{pool: pool, secret: secret}
+	base := serverURL + "/bot" + token + "/"
+	if _, err := url.Parse(base); err != nil { // the library would quote it, token and all
+		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
+	}
+	api, err := bot.New(token, bot.WithSkipGetMe(), bot.WithServerURL(serverURL), bot.WithHTTPClient(0, t))
+	if err != nil {
+		return nil, fmt.Errorf("make Bot API client: %w", err)
+	}
+	return &Client{api: api, http: t, base: base}, nil
+}
+
+// Close closes the connections that are not in use.
+func (c *Client) Close() { c.http.pool.CloseIdleConnections() }
+
+// GetMe returns the bot's account.
+func (c *Client) GetMe(ctx context.Context) (Self, error) {
+	me, err := c.api.GetMe(ctx)
+	if err != nil {
+		return Self{}, fmt.Errorf("ask for the bot's account: %w", err)
+	}
+	return Self{ID: me.ID, Username: me.Username}, nil
+}
+
+// PublishMenu gives the bot its menus of commands, for groups and for private chats, where they differ from what is
+// there.
+func (c *Client) PublishMenu(ctx context.Context) error {
+	words := wordingFor("")
+	for _, menu := range []struct {
+		scope    models.BotCommandScope
+		commands []models.BotCommand
+	}{
+		{&models.BotCommandScopeAllGroupChats{}, words.groupMenu()},
+		{&models.BotCommandScopeAllPrivateChats{}, words.privateMenu()},
+	} {
+		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.scope})
+		if err != nil {
+			return fmt.Errorf("read menu: %w", err)
+		}
+		if slices.Equal(there, menu.commands) {
+			continue
+		}
+		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.commands, Scope: menu.scope})
+		if err != nil {
+			return fmt.Errorf("publish menu: %w", err)
+		}
+	}
+	return nil
+}
+
+// pollMargin is how much longer than Telegram may wait a request for updates waits for its answer.
+const pollMargin = 10 * time.Second
+
+var _ intake.Source = (*Client)(nil)
+
+// Updates implements intake.Source.
+func (c *Client) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+pollMargin)
+	defer cancel()
+	var raws []json.RawMessage
+	err := c.getUpdates(ctx, pollParams{Offset: offset, Limit: 100, Timeout: int(wait.Seconds()), Allowed: allowedUpdates}, &raws)
+	if err != nil {
+		return nil, err
+	}
+	updates := make([]intake.Update, 0, len(raws))
+	for _, raw := range raws {
+		// Each by itself, and no more of it than its place: what cannot be read further is the handler's to say.
+		var u struct {
+			ID      int64 `json:"update_id"`
+			Message struct {
+				Chat struct {
+					ID int64 `json:"id"`
+				} `json:"chat"`
+			} `json:"message"`
+		}
+		if err := json.Unmarshal(raw, &u); err != nil && u.ID == 0 {
+			return nil, fmt.Errorf("read update id: %w", err)
+		}
+		updates = append(updates, intake.Update{ID: u.ID, Lane: u.Message.Chat.ID, Raw: raw})
+	}
+	return updates, nil
+}
+
+// Confirm implements intake.Source.
+func (c *Client) Confirm(ctx context.Context, offset int64) error {
+	var ignored []json.RawMessage // what comes back is not confirmed, and comes again
+	return c.getUpdates(ctx, pollParams{Offset: offset, Limit: 1, Allowed: allowedUpdates}, &ignored)
+}
+
+type pollParams struct {
+	Offset  int64    `json:"offset,omitempty"`
+	Limit   int      `json:"limit"`
+	Timeout int      `json:"timeout"` // seconds
+	Allowed []string `json:"allowed_updates"`
+}
+
+// getUpdates makes the request that the library offers only together with its own way of taking updates.
+func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return fmt.Errorf("encode getUpdates: %w", err)
+	}
+	var result json.RawMessage
+	req, err := http.NewRequestWithContext(keepResult(ctx, &result), http.MethodPost, c.base+"getUpdates", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make getUpdates: %w", withoutURL(err))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return pollError(err)
+	}
+	if err := errors.Join(resp.Body.Close(), json.Unmarshal(result, updates)); err != nil {
+		return fmt.Errorf("read updates: %w", err)
+	}
+	return nil
+}

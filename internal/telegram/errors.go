@@ -1,0 +1,99 @@
+package telegram
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+)
+
+// anotherPoller is how long to wait when somebody else takes the updates: asking at once would only throw them out, and
+// they us.
+const anotherPoller = 5 * time.Second
+
+// pollError says what an error of getUpdates means to the intake.
+func pollError(err error) error {
+	var api *APIError
+	if !errors.As(err, &api) {
+		return err
+	}
+	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter}
+	switch api.Status {
+	case http.StatusUnauthorized, http.StatusNotFound:
+		e.Fatal = true
+		e.Err = fmt.Errorf("the token is not valid, ask @BotFather for the right one: %w", err)
+	case http.StatusConflict:
+		if strings.Contains(api.Description, "webhook") {
+			e.Fatal = true
+			e.Err = fmt.Errorf("a webhook is set for this bot, so it cannot poll; call deleteWebhook first: %w", err)
+		} else {
+			e.RetryAfter = anotherPoller
+			e.Err = fmt.Errorf("another program takes this bot's updates, perhaps a second instance: %w", err)
+		}
+	}
+	return e
+}
+
+// sendFailure says what an error of a send means to the outbox.
+func sendFailure(err error) *outbox.Failure {
+	f := &outbox.Failure{Class: outbox.Rejected, Err: err}
+	var api *APIError
+	var connection *ConnectionError
+	switch {
+	case errors.As(err, &connection):
+		f.Class = outbox.Unreachable
+		if connection.Connected {
+			f.Class = outbox.Ambiguous
+		}
+	case errors.As(err, &api):
+		f.Class, f.RetryAfter = api.class(), api.RetryAfter
+	}
+	return f
+}
+
+// class sorts the answers that say no.
+func (e *APIError) class() outbox.Class {
+	switch {
+	case e.Status == http.StatusTooManyRequests:
+		return outbox.RateLimited
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound:
+		return outbox.Unauthorized
+	case e.Status == http.StatusRequestEntityTooLarge:
+		return outbox.Rejected
+	case e.Description == "" && e.Status < 300:
+		return outbox.Ambiguous // it looks like a yes that was garbled on its way
+	case e.Description == "" || e.Status >= 500:
+		return outbox.Unreachable // not the Bot API's own answer, so nothing was done
+	case e.Status == http.StatusForbidden || e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights"):
+		return outbox.Gone
+	default:
+		return outbox.Rejected
+	}
+}
+
+// says tells whether it is a bad request with one of these texts, which are all that Telegram tells such cases by.
+func (e *APIError) says(texts ...string) bool {
+	if e.Status != http.StatusBadRequest {
+		return false
+	}
+	for _, text := range texts {
+		if strings.Contains(e.Description, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Passing says whether a request that failed may succeed later as it is.
+func Passing(err error) bool {
+	switch sendFailure(err).Class {
+	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,131 @@
+package telegram
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/rivo/uniseg"
+
+	"elobot/internal/ranking"
+)
+
+const (
+	// maxName is how many characters, as people count them, are shown of a name.
+	maxName = 32
+	// maxNameUnits bounds what a few characters can be made of, in the UTF-16 units that the length of a message is
+	// counted in: accents can be piled up without end.
+	maxNameUnits = 64
+
+	isolate    = "\u2068" // what follows has its own direction of writing …
+	endIsolate = "\u2069" // … until here
+	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
+)
+
+// displayName returns a person's name as it is kept.
+func displayName(u user) string {
+	name := cleanName(u.FirstName + " " + u.LastName)
+	switch {
+	case name != "":
+		return name
+	case u.Username != "":
+		return u.Username
+	default:
+		return "Player " + strconv.FormatInt(u.ID, 10)
+	}
+}
+
+// cleanName takes out of a name what would disturb the text around it or could make two different names look the
+// same: controls, marks of direction, white space of all kinds. It is empty when nothing is left to be seen.
+func cleanName(name string) string {
+	visible := false
+	cleaned := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r) || isBlank(r):
+			return ' '
+		case !unicode.IsPrint(r) && !isPartOfCharacter(r), r == unicode.ReplacementChar:
+			return -1
+		}
+		visible = visible || unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
+		return r
+	}, name)
+	if !visible {
+		return ""
+	}
+	return shorten(strings.Join(strings.Fields(cleaned), " "))
+}
+
+// isBlank tells letters and symbols that look like nothing.
+func isBlank(r rune) bool {
+	switch r {
+	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800':
+		return true
+	}
+	return false
+}
+
+// isPartOfCharacter tells the invisible runes that some emoji and some scripts need.
+func isPartOfCharacter(r rune) bool {
+	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
+}
+
+// shorten cuts a name after so many characters, without cutting one of them in two.
+func shorten(name string) string {
+	var b strings.Builder
+	characters, units := 0, 0
+	for rest, state := name, -1; rest != ""; {
+		var character string
+		character, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		length := utf16Length(character)
+		if characters == maxName-1 && rest != "" || units+length > maxNameUnits-1 {
+			if b.Len() == 0 {
+				b.WriteString(firstUnits(character, maxNameUnits-1))
+			}
+			return strings.TrimRight(b.String(), " ") + "…"
+		}
+		b.WriteString(character)
+		characters++
+		units += length
+	}
+	return b.String()
+}
+
+func utf16Length(text string) int {
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// firstUnits returns as many runes of the beginning of a text as fit into so many units.
+func firstUnits(text string, units int) string {
+	for i, r := range text {
+		if units -= utf16.RuneLen(r); units < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// linkEnders get an invisible joiner behind them, so that no part of a name becomes a mention, a command, a tag or a
+// link.
+var linkEnders = strings.NewReplacer(
+	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
+
+// showText is the one way for a text that people have chosen into a message: cleaned, its links broken, escaped for
+// HTML and isolated in its direction of writing.
+func showText(text string) string {
+	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
+}
+
+// showName is showText for the name of a player, with the mark that tells them from others of that name.
+func showName(n ranking.Name) string {
+	shown := showText(n.Name)
+	if n.Mark != "" {
+		shown += " (" + showText(n.Mark) + ")"
+	}
+	return shown
+}

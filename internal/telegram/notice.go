@@ -1,0 +1,70 @@
+package telegram
+
+import (
+	"errors"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// The notices that are about commands as such and not about rankings. Like those of the ranking package they are
+// stored as JSON, so their fields may only become more.
+const (
+	kindGreeting       = "greeting"
+	kindHelp           = "help"
+	kindWrongForm      = "wrong_form"
+	kindGroupOnly      = "group_only"
+	kindUnknownCommand = "unknown_command"
+)
+
+// Greeting says what the bot does.
+type Greeting struct {
+	Private bool `json:"private,omitempty"`
+}
+
+// Kind implements ranking.Notice.
+func (Greeting) Kind() string { return kindGreeting }
+
+// Help explains one command, or all of them when it has no topic.
+type Help struct {
+	Topic   string `json:"topic,omitempty"`
+	Private bool   `json:"private,omitempty"`
+}
+
+// Kind implements ranking.Notice.
+func (Help) Kind() string { return kindHelp }
+
+// WrongForm says what is wrong with how a command was written.
+type WrongForm struct {
+	Command string         `json:"command"`
+	Reason  command.Reason `json:"reason"`
+	Detail  string         `json:"detail,omitempty"`
+}
+
+// Kind implements ranking.Notice.
+func (WrongForm) Kind() string { return kindWrongForm }
+
+// wrongForm returns the notice for an error of the command package.
+func wrongForm(name string, err error) (WrongForm, bool) {
+	var form *command.FormError
+	if !errors.As(err, &form) {
+		return WrongForm{}, false
+	}
+	return WrongForm{Command: name, Reason: form.Reason, Detail: form.Detail}, true
+}
+
+// GroupOnly says that a command needs a group.
+type GroupOnly struct {
+	Command string `json:"command"`
+}
+
+// Kind implements ranking.Notice.
+func (GroupOnly) Kind() string { return kindGroupOnly }
+
+// UnknownCommand says that there is no such command.
+type UnknownCommand struct{}
+
+// Kind implements ranking.Notice.
+func (UnknownCommand) Kind() string { return kindUnknownCommand }
+
+var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}}

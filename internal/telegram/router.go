@@ -1,0 +1,187 @@
+package telegram
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+)
+
+// Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and
+// its answer together, and changes nothing when it is repeated.
+type Rankings interface {
+	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
+	Join(ctx context.Context, o ranking.Origin) error
+	ShowRanking(ctx context.Context, o ranking.Origin) error
+	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
+}
+
+// Router turns updates into calls of the ranking service.
+type Router struct {
+	rankings Rankings
+	self     Self
+}
+
+// NewRouter returns a router for the bot with this account.
+func NewRouter(rankings Rankings, self Self) *Router {
+	return &Router{rankings: rankings, self: self}
+}
+
+var _ intake.Handler = (*Router)(nil).Handle
+
+// Handle is the bot's intake.Handler: it takes one update to the service, or ignores it.
+func (r *Router) Handle(ctx context.Context, in intake.Update) error {
+	var u update
+	if err := json.Unmarshal(in.Raw, &u); err != nil {
+		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
+	}
+	if u.Message == nil || !u.Message.isFromPerson() {
+		return nil
+	}
+	m := u.Message
+	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
+	if !ok {
+		return nil
+	}
+	return r.dispatch(ctx, request{message: m, command: c, origin: m.origin()})
+}
+
+// request is a command with what it takes to handle it.
+type request struct {
+	message *message
+	command command.Command
+	origin  ranking.Origin
+}
+
+func (r *Router) dispatch(ctx context.Context, req request) error {
+	private := !req.origin.Chat.IsGroup()
+	name := req.command.Name
+	switch {
+	case req.command.WantsHelp() && hasHelp(name):
+		return r.rankings.Answer(ctx, req.origin, Help{Topic: name, Private: private})
+	case name == command.NameStart:
+		return r.rankings.Answer(ctx, req.origin, Greeting{Private: private})
+	case name == command.NameHelp:
+		return r.rankings.Answer(ctx, req.origin, Help{Topic: helpTopic(req.command.Args), Private: private})
+	case private && isGroupCommand(name):
+		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: name})
+	case name == command.NameJoin:
+		return r.rankings.Join(ctx, req.origin)
+	case name == command.NameMatch:
+		return r.match(ctx, req)
+	case name == command.NameRanking:
+		return r.rankings.ShowRanking(ctx, req.origin)
+	case private:
+		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
+	default:
+		return nil // in a group it may be meant for another bot
+	}
+}
+
+// match handles /match.
+func (r *Router) match(ctx context.Context, req request) error {
+	var sender command.Person
+	if req.origin.Sender != nil {
+		sender = req.message.From.mentioned()
+	}
+	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
+	if form, ok := wrongForm(req.command.Name, err); ok {
+		return r.rankings.Answer(ctx, req.origin, form)
+	}
+	if err != nil {
+		return fmt.Errorf("read match: %w", err)
+	}
+	return r.rankings.RecordMatch(ctx, req.origin, ranking.Report{
+		A: person(m.A), B: person(m.B), ScoreA: m.Score.A, ScoreB: m.Score.B,
+	})
+}
+
+// isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, and no copy of what
+// was written elsewhere.
+func (m *message) isFromPerson() bool {
+	switch {
+	case m.From == nil, m.IsAutomaticForward, m.ForwardOrigin != nil, m.Chat.Type == "channel":
+		return false
+	case m.SenderChat != nil:
+		return m.isAnonymousAdmin()
+	default:
+		return !m.From.IsBot
+	}
+}
+
+// isAnonymousAdmin tells an admin who writes as the group itself. Who it is cannot be known.
+func (m *message) isAnonymousAdmin() bool {
+	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
+}
+
+// origin returns where a command came from.
+func (m *message) origin() ranking.Origin {
+	o := ranking.Origin{
+		Key:    m.key(),
+		Chat:   ranking.Chat{ID: ranking.ExternalChatID(m.Chat.ID), Kind: ranking.ChatKind(m.Chat.Type), Title: cleanName(m.Chat.Title)},
+		SentAt: time.Unix(m.Date, 0).UTC(),
+	}
+	if o.Chat.IsGroup() {
+		o.ReplyTo = m.ID
+	}
+	if m.IsTopicMessage { // in the General topic it is not set, and answers there take no topic
+		o.Thread = m.ThreadID
+	}
+	if !m.isAnonymousAdmin() {
+		sender := person(m.From.mentioned())
+		o.Sender = &sender
+	}
+	return o
+}
+
+// key returns the idempotency key of the command in a message. A message that has no id, or none yet, is told from
+// others by its content.
+func (m *message) key() string {
+	if m.ID != 0 {
+		return fmt.Sprintf("m:%d:%d", m.Chat.ID, m.ID)
+	}
+	content := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s", m.Chat.ID, m.From.ID, m.Date, m.Text))
+	return fmt.Sprintf("h:%x", content)
+}
+
+// repliedPerson returns whose message this one replies to, or nil if that is no person. In a forum every message may
+// seem to reply to the one that created its topic.
+func (m *message) repliedPerson() *command.Person {
+	to := m.ReplyTo
+	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil || to.ForumTopicCreated != nil {
+		return nil
+	}
+	p := to.From.mentioned()
+	return &p
+}
+
+func (m *message) commandEntities() []command.Entity {
+	entities := make([]command.Entity, len(m.Entities))
+	for i, e := range m.Entities {
+		entities[i] = command.Entity{Kind: command.EntityKind(e.Type), Offset: e.Offset, Length: e.Length}
+		if e.User != nil {
+			p := e.User.mentioned()
+			entities[i].User = &p
+		}
+	}
+	return entities
+}
+
+func (u *user) mentioned() command.Person {
+	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
+}
+
+// person returns somebody of a message as the ranking service sees them. Nothing tells whose account a mentioned
+// username is; but all bots have one that ends in "bot", and hardly anybody else has.
+func person(p command.Person) ranking.Person {
+	return ranking.Person{
+		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
+		Doubtful: p.UserID == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
+	}
+}

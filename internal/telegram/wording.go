@@ -1,0 +1,34 @@
+package telegram
+
+import (
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/ranking"
+)
+
+// wording is one language: everything that the bot says, and nothing else. What a method returns is HTML as Telegram
+// reads it; every text that people have chosen has gone through showText or showName.
+type wording interface {
+	matchRecorded(n ranking.MatchRecorded) string
+	rankingPage(n ranking.RankingPage) string
+	joined(n ranking.Joined) string
+	refusal(n ranking.Refusal) string
+
+	greeting(n Greeting) string
+	addToGroup() string // on the button that adds the bot to a group
+	help(n Help) string
+	wrongForm(n WrongForm) string
+	groupOnly(n GroupOnly) string
+	unknownCommand() string
+
+	groupMenu() []models.BotCommand
+	privateMenu() []models.BotCommand
+}
+
+// wordingFor returns the wording of a language, given by its IETF tag, or else the English one.
+func wordingFor(language string) wording {
+	switch language {
+	default:
+		return english{}
+	}
+}
