@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/joho/godotenv"
+
+	"elobot/internal/telegram"
+)
+
+// config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
+// or from flags; a flag wins over the environment, and the environment over the file.
+type config struct {
+	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
+	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"The PostgreSQL database, as postgres://user:password@host:5432/database."`
+	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: Telegram's own)."`
+	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
+	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
+}
+
+// configurationError is everything that is wrong with the configuration, one sentence for each fault.
+type configurationError struct {
+	faults []string
+}
+
+// Error implements error.
+func (e *configurationError) Error() string {
+	return "the configuration is not right yet, nothing was started:\n  - " + strings.Join(e.faults, "\n  - ")
+}
+
+var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
+
+// complete fills in the defaults and reports all faults together. It never repeats a token or a password.
+func (c *config) complete() error {
+	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
+	c.LogLevel = orDefault(c.LogLevel, "info")
+	c.LogFormat = orDefault(c.LogFormat, "text")
+
+	var faults []string
+	switch {
+	case c.Token == "":
+		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: talk to @BotFather in Telegram, create a bot, and put the token that you get into the environment or into a file named .env")
+	case !tokenForm.MatchString(c.Token):
+		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it once more from @BotFather")
+	}
+	if c.DatabaseURL == "" {
+		faults = append(faults, "DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database")
+	} else if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
+		faults = append(faults, "DATABASE_URL is no address of a PostgreSQL database: it looks like postgres://user:password@host:5432/database, with special characters in the password written as %XX")
+	}
+	if u, err := url.Parse(c.TelegramURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		faults = append(faults, "TELEGRAM_API_URL is no web address: it looks like "+telegram.DefaultURL+", and can be left out")
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		faults = append(faults, "LOG_LEVEL must be debug, info, warn or error")
+	}
+	if c.LogFormat != "text" && c.LogFormat != "json" {
+		faults = append(faults, "LOG_FORMAT must be text or json")
+	}
+	if len(faults) > 0 {
+		return &configurationError{faults}
+	}
+	return nil
+}
+
+// logger returns the logger that a complete configuration asks for.
+func (c *config) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return nil, fmt.Errorf("read log level: %w", err)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options)), nil
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options)), nil
+}
+
+func orDefault(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}
+
+// dotenv resolves flags from a file of NAME=value lines, if there is one. What the environment sets wins.
+func dotenv(path string) kong.Resolver {
+	values, err := godotenv.Read(path)
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if len(flag.Envs) == 0 || errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // documented by kong: no value
+		}
+		if err != nil {
+			// the parser's message would quote the file, and the token with it
+			return nil, &configurationError{[]string{
+				"the file " + path + " cannot be read: it needs one NAME=value on each line, and comments begin with #"}}
+		}
+		for _, name := range flag.Envs {
+			value, inFile := values[name]
+			if os.Getenv(name) == "" && inFile {
+				return value, nil
+			}
+		}
+		return nil, nil // documented by kong: no value
+	})
+}

@@ -1,0 +1,287 @@
+package main_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+var crashSeed = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
+
+const (
+	crashKills   = 50
+	crashMatches = 500
+	crashGroups  = 5
+)
+
+// crash is a bot that is killed again and again, and what it is tried on.
+type crash struct {
+	t      *testing.T
+	random *rand.Rand
+	sim    *botsim.Server
+	url    string
+	pool   *pgxpool.Pool
+	groups []*botsim.Chat
+	truths []*oracle
+	cards  [][]string // by group, the cards that must come
+	said   [][]int    // by group, the messages that they answer
+	people []botsim.User
+
+	posted atomic.Int64 // updates there are, confirmed or not
+	shown  atomic.Int64 // how many of them have been handed out at least once
+
+	// the kills that fell into each window
+	beforeCommit, beforeAcknowledgement, beforeMark int
+}
+
+// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once,
+// every one be answered, in order, and a second copy of an answer be one that the bot has counted as perhaps sent.
+func TestKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+	c := &crash{t: t, random: rand.New(rand.NewPCG(seed, 0)), sim: botsim.Start(t)}
+	c.url, c.pool = database(t)
+	for _, name := range []string{"alice", "bob", "carol", "dave"} {
+		c.people = append(c.people, c.sim.User(name))
+	}
+	for i := range crashGroups {
+		c.groups = append(c.groups, c.sim.Group(fmt.Sprintf("Group %d", i+1), c.people...))
+		c.truths = append(c.truths, newOracle())
+	}
+	c.cards, c.said = make([][]string, crashGroups), make([][]int, crashGroups)
+
+	c.sim.AfterEffect(c.watchPoll)
+	c.getAcquainted()
+	for kill := range crashKills {
+		c.liveAndDie(crashMatches * (kill + 1) / crashKills)
+	}
+	c.checkAll()
+	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
+		crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
+	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
+		t.Error("the kills have missed a window")
+	}
+	checkNoComplaints(t, c.sim)
+}
+
+// watchPoll keeps account of what has been handed out: a poll shows the first 100 updates that are not confirmed.
+func (c *crash) watchPoll(call botsim.Call) {
+	if call.Method != "getUpdates" || !call.Delivered {
+		return
+	}
+	posted, pending := c.posted.Load(), int64(c.sim.Pending())
+	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
+}
+
+// getAcquainted lets everybody join everywhere, so that the cards are those of people who are known.
+func (c *crash) getAcquainted() {
+	bot := launch(c.t, environment(c.sim, c.url), "run")
+	for i, group := range c.groups {
+		for _, p := range c.people {
+			group.Say(p, "/join")
+			c.posted.Add(1)
+			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
+		}
+		awaitAnswers(c.t, group, len(c.people))
+	}
+	bot.kill()
+}
+
+// liveAndDie starts the bot, reports results until there have been so many, and kills it at a random moment of what
+// follows.
+func (c *crash) liveAndDie(matches int) {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+	defer cancel()
+	var bot atomic.Pointer[process]
+	dead := make(chan struct{})
+	kill := func() {
+		if p := bot.Load(); p != nil && ctx.Err() == nil {
+			cancel()
+			p.kill()
+			close(dead)
+		}
+	}
+	defer c.aim(kill)()
+	p := launch(c.t, environment(c.sim, c.url), "run")
+	polls := c.sim.CallCount("getUpdates")
+	polling := make(chan struct{})
+	remove := c.sim.OnCall(func(call botsim.Call) {
+		if call.Method == "getUpdates" && bot.CompareAndSwap(nil, p) {
+			close(polling)
+		}
+	})
+	defer remove()
+	select {
+	case <-polling:
+	case <-ctx.Done():
+		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
+	}
+	for c.played() < matches {
+		c.report()
+	}
+	// whatever the aim, the bot does not live on when there is nothing left to aim at
+	last := time.AfterFunc(300*time.Millisecond, kill)
+	defer last.Stop()
+	<-dead
+	c.classify()
+}
+
+// aim arranges for a kill at one of four kinds of moments and returns what takes it back.
+func (c *crash) aim(kill func()) (remove func()) {
+	switch after := c.random.IntN(8); c.random.IntN(4) {
+	case 0: // any time
+		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
+		return func() { timer.Stop() }
+	case 1: // a message has arrived, its answer not yet
+		var sent atomic.Int64
+		return c.sim.AfterEffect(func(call botsim.Call) {
+			if call.Method == "sendMessage" && sent.Add(1) == int64(after+1) {
+				kill()
+			}
+		})
+	case 2: // everything handed out has been handled, and is about to be confirmed
+		var polls atomic.Int64
+		return c.sim.OnCall(func(call botsim.Call) {
+			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
+				c.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, CallID: call.ID, Times: 1})
+				kill()
+			}
+		})
+	default: // updates have just been handed out
+		var polls atomic.Int64
+		return c.sim.AfterEffect(func(call botsim.Call) {
+			if call.Method == "getUpdates" && c.sim.Pending() > 0 && polls.Add(1) == 1 {
+				time.AfterFunc(time.Duration(after)*time.Millisecond, kill)
+			}
+		})
+	}
+}
+
+// report lets somebody report a random result in a random group.
+func (c *crash) report() {
+	i := c.random.IntN(crashGroups)
+	order := c.random.Perm(len(c.people))
+	a, b := c.people[order[0]], c.people[order[1]]
+	scoreA, scoreB := c.random.IntN(12), c.random.IntN(12)
+	m := c.groups[i].Say(a, fmt.Sprintf("/match %s %d:%d", mention(b), scoreA, scoreB))
+	c.posted.Add(1)
+	c.said[i] = append(c.said[i], m.ID)
+	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
+}
+
+func (c *crash) played() int {
+	n := 0
+	for _, truth := range c.truths {
+		n += truth.matches
+	}
+	return n
+}
+
+// classify finds out which windows the kill has fallen into.
+func (c *crash) classify() {
+	confirmed := int(c.posted.Load()) - c.sim.Pending()
+	handled := count(c.t, c.pool, `SELECT count(*) FROM handled_commands`)
+	if handled < int(c.shown.Load()) {
+		c.beforeCommit++
+	}
+	if handled > confirmed {
+		c.beforeAcknowledgement++
+	}
+	rows, err := c.pool.Query(c.t.Context(), `
+		SELECT c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.state = 'sending'`)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	arrived := false
+	for rows.Next() {
+		var chat, message int64
+		if err := rows.Scan(&chat, &message); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, m := range c.sim.Chat(chat).BotMessages() {
+			arrived = arrived || m.ReplyTo == int(message)
+		}
+	}
+	if rows.Err() != nil {
+		c.t.Fatal(rows.Err())
+	}
+	if arrived {
+		c.beforeMark++
+	}
+}
+
+// checkAll lets the bot live, and compares everything with what must be there.
+func (c *crash) checkAll() {
+	launch(c.t, environment(c.sim, c.url), "run")
+	eventually(c.t, "everything is sent", func() bool {
+		waiting := count(c.t, c.pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`)
+		return c.sim.Pending() == 0 && waiting == 0
+	})
+	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != crashMatches {
+		c.t.Errorf("%d matches were recorded, want %d", n, crashMatches)
+	}
+	if n := count(c.t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		c.t.Errorf("there are %d dead letters", n)
+	}
+	copies := 0
+	for i, group := range c.groups {
+		copies += c.checkGroup(i, group)
+	}
+	perhaps := count(c.t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	c.t.Logf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
+	if copies > perhaps {
+		c.t.Errorf("%d answers came twice, but only %d were counted as perhaps sent", copies, perhaps)
+	}
+}
+
+// checkGroup compares the first copies of the cards with those that had to come, and returns how many further copies
+// there were.
+func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
+	next := len(c.people) // behind the answers to /join
+	seen := make(map[int]bool)
+	for _, m := range group.BotMessages() {
+		if strings.Contains(m.Text, "join") || strings.Contains(m.Text, "you are in") {
+			continue
+		}
+		if seen[m.ReplyTo] {
+			copies++
+			continue
+		}
+		seen[m.ReplyTo] = true
+		if next == len(c.cards[i]) {
+			c.t.Fatalf("group %d has a card too many:\n%s", i+1, visible(m))
+		}
+		if m.ReplyTo != c.said[i][next] || visible(m) != c.cards[i][next] {
+			c.t.Fatalf("group %d, card %d answers message %d:\n%s\nwant %d:\n%s",
+				i+1, next, m.ReplyTo, visible(m), c.said[i][next], c.cards[i][next])
+		}
+		next++
+	}
+	if next != len(c.cards[i]) {
+		c.t.Errorf("group %d has %d cards, want %d", i+1, next, len(c.cards[i]))
+	}
+	for name, elo := range c.truths[i].ratings {
+		stored := count(c.t, c.pool, `
+			SELECT s.elo FROM group_players s
+			JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE c.telegram_chat_id = $1 AND s.name = $2`, group.ID(), name)
+		if stored != elo {
+			c.t.Errorf("group %d: %s has %s, want %d", i+1, name, strconv.Itoa(stored), elo)
+		}
+	}
+	return copies
+}

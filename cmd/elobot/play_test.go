@@ -1,0 +1,126 @@
+package main_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+)
+
+// TestThousandResults plays 1,000 random results, in all forms that a result can be written in, and compares every
+// card and every rating with those of an Elo of its own.
+func TestThousandResults(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	var people []botsim.User
+	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {
+		people = append(people, sim.User(name))
+	}
+	people = append(people, sim.User("Bob 2")) // has no username
+	group := sim.Group("Chess", people...)
+	launch(t, environment(sim, url), "run")
+
+	for _, p := range people { // so that everybody is known by name
+		group.Say(p, "/join")
+	}
+	awaitAnswers(t, group, len(people))
+	truth := newOracle()
+	var cards []string
+	const matches = 1000
+	for range matches {
+		cards = append(cards, playRandomly(random, group, people, truth))
+	}
+	answers := awaitAnswers(t, group, len(people)+matches)[len(people):]
+	for i, m := range answers {
+		if got, want := visible(m), cards[i]; got != want {
+			t.Fatalf("card %d:\n%s\nwant\n%s", i+1, got, want)
+		}
+		if !m.Silent || !m.NoPreview || m.ReplyTo == 0 {
+			t.Fatalf("card %d is not a silent reply without a preview: %+v", i+1, m)
+		}
+	}
+
+	sum := count(t, pool, `SELECT sum(elo) FROM group_players`)
+	if want := 1500 * len(people); sum != want {
+		t.Errorf("the ratings add up to %d, want %d", sum, want)
+	}
+	stored := make(map[string]int)
+	rows, err := pool.Query(t.Context(), `SELECT name, elo FROM group_players WHERE played > 0`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var name string
+		var elo int
+		if err := rows.Scan(&name, &elo); err != nil {
+			t.Fatal(err)
+		}
+		stored[name] = elo
+	}
+	if rows.Err() != nil || !maps.Equal(stored, truth.ratings) {
+		t.Errorf("ratings %v, want %v (%v)", stored, truth.ratings, rows.Err())
+	}
+	checkRanking(t, group, people[0], truth)
+	checkNoComplaints(t, sim)
+}
+
+// playRandomly reports a random result in a random form and returns the card that has to come.
+func playRandomly(random *rand.Rand, group *botsim.Chat, people []botsim.User, truth *oracle) string {
+	order := random.Perm(len(people))
+	a, b, reporter := people[order[0]], people[order[1]], people[order[2]]
+	scoreA, scoreB := random.IntN(12), random.IntN(12)
+	score := fmt.Sprintf([]string{"%d:%d", "%d-%d", "%d %d", "%d : %d"}[random.IntN(4)], scoreA, scoreB)
+	command := []string{"/match", "/Match", "/match@elo_bot"}[random.IntN(3)]
+	switch random.IntN(3) {
+	case 0:
+		group.Say(a, fmt.Sprintf("%s %s %s", command, mention(b), score))
+		reporter = a
+	case 1:
+		said := group.Say(b, "well played")
+		group.Reply(a, said, fmt.Sprintf("%s %s", command, score))
+		reporter = a
+	default:
+		group.Say(reporter, fmt.Sprintf("%s %s %s %s", command, mention(a), mention(b), score))
+	}
+	return truth.play(a.FirstName, b.FirstName, scoreA, scoreB, reporter.FirstName)
+}
+
+func mention(u botsim.User) string {
+	if u.Username == "" {
+		return fmt.Sprintf("[%s](tg://user?id=%d)", u.FirstName, u.ID)
+	}
+	return "@" + u.Username
+}
+
+// checkRanking asks for the ranking and compares it with the oracle's.
+func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *oracle) {
+	t.Helper()
+	before := len(group.BotMessages())
+	group.Say(asker, "/ranking")
+	page := visible(awaitAnswers(t, group, before+1)[before])
+	lines := strings.Split(page, "\n")
+	ratings := slices.Sorted(maps.Values(truth.ratings))
+	slices.Reverse(ratings)
+	if len(lines) != len(ratings)+2 {
+		t.Fatalf("the ranking has %d lines for %d players:\n%s", len(lines), len(ratings), page)
+	}
+	for i, elo := range ratings {
+		position := slices.Index(ratings, elo) + 1
+		found := slices.ContainsFunc(slices.Collect(maps.Keys(truth.ratings)), func(name string) bool {
+			r := truth.record[name]
+			return truth.ratings[name] == elo &&
+				lines[i+1] == fmt.Sprintf("%d. %s %d · %d–%d–%d", position, name, elo, r[0], r[1], r[2])
+		})
+		if !found {
+			t.Errorf("line %d of the ranking is %q", i+1, lines[i+1])
+		}
+	}
+}

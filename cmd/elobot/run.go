@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sethvargo/go-retry"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+	"elobot/migrations"
+)
+
+const (
+	// databasePatience is how long a start waits for the database: long enough for one that is started together with
+	// the bot, short enough for whoever waits for an error.
+	databasePatience = 20 * time.Second
+	// requestTimeout bounds each request at the start.
+	requestTimeout = 10 * time.Second
+)
+
+type runCommand struct {
+	config
+}
+
+// Run runs the bot until the context ends.
+func (r *runCommand) Run(ctx context.Context) error {
+	if err := r.complete(); err != nil {
+		return err
+	}
+	log, err := r.logger()
+	if err != nil {
+		return err
+	}
+	return runBot(ctx, r.config, log)
+}
+
+// runBot is the whole bot: it wires the parts together, starts them in order, and stops them in the opposite one.
+func runBot(ctx context.Context, c config, log *slog.Logger) error {
+	log.InfoContext(ctx, "starting", "version", version)
+	pool, err := openDatabase(ctx, c.DatabaseURL, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+
+	client, err := telegram.NewClient(c.Token, c.TelegramURL)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	self, err := introduce(ctx, client, log)
+	if err != nil {
+		return err
+	}
+
+	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, outbox.Settings{})
+	store := postgres.NewStore(pool, func(chat ranking.ChatID) { dispatcher.Wake(outbox.ChatID(chat)) })
+	router := telegram.NewRouter(ranking.NewService(store, log), self)
+	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), postgres.Unavailable, log)
+
+	// The dispatcher stops after the poller, so that what was in hand can still be answered.
+	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopDispatching()
+	dispatched := make(chan error, 1)
+	go func() { dispatched <- dispatcher.Run(dispatching) }()
+	log.InfoContext(ctx, "ready", "bot", self.Username)
+	err = poller.Run(ctx)
+	stopDispatching()
+	err = errors.Join(err, <-dispatched)
+	log.InfoContext(ctx, "stopped")
+	return err
+}
+
+func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
+	pool, err := postgres.Open(ctx, url, databasePatience, log)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and does DATABASE_URL say where, with the right user, password and database?", err)
+	}
+	if err := postgres.Migrate(ctx, pool, migrations.FS); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+// introduce asks Telegram who the bot is and publishes its menu. As long as Telegram cannot be reached it keeps trying;
+// what Telegram refuses is an error.
+func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
+	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
+	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		self, err := client.GetMe(ctx)
+		if err != nil && telegram.Passing(err) {
+			log.WarnContext(ctx, "Telegram does not answer yet, trying again", "error", err)
+			return self, retry.RetryableError(err)
+		}
+		return self, err
+	})
+	if err != nil {
+		return self, fmt.Errorf("%w\nIs TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if err := client.PublishMenu(ctx); err != nil {
+		log.WarnContext(ctx, "the menu of commands may be out of date until the next start", "error", err)
+	}
+	return self, nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"elobot/internal/botsim"
+)
+
+// The colours of a terminal that the demo uses.
+const (
+	plainStyle = "\x1b[0m"
+	bold       = "\x1b[1m"
+	faint      = "\x1b[2m"
+	italic     = "\x1b[3m"
+	cyan       = "\x1b[36m"
+	green      = "\x1b[32m"
+)
+
+// nameWidth is the width of the column with the names.
+const nameWidth = 8
+
+// transcript prints a chat for people to read.
+type transcript struct {
+	out    io.Writer
+	colour bool
+	typed  bool // what people say stands on the terminal already
+}
+
+func newTranscript(out io.Writer, colour bool) *transcript {
+	return &transcript{out: out, colour: colour}
+}
+
+// style puts a text into a style, if there are styles.
+func (t *transcript) style(text string, styles ...string) string {
+	if !t.colour {
+		return text
+	}
+	return strings.Join(styles, "") + text + plainStyle
+}
+
+// aside prints a remark that is not part of the chat.
+func (t *transcript) aside(format string, args ...any) {
+	t.print(t.style(fmt.Sprintf(format, args...), faint) + "\n")
+}
+
+// title prints the head of a chat.
+func (t *transcript) title(name, about string) {
+	rule := strings.Repeat("─", 60)
+	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
+}
+
+// person prints what a member of the group has said.
+func (t *transcript) person(m botsim.Message, repliedTo string) {
+	if t.typed {
+		return
+	}
+	text := m.Text
+	if repliedTo != "" {
+		text += t.style("  (in reply to "+repliedTo+")", faint)
+	}
+	t.print("\n" + t.style(column(m.From.FirstName), bold, cyan) + "  " + text + "\n")
+}
+
+// bot prints what the bot has said.
+func (t *transcript) bot(m botsim.Message) {
+	name := column("elobot")
+	for _, l := range strings.Split(t.markup(m.HTML), "\n") {
+		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
+		name = column("")
+	}
+}
+
+// invisible are the marks that keep names apart from their surroundings in Telegram and that few terminals know.
+var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
+
+// markup shows the few tags of Telegram's HTML that the bot uses.
+func (t *transcript) markup(text string) string {
+	open := func(style string) string {
+		if !t.colour {
+			return ""
+		}
+		return style
+	}
+	tags := strings.NewReplacer(
+		"<b>", open(bold), "</b>", open(plainStyle), "<i>", open(faint+italic), "</i>", open(plainStyle),
+		"<code>", open(cyan), "</code>", open(plainStyle))
+	return html.UnescapeString(tags.Replace(invisible.Replace(text)))
+}
+
+func column(name string) string {
+	return strings.Repeat(" ", max(0, nameWidth-utf8.RuneCountInString(name))) + name
+}
+
+// print writes to the terminal. If that fails there is nobody to tell.
+func (t *transcript) print(text string) { _, _ = io.WriteString(t.out, text) }

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+)
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(k *kong.Kong) error {
+	_, err := fmt.Fprintln(k.Stdout, "elobot", version)
+	return err
+}
