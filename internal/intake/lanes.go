@@ -16,7 +16,7 @@ const (
 	// giveUpAfter is how long an update is tried that fails for a reason of its own. It must not be long: everything
 	// behind it stays unconfirmed meanwhile.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout bounds one attempt, so that a connection that hangs is noticed.
+	// attemptTimeout bounds one attempt, to handle or to bury, so that a connection that hangs is noticed.
 	attemptTimeout = 10 * time.Second
 	// Waits between attempts: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
@@ -137,8 +137,9 @@ func (w worker) attempt(ctx context.Context, u Update) (err error) {
 }
 
 func (w worker) bury(ctx context.Context, letter DeadLetter) error {
-	err := w.dead.Keep(ctx, letter)
-	if err != nil {
+	keeping, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	if err := w.dead.Keep(keeping, letter); err != nil {
 		w.log.ErrorContext(ctx, "cannot keep a dead letter, trying again", "update_id", letter.Update.ID, "error", err)
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 const (
 	longPoll = 50 * time.Second
-	// reaskAfter is how long a poll waits for updates in hand before it asks for others beside them. Telegram answers
-	// the same offset badly when it is asked more often than each half second.
+	// reaskAfter is how long a poll waits before it asks for the same offset again, for updates beside those in hand.
+	// Telegram answers the same offset badly when it is asked more often than each half second.
 	reaskAfter = 600 * time.Millisecond
 	// finishWithin is how long a poller that stops waits for what is in hand.
 	finishWithin = 3 * time.Second
@@ -57,7 +57,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	defer abort()
 	var failures retry.Backoff
 	for ctx.Err() == nil {
-		asked := time.Now()
+		asked, offset := time.Now(), p.offset
 		updates, err := p.source.Updates(ctx, p.offset, p.patience())
 		if err != nil && ctx.Err() == nil {
 			if failures == nil {
@@ -70,7 +70,9 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, updates)
-		p.settle(ctx, asked.Add(reaskAfter))
+		p.settle(ctx, time.Now().Add(reaskAfter), func() bool {
+			return len(p.queue) == 0 && (p.offset != offset || time.Since(asked) >= reaskAfter)
+		})
 	}
 	p.finish(ctx)
 	return nil
@@ -87,6 +89,7 @@ func (p *Poller) patience() time.Duration {
 // pause waits after a failed poll, or returns the error if it is fatal.
 func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) error {
 	wait, _ := failures.Next() // it never says stop
+	wait = max(wait, reaskAfter)
 	var known *SourceError
 	if errors.As(err, &known) {
 		if known.Fatal {
@@ -123,11 +126,11 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 	}
 }
 
-// settle waits until nothing is in hand any more, or until it is time to ask for more.
-func (p *Poller) settle(ctx context.Context, until time.Time) {
+// settle takes note of what is done, until it is enough or time is up.
+func (p *Poller) settle(ctx context.Context, until time.Time, enough func() bool) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
-	for len(p.queue) > 0 {
+	for !enough() {
 		select {
 		case id := <-p.lanes.done:
 			p.markDone(id)
@@ -154,7 +157,7 @@ func (p *Poller) markDone(id int64) {
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
-	p.settle(ctx, time.Now().Add(finishWithin))
+	p.settle(ctx, time.Now().Add(finishWithin), func() bool { return len(p.queue) == 0 })
 	if p.offset == 0 {
 		return
 	}

@@ -1,0 +1,342 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	errAway = errors.New("the database is away")
+	errOwn  = errors.New("this update fails")
+)
+
+// ask is one request for updates.
+type ask struct {
+	offset int64
+	wait   time.Duration
+	begun  time.Time
+	shown  int
+}
+
+// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the first ones are
+// shown, and the same offset asked again too soon is answered with one update.
+type messenger struct {
+	t         *testing.T
+	onUpdates func(ctx context.Context) error // runs first and may fail or hang
+	onConfirm func(ctx context.Context) error
+	isDone    func(id int64) bool
+	show      int // how many at most
+
+	mu      sync.Mutex
+	arrived chan struct{} // closed when there is something new
+	queue   []Update      // what is not confirmed
+	highest int64         // id since the numbers began anew
+	asks    []ask
+	stopped []int64 // the offsets of Confirm
+}
+
+// come adds updates with these ids; a number that is lower than the last begins anew.
+func (m *messenger) come(updates ...Update) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, u := range updates {
+		m.queue = append(m.queue, u)
+		m.highest = u.ID
+	}
+	close(m.arrived)
+	m.arrived = make(chan struct{})
+}
+
+// unconfirmed returns the ids that are left.
+func (m *messenger) unconfirmed() []int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []int64
+	for _, u := range m.queue {
+		ids = append(ids, u.ID)
+	}
+	return ids
+}
+
+// confirm forgets what is before the offset, unless the offset is from before the numbers began anew.
+func (m *messenger) confirm(offset int64) {
+	if offset > m.highest+1 {
+		return
+	}
+	m.queue = slices.DeleteFunc(m.queue, func(u Update) bool {
+		if u.ID < offset && !m.isDone(u.ID) {
+			m.t.Errorf("offset %d confirms update %d, which is not done", offset, u.ID)
+		}
+		return u.ID < offset
+	})
+}
+
+func (m *messenger) Updates(ctx context.Context, offset int64, wait time.Duration) ([]Update, error) {
+	m.mu.Lock()
+	again := false
+	if n := len(m.asks); n > 0 && m.asks[n-1].offset == offset {
+		since := time.Since(m.asks[n-1].begun)
+		if again = since < 500*time.Millisecond; since < 600*time.Millisecond {
+			m.t.Errorf("offset %d is asked again after %v", offset, since)
+		}
+	}
+	m.asks = append(m.asks, ask{offset: offset, wait: wait, begun: time.Now()})
+	m.mu.Unlock()
+	if m.onUpdates != nil {
+		if err := m.onUpdates(ctx); err != nil {
+			return nil, err
+		}
+	}
+	deadline := time.NewTimer(wait)
+	defer deadline.Stop()
+	for over := wait == 0; ; {
+		m.mu.Lock()
+		m.confirm(offset)
+		shown := slices.Clone(m.queue[:min(len(m.queue), m.show)])
+		if again {
+			shown = shown[:min(len(shown), 1)]
+		}
+		m.asks[len(m.asks)-1].shown = len(shown)
+		arrived := m.arrived
+		m.mu.Unlock()
+		if len(shown) > 0 || over {
+			return shown, nil
+		}
+		select {
+		case <-arrived:
+		case <-deadline.C:
+			over = true
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (m *messenger) Confirm(ctx context.Context, offset int64) error {
+	m.mu.Lock()
+	m.stopped = append(m.stopped, offset)
+	m.mu.Unlock()
+	if m.onConfirm != nil {
+		if err := m.onConfirm(ctx); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.confirm(offset)
+	return nil
+}
+
+// asked returns the requests for updates.
+func (m *messenger) asked() []ask {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asks)
+}
+
+// offsets returns the offsets asked, each once for as long as it is asked.
+func (m *messenger) offsets() []int64 {
+	var offsets []int64
+	for _, a := range m.asked() {
+		offsets = append(offsets, a.offset)
+	}
+	return slices.Compact(offsets)
+}
+
+// bot is all that a poller needs: a messenger, a handler that answers as it is told and complains when the updates of
+// a lane overlap, and a place for dead letters.
+type bot struct {
+	*messenger
+	t      *testing.T
+	answer func(ctx context.Context, u Update) error // nil: all is well at once
+	onKeep func(ctx context.Context) error
+
+	mu       sync.Mutex
+	busy     map[int64]int64 // lane → update
+	attempts map[int64][]time.Time
+	handled  map[int64][]int64 // ids in the order in which they were done, by lane
+	letters  []DeadLetter
+	done     map[int64]bool
+
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+func newBot(t *testing.T) *bot {
+	t.Helper()
+	b := &bot{
+		t: t, busy: make(map[int64]int64), attempts: make(map[int64][]time.Time),
+		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
+	}
+	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.done[id]
+	}}
+	return b
+}
+
+// start runs a poller.
+func (b *bot) start() *Poller {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := NewPoller(b.messenger, b.handle, b, func(err error) bool { return errors.Is(err, errAway) }, slog.New(slog.DiscardHandler))
+	b.cancel = cancel
+	go func() { b.ended <- p.Run(ctx) }()
+	return p
+}
+
+// stop ends the poller, and returns how long that takes.
+func (b *bot) stop() time.Duration {
+	b.t.Helper()
+	begun := time.Now()
+	b.cancel()
+	if err := <-b.ended; err != nil {
+		b.t.Errorf("Run ends with %v", err)
+	}
+	if n := b.inHand(); n != 0 {
+		b.t.Errorf("%d handlers still run after the end", n)
+	}
+	return time.Since(begun)
+}
+
+func (b *bot) handle(ctx context.Context, u Update) error {
+	b.mu.Lock()
+	if other, ok := b.busy[u.Lane]; ok {
+		b.t.Errorf("updates %d and %d of lane %d are handled at the same time", other, u.ID, u.Lane)
+	}
+	b.busy[u.Lane] = u.ID
+	b.attempts[u.ID] = append(b.attempts[u.ID], time.Now())
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.busy, u.Lane)
+	}()
+	if b.answer != nil {
+		if err := b.answer(ctx, u); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.handled[u.Lane] = append(b.handled[u.Lane], u.ID)
+	b.done[u.ID] = true
+	return nil
+}
+
+// Keep implements DeadLetters.
+func (b *bot) Keep(ctx context.Context, letter DeadLetter) error {
+	if b.onKeep != nil {
+		if err := b.onKeep(ctx); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.letters = append(b.letters, letter)
+	b.done[letter.Update.ID] = true
+	return nil
+}
+
+// tries returns when the update was tried, since the first time.
+func (b *bot) tries(id int64) []time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var tries []time.Duration
+	for _, at := range b.attempts[id] {
+		tries = append(tries, at.Sub(b.attempts[id][0]))
+	}
+	return tries
+}
+
+// inHand returns how many updates are being handled.
+func (b *bot) inHand() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.busy)
+}
+
+// count returns how many updates have been handled.
+func (b *bot) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, ids := range b.handled {
+		n += len(ids)
+	}
+	return n
+}
+
+// kept returns the dead letters in the order of their updates.
+func (b *bot) kept() []DeadLetter {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.SortedFunc(slices.Values(b.letters), func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
+}
+
+// checkConfirmed fails if anything is left with the messenger.
+func (b *bot) checkConfirmed() {
+	b.t.Helper()
+	if ids := b.unconfirmed(); len(ids) > 0 {
+		b.t.Errorf("%d updates are not confirmed, the first is %d", len(ids), ids[0])
+	}
+}
+
+// updates returns n updates from the id on, the lanes in turn.
+func updates(from int64, n int, lanes ...int64) []Update {
+	var us []Update
+	for i := range n {
+		us = append(us, Update{ID: from + int64(i), Lane: lanes[i%len(lanes)]})
+	}
+	return us
+}
+
+// sequence is from, from+step … below to.
+func sequence(from, to, step int64) []int64 {
+	var ids []int64
+	for id := from; id < to; id += step {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// after lets time go by in a test, and then everything that happens at that moment.
+func after(t *testing.T, d time.Duration) {
+	t.Helper()
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// hang waits until it is cut off.
+func hang(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// pass lets time go by.
+func pass(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+const ms = time.Millisecond

@@ -1,0 +1,298 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The messenger complains about an offset that passes what is not done and about one that is asked again too soon.
+// What is shown again meanwhile is left alone, done or not.
+func TestOffset(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		takes := map[int64]time.Duration{3: 4 * time.Second, 6: 9 * time.Second, 8: 700 * ms}
+		b.answer = func(ctx context.Context, u Update) error { return pass(ctx, takes[u.ID]) }
+		b.come(updates(1, 10, sequence(0, 10, 1)...)...)
+		begun := time.Now()
+		b.start()
+		after(t, time.Second)
+		b.come(Update{ID: 11, Lane: 100}) // is found beside those in hand
+		after(t, time.Minute)
+		if diff := cmp.Diff([]int64{0, 3, 6, 12}, b.offsets()); diff != "" {
+			t.Errorf("offsets (-want +got):\n%s", diff)
+		}
+		for i, a := range b.asked() {
+			at := time.Duration(i) * reaskAfter
+			switch {
+			case at < 9*time.Second && (a.begun.Sub(begun) != at || a.wait != 0 && i > 0):
+				t.Errorf("request %d after %v, waiting for %v", i, a.begun.Sub(begun), a.wait)
+			case a.offset == 12 && a.wait != longPoll:
+				t.Errorf("a poll waits for %v, want %v", a.wait, longPoll)
+			}
+		}
+		if at := b.attempts[11][0].Sub(begun); at > time.Second+reaskAfter {
+			t.Errorf("an update beside those in hand is handled after %v", at)
+		}
+		for id := int64(1); id <= 11; id++ {
+			if n := len(b.tries(id)); n != 1 {
+				t.Errorf("update %d is handled %d times", id, n)
+			}
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// The time that a poll has waited for an update is not taken from its handler: it is not asked for once more.
+func TestUpdateComesDuringPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, 200*ms) }
+		b.start()
+		begun := time.Now()
+		after(t, 30*time.Second)
+		b.come(Update{ID: 1})
+		after(t, 80*time.Second)
+		want := []time.Duration{0, 30*time.Second + 200*ms, 80*time.Second + 200*ms}
+		var got []time.Duration
+		for _, a := range b.asked() {
+			got = append(got, a.begun.Sub(begun))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 250
+		b, free := newBot(t), make(chan struct{})
+		b.answer = func(context.Context, Update) error { <-free; return nil }
+		b.come(updates(1, items, sequence(0, items, 1)...)...)
+		begun := time.Now()
+		b.start()
+		after(t, time.Minute)
+		if n := b.inHand(); n != maxInHand {
+			t.Errorf("%d updates are in hand, want %d", n, maxInHand)
+		}
+		close(free)
+		after(t, 0)
+		if diff := cmp.Diff([]int64{0, 101, 201, 251}, b.offsets()); diff != "" {
+			t.Errorf("offsets after %v (-want +got):\n%s", time.Since(begun), diff)
+		}
+		for _, a := range b.asked() {
+			if want := min(100, items+1-int(max(a.offset, 1))); a.shown != want {
+				t.Errorf("%d updates are shown from offset %d, want %d", a.shown, a.offset, want)
+			}
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// Nobody takes note of what is done while a request is under way. It must not matter how much that is, even if more is
+// shown than a messenger shows.
+func TestAllDoneDuringRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 1000
+		b := newBot(t)
+		b.show = items
+		b.onUpdates = func(ctx context.Context) error { return pass(ctx, 5*time.Second) }
+		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, 2*time.Second) }
+		b.come(updates(1, items, sequence(0, items, 1)...)...)
+		b.start()
+		after(t, time.Minute)
+		if n := b.count(); n != items {
+			t.Errorf("%d updates are handled, want %d", n, items)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// The same without anybody who takes note at the end.
+func TestStopWithManyDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 1000
+		b := newBot(t)
+		b.show = items
+		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, finishWithin) }
+		b.come(updates(1, items, sequence(0, items, 1)...)...)
+		b.start()
+		after(t, 1)
+		b.stop()
+	})
+}
+
+// A messenger that does not wait is not asked all the time.
+func TestEmptyAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		source := impatient{b.messenger}
+		p := NewPoller(source, b.handle, b, func(error) bool { return false }, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Run(ctx) }()
+		after(t, time.Minute)
+		if n := len(b.asked()); n != 1+int(time.Minute/reaskAfter) {
+			t.Errorf("%d requests in a minute", n)
+		}
+		b.come(Update{ID: 1})
+		after(t, reaskAfter)
+		b.checkConfirmed()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run ends with %v", err)
+		}
+	})
+}
+
+// impatient answers at once.
+type impatient struct{ *messenger }
+
+func (i impatient) Updates(ctx context.Context, offset int64, _ time.Duration) ([]Update, error) {
+	return i.messenger.Updates(ctx, offset, 0)
+}
+
+// After a quiet week the numbers begin anew, lower or higher.
+func TestNumbersBeginAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.start()
+		for _, first := range []int64{900_000, 17, 5_000_000, 4_000_000, 1} {
+			b.come(updates(first, 3, 1)...)
+			after(t, 8*24*time.Hour)
+			b.checkConfirmed()
+		}
+		want := slices.Concat(sequence(900_000, 900_003, 1), sequence(17, 20, 1), sequence(5_000_000, 5_000_003, 1),
+			sequence(4_000_000, 4_000_003, 1), sequence(1, 4, 1))
+		if diff := cmp.Diff(want, b.handled[1]); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+func TestFatalSourceError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		invalid := &SourceError{Fatal: true, Err: errors.New("the token is not valid")}
+		begun := time.Now()
+		b.onUpdates = func(context.Context) error {
+			if time.Since(begun) >= time.Minute {
+				return invalid
+			}
+			return nil
+		}
+		b.come(Update{ID: 1})
+		b.answer = func(ctx context.Context, _ Update) error { return errors.Join(errAway, hang(ctx)) }
+		b.start()
+		err := <-b.ended
+		if !errors.Is(err, invalid) || err.Error() != "take updates: the token is not valid" {
+			t.Errorf("Run ends with %v", err)
+		}
+		if took := time.Since(begun); took > time.Minute+reaskAfter {
+			t.Errorf("Run ends after %v", took)
+		}
+		if b.inHand() != 0 || len(b.unconfirmed()) != 1 {
+			t.Errorf("%d handlers run, %d updates are not confirmed", b.inHand(), len(b.unconfirmed()))
+		}
+	})
+}
+
+// The messenger says when it wants to be asked again. What is done meanwhile is confirmed then.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{5 * time.Second, 3 * time.Hour} {
+		t.Run(wait.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				n := 0
+				b.onUpdates = func(context.Context) error {
+					if n++; n == 2 {
+						return &SourceError{RetryAfter: wait, Err: errors.New("too many requests")}
+					}
+					return nil
+				}
+				b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, time.Second) }
+				b.come(Update{ID: 1})
+				begun := time.Now()
+				b.start()
+				after(t, wait+time.Minute)
+				if got := b.asked()[2].begun.Sub(begun) - reaskAfter; got != wait || b.asked()[2].offset != 2 {
+					t.Errorf("asked from %d after %v, want from 2 after %v", b.asked()[2].offset, got, wait)
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+func TestSourceBackoff(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"plain": errors.New("connection reset"), "known": &SourceError{Err: errors.New("bad gateway")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				begun := time.Now()
+				b.onUpdates = func(context.Context) error {
+					if since := time.Since(begun); since < 10*time.Minute || since > time.Hour && since < time.Hour+10*time.Minute {
+						return err
+					}
+					return nil
+				}
+				b.come(Update{ID: 1})
+				b.start()
+				after(t, 10*time.Minute-1)
+				checkBackoff(t, b.asked())
+				after(t, 26*time.Second+1)
+				b.checkConfirmed()
+				after(t, time.Until(begun.Add(time.Hour)))
+				before := len(b.asked())
+				after(t, 10*time.Minute)
+				checkBackoff(t, b.asked()[before:]) // it begins anew
+				b.stop()
+			})
+		})
+	}
+}
+
+// checkBackoff checks the waits between requests that fail: they double, give or take 30 %, from half a second to 20 s.
+func checkBackoff(t *testing.T, asks []ask) {
+	t.Helper()
+	if len(asks) < 20 {
+		t.Errorf("%d requests", len(asks))
+	}
+	base := 500 * ms
+	for i := range len(asks) - 1 {
+		got := asks[i+1].begun.Sub(asks[i].begun)
+		if got < max(base*7/10, reaskAfter) || got > max(base*13/10, reaskAfter)+time.Microsecond {
+			t.Errorf("wait %d is %v, want about %v", i, got, base)
+		}
+		base = min(2*base, 20*time.Second)
+	}
+}

@@ -1,0 +1,132 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestStopFinishesWhatIsInHand(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, time.Second) }
+		b.come(updates(1, 6, 1, 2)...)
+		b.start()
+		after(t, 500*ms)
+		if took := b.stop(); took != 2500*ms {
+			t.Errorf("stopping takes %v, want 2.5s", took)
+		}
+		if diff := cmp.Diff([]int64{7}, b.stopped); diff != "" {
+			t.Errorf("offsets confirmed at the end (-want +got):\n%s", diff)
+		}
+		if n := b.count(); n != 6 {
+			t.Errorf("%d updates are handled, want 6", n)
+		}
+		b.checkConfirmed()
+	})
+}
+
+func TestStopWithNothingInHand(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.start()
+		after(t, time.Second)
+		if took := b.stop(); took != 0 || len(b.stopped) != 0 {
+			t.Errorf("stopping takes %v and confirms %v", took, b.stopped)
+		}
+		b.start()
+		b.stop() // in the very beginning
+	})
+}
+
+// The updates of a handler that hangs, and those that cannot be handled now, are left to the next one.
+func TestStopIsBounded(t *testing.T) {
+	t.Parallel()
+	hangs := func(ctx context.Context, u Update) error {
+		if u.ID == 3 {
+			return hang(ctx)
+		}
+		return nil
+	}
+	away := func(_ context.Context, u Update) error {
+		if u.ID == 3 {
+			return errAway
+		}
+		return nil
+	}
+	cases := map[string]struct {
+		answer    func(context.Context, Update) error
+		onConfirm func(context.Context) error
+		took      time.Duration
+		left      []int64
+	}{
+		"handler hangs":            {hangs, nil, finishWithin, []int64{3, 4, 5, 6}},
+		"database away":            {away, nil, finishWithin, []int64{3, 4, 5, 6}},
+		"all hangs":                {hangs, hang, finishWithin + confirmWithin, []int64{3, 4, 5, 6}},
+		"confirm hangs":            {nil, hang, confirmWithin, nil},
+		"confirm fails":            {nil, func(context.Context) error { return errors.New("reset") }, 0, nil},
+		"handler hangs, no answer": {hangs, func(context.Context) error { return errors.New("reset") }, finishWithin, []int64{3, 4, 5, 6}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				b.answer, b.onConfirm = c.answer, c.onConfirm
+				b.come(updates(1, 6, 1, 2, 3)...)
+				b.start()
+				after(t, time.Second)
+				if took := b.stop(); took != c.took {
+					t.Errorf("stopping takes %v, want %v", took, c.took)
+				}
+				if diff := cmp.Diff(c.left, b.unconfirmed()); diff != "" {
+					t.Errorf("not confirmed (-want +got):\n%s", diff)
+				}
+				if b.done[3] != (c.answer == nil) || b.done[6] != (c.answer == nil) || !b.done[5] {
+					t.Errorf("done: %v", b.done)
+				}
+				b.answer, b.onConfirm = nil, nil
+				b.start() // the next one
+				after(t, time.Minute)
+				b.checkConfirmed()
+				if len(b.kept()) != 0 || !b.done[3] {
+					t.Errorf("%d dead letters, done: %v", len(b.kept()), b.done)
+				}
+				b.stop()
+			})
+		})
+	}
+}
+
+// The end comes while the messenger has asked to wait, or while an update waits for its next attempt.
+func TestStopWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.onUpdates = func(context.Context) error {
+			if len(b.asked()) > 1 {
+				return &SourceError{RetryAfter: time.Hour, Err: errors.New("too many requests")}
+			}
+			return nil
+		}
+		b.answer = func(_ context.Context, u Update) error {
+			if u.ID == 1 && len(b.tries(1)) < 6 {
+				return errOwn
+			}
+			return nil
+		}
+		b.come(Update{ID: 1, Lane: 1}, Update{ID: 2, Lane: 2})
+		b.start()
+		after(t, time.Second)
+		if took := b.stop(); took != retries[5]-time.Second {
+			t.Errorf("stopping takes %v, want %v", took, retries[5]-time.Second)
+		}
+		b.checkConfirmed()
+	})
+}
