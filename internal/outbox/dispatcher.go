@@ -44,7 +44,8 @@ type Dispatcher struct {
 	signal chan struct{} // there is something in woken
 
 	lanes   map[ChatID]*lane
-	ready   []*lane // lanes that may take a step, in the order in which they asked
+	waiting map[*lane]struct{} // lanes that wait for their time
+	ready   []*lane            // lanes that may take a step, in the order in which they asked
 	running int
 	ended   chan *lane
 }
@@ -54,10 +55,11 @@ func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settin
 	settings = settings.withDefaults()
 	return &Dispatcher{
 		store: store, sender: sender, log: log, settings: settings,
-		woken:  make(map[ChatID]struct{}),
-		signal: make(chan struct{}, 1),
-		lanes:  make(map[ChatID]*lane),
-		ended:  make(chan *lane, settings.Parallel),
+		woken:   make(map[ChatID]struct{}),
+		signal:  make(chan struct{}, 1),
+		lanes:   make(map[ChatID]*lane),
+		waiting: make(map[*lane]struct{}),
+		ended:   make(chan *lane, settings.Parallel),
 	}
 }
 
@@ -207,6 +209,7 @@ func (d *Dispatcher) release(l *lane) {
 		d.enqueue(l)
 	case wait:
 		l.state = waiting
+		d.waiting[l] = struct{}{}
 	case idle:
 		if again {
 			d.enqueue(l)
@@ -219,17 +222,16 @@ func (d *Dispatcher) release(l *lane) {
 // untilDue returns how long it is until the first waiting lane may go on.
 func (d *Dispatcher) untilDue(now time.Time) time.Duration {
 	next := time.Hour
-	for _, l := range d.lanes {
-		if l.state == waiting {
-			next = min(next, max(0, l.notBefore.Sub(now)))
-		}
+	for l := range d.waiting {
+		next = min(next, max(0, l.notBefore.Sub(now)))
 	}
 	return next
 }
 
 func (d *Dispatcher) takeDue(now time.Time) {
-	for _, l := range d.lanes {
-		if l.state == waiting && !l.notBefore.After(now) {
+	for l := range d.waiting {
+		if !l.notBefore.After(now) {
+			delete(d.waiting, l)
 			d.enqueue(l)
 		}
 	}

@@ -1,0 +1,220 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever a notice meets, the one behind it waits until it is through.
+func TestOrderInChat(t *testing.T) {
+	t.Parallel()
+	const chat, items = ChatID(7), 12
+	twice := func(err error) map[int64][]error {
+		return map[int64][]error{1: {err}, 4: {err, err}, 5: {err}, items: {err, err}}
+	}
+	// what the requests are when those that fail are repeated
+	repeated := []int64{1, 1, 2, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12}
+	cases := map[string]struct {
+		errs     map[int64][]error
+		requests []int64
+		dead     []int64
+		perhaps  int // requests that count as perhaps sent, of item 4
+	}{
+		"success":         {nil, sequence(1, items), nil, 0},
+		"rate limited":    {twice(rateLimited(3 * time.Second)), repeated, nil, 0},
+		"unreachable":     {twice(fail(Unreachable)), repeated, nil, 0},
+		"ambiguous":       {twice(fail(Ambiguous)), repeated, nil, 2},
+		"unauthorized":    {twice(fail(Unauthorized)), repeated, nil, 0},
+		"wrapped failure": {twice(fmt.Errorf("send: %w", fail(Unreachable))), repeated, nil, 0},
+		"rejected":        {twice(fail(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, 0},
+		"another error":   {twice(errors.New("what is this")), sequence(1, items), []int64{1, 4, 5, items}, 0},
+		"panic":           {twice(errPanic), sequence(1, items), []int64{1, 4, 5, items}, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, inTurn(c.errs))
+				p := dispatch(t, store, sender, Settings{})
+				store.add(repeat(chat, items)...)
+				p.Wake(chat)
+				after(t, time.Hour)
+				if diff := cmp.Diff(c.requests, sender.ids(chat)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				for id := int64(1); id <= items; id++ {
+					r := store.row(id)
+					switch {
+					case slices.Contains(c.dead, id):
+						if r.state != rowDead || r.lastError == "" {
+							t.Errorf("item %d is %s with error %q, want dead", id, r.state, r.lastError)
+						}
+					case r.state != rowSent || r.messageID != messageID(id):
+						t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)
+					}
+				}
+				if got := store.row(4).item.PerhapsSent; got != c.perhaps {
+					t.Errorf("perhaps sent %d times, want %d", got, c.perhaps)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+func TestOrderWhenStoreFails(t *testing.T) {
+	t.Parallel()
+	const chat, items = ChatID(1), 40
+	for _, rate := range []int{2, 3, 5} {
+		t.Run(fmt.Sprintf("every %d", rate), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				calls := 0
+				sometimes := func() error {
+					if calls++; calls%rate == 0 {
+						return errAway
+					}
+					return nil
+				}
+				store.onTake = func(context.Context, ChatID) error { return sometimes() }
+				store.onFinish = func(context.Context, Result) error { return sometimes() }
+				store.add(repeat(chat, items)...)
+				p := dispatch(t, store, sender, Settings{})
+				after(t, time.Hour)
+				if diff := cmp.Diff(sequence(1, items), sender.ids(chat)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if n := store.count(rowSent); n != items {
+					t.Errorf("%d items are sent, want %d", n, items)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// The messenger complains about requests for a chat that overlap.
+func TestOneRequestInChat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats, items = 10, 20
+		store, sender := newMemory(), newMessenger(t, takes(100*time.Millisecond))
+		p := dispatch(t, store, sender, Settings{})
+		begun := time.Now()
+		for range items {
+			for c := range ChatID(chats) {
+				store.add(c)
+				p.Wake(c, c)
+			}
+			after(t, 30*time.Millisecond)
+			p.Wake(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+		}
+		after(t, time.Until(begun.Add(items*100*time.Millisecond)))
+		synctest.Wait()
+		for c := range ChatID(chats) {
+			for i, r := range sender.to(c) {
+				if want := begun.Add(time.Duration(i) * 100 * time.Millisecond); !r.begun.Equal(want) {
+					t.Fatalf("request %d for chat %d after %v, want %v", i, c, r.begun.Sub(begun), want.Sub(begun))
+				}
+			}
+		}
+		if n := store.count(rowSent); n != chats*items {
+			t.Errorf("%d items are sent, want %d", n, chats*items)
+		}
+		p.stop()
+	})
+}
+
+func TestParallelBoundsRequests(t *testing.T) {
+	t.Parallel()
+	for parallel, settings := range map[int]Settings{1: {Parallel: 1}, 8: {Parallel: 8}, 32: {}} {
+		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chats = 100
+				store, sender := newMemory(), newMessenger(t, takes(time.Second))
+				for c := range ChatID(chats) {
+					store.add(c)
+				}
+				p := dispatch(t, store, sender, settings)
+				rounds := (chats + parallel - 1) / parallel
+				after(t, time.Duration(rounds)*time.Second-1)
+				if store.open() == 0 {
+					t.Error("all is sent too early")
+				}
+				after(t, 1)
+				synctest.Wait()
+				if n := store.open(); n != 0 {
+					t.Errorf("after %d rounds %d items are still to be sent", rounds, n)
+				}
+				if sender.most != parallel {
+					t.Errorf("%d requests at the same time, want %d", sender.most, parallel)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// A chat with much to say does not keep the others from their turn.
+func TestChatsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store.add(repeat(1, 50)...)
+		p := dispatch(t, store, sender, Settings{Parallel: 1})
+		after(t, 5*time.Second+time.Millisecond)
+		id := store.add(2)
+		p.Wake(2)
+		after(t, 2*time.Second)
+		if r := store.row(id); r.state != rowSent {
+			t.Errorf("the other chat's item is %s, want sent", r.state)
+		}
+		p.stop()
+	})
+}
+
+// From 'sending' at the start nobody can tell what came of it.
+func TestFoundSending(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(1, 1, 1, 2, 2)
+		for _, id := range []int64{1, 4} {
+			r := store.rows[id-1]
+			r.state, r.item.Attempts = rowSending, 1
+		}
+		p := dispatch(t, store, sender, Settings{})
+		synctest.Wait()
+		if diff := cmp.Diff([][]int64{{1, 2, 3}, {4, 5}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		for id := int64(1); id <= 5; id++ {
+			want := 0
+			if id == 1 || id == 4 {
+				want = 1
+			}
+			if r := store.row(id); r.state != rowSent || r.item.PerhapsSent != want || r.item.Attempts != want+1 {
+				t.Errorf("item %d is %s, %d attempts, perhaps sent %d; want %d", id, r.state, r.item.Attempts, r.item.PerhapsSent, want)
+			}
+		}
+		p.stop()
+	})
+}
+
+func TestFailureSaysWhy(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("too fast")
+	f := &Failure{Class: RateLimited, Err: cause}
+	if f.Error() != "rate_limited: too fast" || !errors.Is(f, cause) {
+		t.Errorf("failure says %q, is its cause: %t", f, errors.Is(f, cause))
+	}
+}
