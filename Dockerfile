@@ -5,16 +5,12 @@
 FROM golang:1.26 AS build
 WORKDIR /src
 
-# Where modules come from, for a network that cannot reach Go's default.
-ARG GOPROXY
-
 # The modules have a layer of their own, which stays valid while only the code changes.
 COPY go.mod go.sum ./
 RUN go mod download
 
-COPY cmd cmd
-COPY internal internal
-COPY migrations migrations
+# .dockerignore leaves nothing here but what the binary is built from.
+COPY . .
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /elobot ./cmd/elobot
 

@@ -15,7 +15,7 @@ func TestOneChatRateLimited(t *testing.T) {
 	t.Parallel()
 	const pause = 5 * time.Second
 	sim := botsim.Start(t)
-	url, _ := database(t)
+	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
 	stopped, free := sim.Group("Stopped", alice, bob), sim.Group("Free", alice, bob)
 	bot := launch(t, environment(sim, url), "run")
@@ -37,6 +37,9 @@ func TestOneChatRateLimited(t *testing.T) {
 	if took := time.Since(begun); took > pause/2 {
 		t.Errorf("the other chat has waited %v", took)
 	}
+	eventually(t, "the pause is written down", func() bool {
+		return count(t, pool, `SELECT count(*) FROM chats WHERE frozen_until > now()`) == 1
+	})
 	bot.kill()
 	launch(t, environment(sim, url), "run")
 	answers := awaitAnswers(t, stopped, 4)
