@@ -37,7 +37,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 		return Command{}, false
 	}
 	args, mentions := cutMentions(text, len(head), entities, botUsername)
-	return Command{Name: canonicalName(name), Args: args, Mentions: mentions}, true
+	return Command{Name: CanonicalName(name), Args: args, Mentions: mentions}, true
 }
 
 // WantsHelp reports whether the command asks how it is used: "/match help", and
@@ -65,7 +65,8 @@ func commandHead(text string, entities []Entity) (string, bool) {
 	return "", false
 }
 
-func canonicalName(name string) string {
+// CanonicalName returns what a command is called here, whatever letter case or alias it was written in.
+func CanonicalName(name string) string {
 	name = strings.ToLower(name)
 	switch name {
 	case "top", "leaderboard":

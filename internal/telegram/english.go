@@ -137,7 +137,7 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.NobodyToJoin:
 		return "You write as the group, so I cannot see who joins. Send <code>/join</code> under your own name."
 	case ranking.TooManyAtOnce:
-		return "Too many results came in at the same moment and this one was not recorded. Please send it again."
+		return "Too much came in at the same moment, and this was not done. Please send it again."
 	default:
 		return "That did not work, and nothing was changed."
 	}
@@ -160,7 +160,7 @@ func (english) addToGroup() string { return "Add me to a group" }
 func (english) help(n Help) string {
 	switch n.Topic {
 	case command.NameMatch:
-		return "<b>Report a result</b>, the first one's points first:\n" +
+		return "<b>Report a result</b>, the first one’s points first:\n" +
 			formMatch + " – you against Bob\n" +
 			formOther + " – Alice against Bob\n" +
 			formReply + " – as a reply to a message of the one you played against\n\n" +

@@ -68,7 +68,8 @@ func (e *APIError) class() outbox.Class {
 		return outbox.Ambiguous // it looks like a yes that was garbled on its way
 	case e.Description == "" || e.Status >= 500:
 		return outbox.Unreachable // not the Bot API's own answer, so nothing was done
-	case e.Status == http.StatusForbidden || e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights"):
+	case e.Status == http.StatusForbidden, e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights",
+		"have no rights to send", "need administrator rights", "group chat was deactivated"):
 		return outbox.Gone
 	default:
 		return outbox.Rejected

@@ -76,7 +76,7 @@ func isGroupCommand(name string) bool {
 
 // helpTopic returns the command that "/help match" asks about, or nothing.
 func helpTopic(args string) string {
-	topic := strings.ToLower(strings.TrimPrefix(args, "/"))
+	topic := command.CanonicalName(strings.TrimPrefix(args, "/"))
 	if hasHelp(topic) {
 		return topic
 	}

@@ -1,0 +1,217 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"elobot/internal/botsim"
+	"elobot/internal/command"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
+	t.Helper()
+	payload, err := json.Marshal(n)
+	if err != nil {
+		t.Fatalf("encode notice: %v", err)
+	}
+	return outbox.Item{ID: 1, Chat: 1, Kind: n.Kind(), Payload: payload}
+}
+
+func mustRender(t testing.TB, n ranking.Notice) outgoing {
+	t.Helper()
+	out, err := render(itemOf(t, n), wordingFor(""))
+	if err != nil {
+		t.Fatalf("render %+v: %v", n, err)
+	}
+	return out
+}
+
+// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator reads HTML as
+// Telegram does; nothing in it may be doubtful, and nothing inside a name may have become more than text.
+func throughSimulator(t testing.TB, n ranking.Notice) botsim.Message {
+	t.Helper()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	return sendTo(t, sim, NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)), group, n)
+}
+
+// fatalizer is what tests of testing and of rapid have in common.
+type fatalizer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n ranking.Notice) botsim.Message {
+	t.Helper()
+	return deliver(testContext(t), t, sim, s, group, itemOf(t, n))
+}
+
+func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, item outbox.Item) botsim.Message {
+	t.Helper()
+	item.To = group.ID()
+	id, err := s.Send(ctx, item)
+	if err != nil {
+		t.Fatalf("send %s: %v", item.Payload, err)
+	}
+	if complaints := sim.Complaints(); len(complaints) > 0 {
+		t.Errorf("the simulator complains: %q", complaints)
+	}
+	m, ok := group.Message(int(id))
+	if !ok {
+		t.Fatalf("there is no message %d", id)
+	}
+	if m.ParseMode != "HTML" {
+		t.Errorf("parse mode %q: the markup was not accepted", m.ParseMode)
+	}
+	checkNames(t, m)
+	return m
+}
+
+// checkNames finds the names of a text by their isolates. Marks such as bold may cover a whole name; everything that
+// Telegram finds by itself may not touch one.
+func checkNames(t fatalizer, m botsim.Message) {
+	t.Helper()
+	start, units := -1, utf16.Encode([]rune(m.Text))
+	for i, u := range units {
+		switch string(rune(u)) {
+		case isolate:
+			if start >= 0 {
+				t.Errorf("an isolate inside another one in %q", m.Text)
+			}
+			start = i
+		case endIsolate:
+			if start < 0 {
+				t.Errorf("an isolate that was not begun ends in %q", m.Text)
+			}
+			checkEntities(t, m, start, i+1)
+			start = -1
+		}
+	}
+	if start >= 0 {
+		t.Errorf("an isolate is not ended in %q", m.Text)
+	}
+	if len(units) > 4096 {
+		t.Errorf("the text has %d UTF-16 units", len(units))
+	}
+}
+
+func checkEntities(t fatalizer, m botsim.Message, from, to int) {
+	t.Helper()
+	for _, e := range m.Entities {
+		overlaps := e.Offset < to && from < e.Offset+e.Length
+		if overlaps && e.Type != "bold" && e.Type != "italic" {
+			t.Errorf("the name in %q has become a %s: %q", m.Text, e.Type, m.EntityText(e))
+		}
+	}
+}
+
+func TestUnknownKindIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"", "match", "MATCH_RECORDED", "sticker"} {
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(`{}`)}, wordingFor(""))
+		if err == nil {
+			t.Errorf("kind %q is said as %q", kind, out.html)
+		}
+	}
+}
+
+func TestBrokenPayloadIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, kind := range noticeKinds(t) {
+		for _, payload := range []string{``, `{`, `[]`, `"text"`, `12`, `{} {}`} {
+			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+			if err == nil {
+				t.Errorf("%s %s is said as %q", kind, payload, out.html)
+			}
+		}
+	}
+	for kind, payload := range map[string]string{
+		ranking.KindMatchRecorded: `{"number":"one"}`,
+		ranking.KindRankingPage:   `{"rows":{}}`,
+		ranking.KindJoined:        `{"name":"alice"}`,
+		ranking.KindRefusal:       `{"code":1}`,
+		kindWrongForm:             `{"reason":[]}`,
+	} {
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+		if err == nil {
+			t.Errorf("%s %s is said as %q", kind, payload, out.html)
+		}
+	}
+}
+
+func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("g", sim.User("alice"))
+	s := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, item := range []outbox.Item{
+		{To: group.ID(), Kind: "sticker", Payload: []byte(`{}`)},
+		{To: group.ID(), Kind: ranking.KindJoined, Payload: []byte(`{`)},
+	} {
+		_, err := s.Send(testContext(t), item)
+		var failure *outbox.Failure
+		if !errors.As(err, &failure) || failure.Class != outbox.Rejected {
+			t.Errorf("%s: %v", item.Kind, err)
+		}
+	}
+	if n := len(sim.Calls()); n != 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+// noticeKinds returns all kinds of notices that exist.
+func noticeKinds(t *testing.T) []string {
+	t.Helper()
+	return slices.Concat(constants(t, "../ranking", named("Kind")), constants(t, ".", named("kind")))
+}
+
+func TestEveryReasonHasItsOwnWords(t *testing.T) {
+	t.Parallel()
+	var reasons []ranking.Notice
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		reasons = append(reasons, WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"})
+	}
+	checkOwnWords(t, WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}, reasons)
+}
+
+func TestEveryRefusalHasItsOwnWords(t *testing.T) {
+	t.Parallel()
+	var codes []ranking.Notice
+	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
+		codes = append(codes, ranking.Refusal{Code: ranking.RefusalCode(c), Name: "x"})
+	}
+	checkOwnWords(t, ranking.Refusal{Code: "of tomorrow", Name: "x"}, codes)
+}
+
+// checkOwnWords fails if two of the notices are said in the same words, or one as those that nobody has words for.
+func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
+	t.Helper()
+	said := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
+	for _, n := range all {
+		text := mustRender(t, n).html
+		if other, twice := said[text]; twice {
+			t.Errorf("%+v is said as %+v is: %q", n, other, text)
+		}
+		said[text] = n
+	}
+}
+
+// TestWrongInputNamesTheRightForm: the sentence has the reason and a form to copy.
+func TestWrongInputNamesTheRightForm(t *testing.T) {
+	t.Parallel()
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}).html
+		if !strings.Contains(text, "<code>/match ") {
+			t.Errorf("%s: no form in %q", r, text)
+		}
+	}
+}
