@@ -27,7 +27,8 @@ func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error 
 		ON CONFLICT ON CONSTRAINT dead_letters_update_id_key DO UPDATE
 		SET last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts, last_seen_at = now()`
 	u := letter.Update
-	if _, err := d.pool.Exec(ctx, sql, u.ID, []byte(u.Raw), letter.LastError, letter.Attempts, letter.FirstSeen); err != nil {
+	_, err := d.pool.Exec(ctx, sql, u.ID, []byte(u.Raw), storable(letter.LastError), letter.Attempts, letter.FirstSeen)
+	if err != nil {
 		return fmt.Errorf("keep dead letter: %w", err)
 	}
 	return nil

@@ -20,7 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// lockTimeout is how long a start waits for another instance that is migrating.
+// lockTimeout is how long golang-migrate waits for another instance before it migrates. While it looks after its own
+// table, before that, it waits for as long as the context lets it.
 const lockTimeout = 5 * time.Minute
 
 // Migrate brings the database to the newest version of the files. Several instances may do so at once: one works, the

@@ -96,7 +96,7 @@ func (o *Outbox) Finish(ctx context.Context, r outbox.Result) error {
 }
 
 func queueFailure(batch *pgx.Batch, r outbox.Result) {
-	reason := r.Failure.Err.Error()
+	reason := storable(r.Failure.Err.Error())
 	switch r.Failure.Class {
 	case outbox.Rejected:
 		batch.Queue(`

@@ -96,16 +96,12 @@ func NewStore(pool *pgxpool.Pool, committed func(ranking.ChatID)) *Store {
 
 // transact runs fn in a transaction, which commits when fn returns nil. The function may be run again by whoever
 // calls, and talks to nothing but the database.
-func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) (err error) {
+func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			rollback(ctx, tx)
-		}
-	}()
+	defer rollback(ctx, tx) // also when fn panics; after the commit it does nothing
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -121,4 +117,9 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_ = tx.Rollback(ctx)
+}
+
+// storable makes a text that may contain anything, as the answer of a broken server does, one that PostgreSQL takes.
+func storable(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }

@@ -64,8 +64,8 @@ func (c *cast) add(p Person) int {
 	return i
 }
 
-// names returns what the people, all of them known, are called in a ladder that some of them are only about to enter. Those who go by the
-// same name get a mark that tells them apart.
+// names returns what the people, all of them known, are called in a ladder that some of them are only about to enter.
+// Those who go by the same name get a mark that tells them apart.
 func names(people []Known) []Name {
 	all := make([]Name, len(people))
 	for i, k := range people {

@@ -1,0 +1,235 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+func TestApplyMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
+	snap := w.read(t, alice, bob)
+	c := match(snap, "m:-100:7")
+	c.Unpark = snap.Parked
+	if err := w.store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.told.Load(); got != 1 {
+		t.Errorf("committed was called %d times", got)
+	}
+	a, b := w.id(t, "Alice"), w.id(t, "Bob")
+	for sql, want := range map[string]string{
+		`SELECT number || ' ' || score_a || ':' || score_b || ' K' || k_factor || ' ' || (reported_by = $1) || ' ' ||
+			(played_at = to_timestamp(1700000000)) || ' ' || idempotency_key || ' ' || (undone_at IS NULL)
+			FROM matches WHERE $2::bigint > 0`: "1 3:1 K32 true true m:-100:7 true",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || side, ' ' ORDER BY side)
+			FROM match_players`: "a1 b2",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo_before || ' ' || elo_after || ' ' || reason,
+			', ' ORDER BY elo_after DESC) FROM elo_history`: "a1500 1516 match, b1500 1484 match",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo || ' ' || best_elo || ' ' || start_elo
+			|| ' ' || played || won || drawn || lost || ' ' || streak || ' ' || name || ' v' || version, ', ' ORDER BY elo DESC)
+			FROM group_players`: "a1516 1516 1500 1100 1 Alice v1, b1484 1500 1500 1001 -1 Bob v1",
+		`SELECT kind || ' ' || state || ' ' || reply_to || ' ' || thread_id || ' ' || (payload->>'number') FROM outbox
+			WHERE $1::bigint + $2::bigint > 0`: "match_recorded planned 7 8 1",
+		`SELECT last_match_number || ' ' || (SELECT parked_at IS NULL FROM chats) || ' ' || (SELECT key FROM handled_commands)
+			FROM groups WHERE $1::bigint + $2::bigint > 0`: "1 true m:-100:7",
+	} {
+		if got := value[string](t, w.pool, sql, int64(a), int64(b)); got != want {
+			t.Errorf("%s\nyields %q, want %q", sql, got, want)
+		}
+	}
+	w.play(t, "2", bob, alice)
+	var n ranking.MatchRecorded
+	payload := value[[]byte](t, w.pool, `SELECT payload FROM outbox ORDER BY id DESC LIMIT 1`)
+	if err := json.Unmarshal(payload, &n); err != nil || n.Number != 2 || n.Sides[0].Score != 3 {
+		t.Errorf("the second notice is %s (%v)", payload, err)
+	}
+}
+
+func TestApplyNoticeAndJoin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice)
+	snap := w.read(t, alice)
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: ranking.Refusal{Code: ranking.NoDraws}}
+	if err := w.store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
+		t.Errorf("again: %v", err)
+	}
+	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Join: &ranking.NewStanding{
+		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
+			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
+		},
+	}}
+	if err := w.store.Apply(t.Context(), join); err != nil {
+		t.Fatal(err)
+	}
+	join.Key = "3"
+	if err := w.store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
+		t.Errorf("joined twice: %v", err)
+	}
+	got := values[string](t, w.pool, `SELECT kind || ' ' || coalesce(reply_to, 0) || ' ' || coalesce(thread_id, 0) FROM outbox ORDER BY id`)
+	if diff := cmp.Diff([]string{"refusal 0 0", "joined 0 0"}, got); diff != "" {
+		t.Errorf("outbox (-want +got):\n%s", diff)
+	}
+	if got := w.told.Load(); got != 2 {
+		t.Errorf("committed was called %d times", got)
+	}
+}
+
+// TestApplyIsAllOrNothing makes each statement of the batch fail, for a reason that can arise and by a trigger, on a
+// connection that has never seen the statements and on one that has.
+func TestApplyIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	constraint := func(name string) func(error) bool {
+		return func(err error) bool {
+			var pg *pgconn.PgError
+			return errors.As(err, &pg) && pg.ConstraintName == name
+		}
+	}
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	trigger := func(table, event string) string {
+		return `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
+			CREATE TRIGGER refuse BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION refuse()`
+	}
+	for name, tc := range map[string]struct {
+		sql   string
+		spoil func(*ranking.Changes)
+		want  func(error) bool
+	}{
+		"no group":          {"", func(c *ranking.Changes) { c.Match.Group = 99 }, is(ranking.ErrConflict)},
+		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled)},
+		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled)},
+		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict)},
+		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict)},
+		"standing is gone":  {"", func(c *ranking.Changes) { c.Match.Players[1].Before.ID = 99 }, is(ranking.ErrConflict)},
+		"standing is there": {"", func(c *ranking.Changes) { c.Match.Players[1].Before.ID = 0 }, is(ranking.ErrConflict)},
+		"bad rating":        {"", func(c *ranking.Changes) { c.Match.Players[1].After.Elo = -1 }, constraint("group_players_elo_check")},
+		"bad score":         {"", func(c *ranking.Changes) { c.Match.ScoreA = 1000 }, constraint("matches_score_check")},
+		"other's ladder":    {"", func(c *ranking.Changes) { c.Match.Ladder = 99 }, constraint("matches_ladder_id_fkey")},
+		"bad side":          {"", func(c *ranking.Changes) { c.Match.Players[1].Side = 3 }, constraint("match_players_side_check")},
+		"bad history":       {"", func(c *ranking.Changes) { c.Match.Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check")},
+		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey")},
+		"groups":            {trigger("groups", "UPDATE"), nil, constraint("refused")},
+		"handled_commands":  {trigger("handled_commands", "INSERT"), nil, constraint("refused")},
+		"group_players":     {trigger("group_players", "UPDATE"), nil, constraint("refused")},
+		"matches":           {trigger("matches", "INSERT"), nil, constraint("refused")},
+		"match_players":     {trigger("match_players", "INSERT"), nil, constraint("refused")},
+		"elo_history":       {trigger("elo_history", "INSERT"), nil, constraint("refused")},
+		"outbox":            {trigger("outbox", "INSERT"), nil, constraint("refused")},
+		"chats":             {trigger("chats", "UPDATE"), nil, constraint("refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.play(t, "1", alice, bob)
+			c := match(w.read(t, alice, bob), "k")
+			c.Unpark = true
+			if tc.spoil != nil {
+				tc.spoil(&c)
+			}
+			exec(t, w.pool, tc.sql)
+			before, told := w.contents(t), w.told.Load()
+			cold := postgres.NewStore(open(t, w.pool.Config().ConnString()), func(ranking.ChatID) { w.told.Add(1) })
+			for temperature, store := range map[string]*postgres.Store{"cold": cold, "warm": w.store} {
+				if err := store.Apply(t.Context(), c); !tc.want(err) {
+					t.Errorf("%s: error is %v", temperature, err)
+				}
+			}
+			if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+				t.Errorf("something was written:\n%s", diff)
+			}
+			if w.told.Load() != told {
+				t.Error("told of a commit that never was")
+			}
+		})
+	}
+}
+
+// TestApplyWaitsForAnotherWriter has somebody change a standing who does not hold the group: the match waits, and then
+// finds that it has read something else.
+func TestApplyWaitsForAnotherWriter(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		commit bool
+		want   error
+	}{"who commits": {true, ranking.ErrConflict}, "who rolls back": {false, nil}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.play(t, "1", alice, bob)
+			c := match(w.read(t, alice, bob), "2")
+			writer := begin(t, w.pool)
+			if _, err := writer.Exec(t.Context(), `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`); err != nil {
+				t.Fatal(err)
+			}
+			result := start(func() error { return w.store.Apply(t.Context(), c) })
+			await(t, w.pool, blocked)
+			end := writer.Rollback
+			if tc.commit {
+				end = writer.Commit
+			}
+			if err := end(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, result); !errors.Is(err, tc.want) {
+				t.Errorf("error is %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestApplyFirstStandingsAtOnce has two instances record the first match of the same people.
+func TestApplyFirstStandingsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	snap := w.read(t, alice, bob)
+	results := make(chan error, 2)
+	for _, key := range []string{"1", "2"} {
+		go func() { results <- w.store.Apply(t.Context(), match(snap, key)) }()
+	}
+	first, second := receive(t, results), receive(t, results)
+	if first != nil {
+		first, second = second, first
+	}
+	if first != nil || !errors.Is(second, ranking.ErrConflict) {
+		t.Fatalf("errors are %v and %v, want one conflict", first, second)
+	}
+	w.play(t, "3", alice, bob)
+	if got := value[int](t, w.pool, `SELECT max(number) FROM matches`); got != 2 {
+		t.Errorf("%d matches, want 2", got)
+	}
+}
+
+// TestApplySameKeyAtOnce delivers one command to several instances at the same time.
+func TestApplySameKeyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.play(t, "1", alice, bob)
+	c := match(w.read(t, alice, bob), "2")
+	results := make(chan error, 4)
+	for range 4 {
+		go func() { results <- w.store.Apply(t.Context(), c) }()
+	}
+	applied := 0
+	for range 4 {
+		switch err := receive(t, results); {
+		case err == nil:
+			applied++
+		case !errors.Is(err, ranking.ErrHandled):
+			t.Errorf("error is %v", err)
+		}
+	}
+	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); applied != 1 || got != 2 {
+		t.Errorf("%d were applied, there are %d matches", applied, got)
+	}
+}

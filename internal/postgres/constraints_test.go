@@ -1,0 +1,205 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/pgtemp/pgtest"
+)
+
+// oneOfEach puts a row into every table. All ids are 1, but for the second player and standing.
+const oneOfEach = `
+	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
+	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
+	INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'alice', 'Alice'), (NULL, 'bob', 'bob');
+	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak) VALUES
+	    (1, 1, 'Alice', 1516, 1500, 1516, 1, 1, 0, 1), (1, 2, 'bob', 1484, 1500, 1500, 1, 0, 1, -1);
+	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+	    VALUES (1, 1, 1, 3, 1, 32, 1, now(), 'm:-100:1');
+	INSERT INTO match_players VALUES (1, 1, 1), (1, 2, 2);
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason)
+	    VALUES (1, 1, 1500, 1516, 'match'), (1, 2, 1500, 1484, 'match');
+	INSERT INTO handled_commands VALUES ('m:-100:1');
+	INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}');
+	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
+	    VALUES ('update', 5, NULL, 'x', 'why', 1, now()), ('notice', NULL, 5, 'x', 'why', 1, now());`
+
+const (
+	anotherMatch = `INSERT INTO matches
+		(id, group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+		OVERRIDING SYSTEM VALUE VALUES `
+	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
+)
+
+// breaks has, for each constraint and each unique index, statements that it must reject.
+var breaks = map[string][]string{
+	"chats_pkey":                 {`INSERT INTO chats (id, telegram_chat_id, kind) OVERRIDING SYSTEM VALUE VALUES (1, 5, 'group')`},
+	"chats_telegram_chat_id_key": {`INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'private')`},
+	"chats_kind_check": {
+		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'channel')`, `UPDATE chats SET kind = ''`,
+	},
+	"groups_pkey": {`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');
+		INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE SELECT 1, max(id) FROM chats`},
+	"groups_chat_id_key":             {`INSERT INTO groups (chat_id) VALUES (1)`},
+	"groups_chat_id_fkey":            {`INSERT INTO groups (chat_id) VALUES (99)`, `UPDATE groups SET chat_id = 99`},
+	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
+	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
+	// the primary key, which is older, always finds it first
+	"ladders_group_id_id_key": {`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey;
+		ALTER TABLE group_players DROP CONSTRAINT group_players_ladder_id_fkey; ALTER TABLE ladders DROP CONSTRAINT ladders_pkey;
+		INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
+	"ladders_group_id_fkey":   {`INSERT INTO ladders (group_id, is_default) VALUES (99, true)`},
+	"ladders_start_elo_check": {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
+	"ladders_k_factor_check":  {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
+	"ladders_default_key":     {`INSERT INTO ladders (group_id, is_default) VALUES (1, true)`},
+	"players_pkey": {
+		`INSERT INTO players (id, username, display_name) OVERRIDING SYSTEM VALUE VALUES (1, 'new', 'new')`,
+	},
+	"players_telegram_user_id_key": {
+		`INSERT INTO players (telegram_user_id, display_name) VALUES (11, 'x')`, `UPDATE players SET telegram_user_id = 11`,
+	},
+	"players_identity_check":     {`INSERT INTO players (display_name) VALUES ('x')`, `UPDATE players SET username = NULL`},
+	"players_username_check":     {`UPDATE players SET username = '' WHERE id = 1`},
+	"players_display_name_check": {`UPDATE players SET display_name = ''`},
+	"players_username_key": {
+		`INSERT INTO players (username, display_name) VALUES ('ALICE', 'x')`, `UPDATE players SET username = 'Alice' WHERE id = 2`,
+	},
+	"group_players_pkey": {`INSERT INTO players (username, display_name) VALUES ('new', 'new');
+		INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo)
+		OVERRIDING SYSTEM VALUE VALUES (1, 1, 3, 'new', 1, 1, 1)`},
+	"group_players_ladder_id_player_id_key": {
+		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 1, 'x', 1, 1, 1)`,
+	},
+	"group_players_ladder_id_fkey": {
+		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (99, 1, 'x', 1, 1, 1)`,
+	},
+	"group_players_player_id_fkey": {
+		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo) VALUES (1, 99, 'x', 1, 1, 1)`,
+	},
+	"group_players_elo_check": {
+		`UPDATE group_players SET elo = -1`,
+		// what is above the limit is above the best as well, which comes first in the alphabet
+		`ALTER TABLE group_players DROP CONSTRAINT group_players_best_elo_check; UPDATE group_players SET elo = 10001`,
+	},
+	"group_players_start_elo_check": {`UPDATE group_players SET start_elo = -1`, `UPDATE group_players SET start_elo = 10001`},
+	"group_players_best_elo_check": {
+		`UPDATE group_players SET best_elo = elo - 1`, `UPDATE group_players SET best_elo = 10001`,
+	},
+	"group_players_name_check": {`UPDATE group_players SET name = ''`},
+	"group_players_played_check": {
+		`UPDATE group_players SET played = 2`, `UPDATE group_players SET won = won + 1`,
+		`UPDATE group_players SET won = 2, lost = -1, streak = 1 WHERE id = 1`,
+		`UPDATE group_players SET drawn = -1, won = 2 WHERE id = 1`,
+		`UPDATE group_players SET won = -1, lost = 2 WHERE id = 2`,
+	},
+	"group_players_streak_check": {
+		`UPDATE group_players SET streak = 2 WHERE id = 1`, `UPDATE group_players SET streak = -1 WHERE id = 1`,
+	},
+	"matches_pkey":                {anotherMatch + `(1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
+	// a ladder of that group is not there either, and the trigger that says so fires first or second
+	"matches_group_id_fkey": {
+		`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey; ` + anotherMatch + `(9, 99, 1, 2, 0, 0, 32, NULL, now(), 'new')`,
+	},
+	"matches_ladder_id_fkey": {
+		anotherMatch + `(9, 1, 99, 2, 0, 0, 32, NULL, now(), 'new')`,
+		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');
+		INSERT INTO groups (chat_id) SELECT max(id) FROM chats; UPDATE matches SET group_id = (SELECT max(id) FROM groups)`,
+	},
+	"matches_reported_by_fkey": {anotherMatch + `(9, 1, 1, 2, 0, 0, 32, 99, now(), 'new')`},
+	"matches_number_check":     {anotherMatch + `(9, 1, 1, 0, 0, 0, 32, NULL, now(), 'new')`},
+	"matches_score_check": {
+		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
+		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,
+	},
+	"matches_k_factor_check":       {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
+	"match_players_pkey":           {`INSERT INTO match_players VALUES (1, 1, 2)`},
+	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1)`},
+	"match_players_player_id_fkey": {`INSERT INTO match_players VALUES (1, 99, 1)`},
+	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
+	"elo_history_pkey": {`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, reason, superseded_at)
+		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 'match', now())`},
+	"elo_history_match_player_fkey": {
+		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (1, 99, 0, 0, 'match')`,
+		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (99, 1, 0, 0, 'match')`,
+	},
+	"elo_history_elo_check": {
+		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
+		`UPDATE elo_history SET elo_before = 10001`, `UPDATE elo_history SET elo_after = 10001`,
+	},
+	"elo_history_reason_check": {`UPDATE elo_history SET reason = 'because'`},
+	"elo_history_current_key": {
+		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (1, 1, 1500, 1516, 'match')`,
+	},
+	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
+	"outbox_pkey":           {`INSERT INTO outbox (id, chat_id, kind, payload) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'k', '{}')`},
+	"outbox_chat_id_fkey":   {`INSERT INTO outbox (chat_id, kind, payload) VALUES (99, 'k', '{}')`},
+	"outbox_state_check":    {`UPDATE outbox SET state = 'lost'`},
+	"outbox_finished_check": {
+		`UPDATE outbox SET state = 'sent'`, `UPDATE outbox SET state = 'dead'`, `UPDATE outbox SET finished_at = now()`,
+		`UPDATE outbox SET state = 'sending', finished_at = now()`,
+	},
+	"outbox_counts_check":        {`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET perhaps_sent = -1`},
+	"dead_letters_pkey":          {`INSERT INTO dead_letters OVERRIDING SYSTEM VALUE VALUES (1, 'update', 9, NULL, 'x', 'why', 1, now())`},
+	"dead_letters_update_id_key": {anotherLetter + `('update', 5, NULL, 'x', 'why', 1, now())`},
+	"dead_letters_outbox_id_key": {anotherLetter + `('notice', NULL, 5, 'x', 'why', 1, now())`},
+	"dead_letters_kind_check": {
+		anotherLetter + `('other', 9, NULL, 'x', 'why', 1, now())`,
+		anotherLetter + `('update', NULL, NULL, 'x', 'why', 1, now())`,
+		anotherLetter + `('update', 9, 9, 'x', 'why', 1, now())`,
+		anotherLetter + `('update', NULL, 9, 'x', 'why', 1, now())`,
+		anotherLetter + `('notice', NULL, NULL, 'x', 'why', 1, now())`,
+		anotherLetter + `('notice', 9, 9, 'x', 'why', 1, now())`,
+		anotherLetter + `('notice', 9, NULL, 'x', 'why', 1, now())`,
+	},
+	"dead_letters_last_error_check": {anotherLetter + `('update', 9, NULL, 'x', '', 1, now())`},
+	"dead_letters_attempts_check":   {anotherLetter + `('update', 9, NULL, 'x', 'why', 0, now())`},
+}
+
+func TestEveryConstraintHolds(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	exec(t, pool, oneOfEach)
+	for name, statements := range breaks {
+		for _, sql := range statements {
+			err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), sql)
+				return err
+			})
+			var pg *pgconn.PgError
+			if !errors.As(err, &pg) || pg.ConstraintName != name {
+				t.Errorf("%s does not reject %s: %v", name, sql, err)
+			}
+		}
+	}
+}
+
+// TestEveryConstraintIsTried keeps breaks complete.
+func TestEveryConstraintIsTried(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	// constraints that only say "not null" have names of their own in newer servers
+	there := values[string](t, pool, `
+		SELECT conname::text FROM pg_constraint
+		WHERE connamespace = 'public'::regnamespace AND conrelid <> 'schema_migrations'::regclass AND contype <> 'n'
+		UNION
+		SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class c ON c.oid = indrelid
+		WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations' AND indisunique`)
+	exist := make(map[string]bool)
+	for _, name := range there {
+		exist[name] = true
+		if len(breaks[name]) == 0 {
+			t.Errorf("no statement tries to break %s", name)
+		}
+	}
+	for name := range breaks {
+		if !exist[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// statement is what a store has sent to the server.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// recorder notes all statements that go through a pool.
+type recorder struct {
+	mu   sync.Mutex
+	sent []statement
+}
+
+func (r *recorder) add(sql string, args []any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent = append(r.sent, statement{sql, args})
+}
+
+// take returns what has been sent since the last time.
+func (r *recorder) take() []statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sent := r.sent
+	r.sent = nil
+	return sent
+}
+
+func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	r.add(d.SQL, d.Args)
+	return ctx
+}
+
+func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	for _, q := range d.Batch.QueuedQueries {
+		r.add(q.SQL, q.Arguments)
+	}
+	return ctx
+}
+
+func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// plans returns how the server would run the statement: for these arguments, and for any, as it does with a prepared
+// statement that has been used some times.
+func plans(t *testing.T, pool *pgxpool.Pool, s statement) map[string]string {
+	t.Helper()
+	specific := strings.Join(values[string](t, pool, "EXPLAIN "+s.sql, s.args...), "\n")
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	execute := "EXPLAIN EXECUTE any_arguments"
+	if n := len(s.args); n > 0 {
+		execute += "(" + strings.Repeat("NULL, ", n-1) + "NULL)"
+	}
+	for _, sql := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE any_arguments AS " + s.sql} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	rows, err := conn.Query(t.Context(), execute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generic, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "DEALLOCATE any_arguments; RESET plan_cache_mode"); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"these arguments": specific, "any arguments": strings.Join(generic, "\n")}
+}
+
+var scan = regexp.MustCompile(`Seq Scan on (\w+)`)
+
+// scanned returns the tables that a plan reads from one end to the other.
+func scanned(plan string) (tables []string) {
+	for _, m := range scan.FindAllStringSubmatch(plan, -1) {
+		if m[1] != "waiting" && m[1] != "ladder" { // the names of parts of queries, not tables
+			tables = append(tables, m[1])
+		}
+	}
+	return tables
+}
+
+// years fills the database with 500 groups of 60 players, 50 matches in each and what they have left behind, and with
+// 20,000 private chats; 10,000 notices wait in ten chats.
+const years = `
+	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 500) n;
+	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
+	INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups;
+	INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 20000) n;
+	INSERT INTO players (telegram_user_id, username, display_name)
+	    SELECT n, 'user_' || n, 'Name ' || n % 3000 FROM generate_series(1, 20000) n;
+	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost)
+	    SELECT l.id, 1 + (l.id * 37 + n * 331) % 20000, 'Name ' || n % 50, 1400 + (n * 7 + l.id) % 200, 1500, 1700, 2, 1, 1
+	    FROM ladders l, generate_series(1, 60) n;
+	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+	    SELECT l.group_id, l.id, n, 3, 1, 32, 1 + n, now(), 'm:-' || l.id || ':' || n FROM ladders l, generate_series(1, 50) n;
+	INSERT INTO handled_commands SELECT idempotency_key FROM matches;
+	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
+	    SELECT 1 + n % 500, 'k', '{}', 'sent', now() FROM generate_series(1, 20000) n;
+	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 10000) n;`
+
+func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
+	t.Helper()
+	url := pgtest.New(t)
+	plain = open(t, url)
+	exec(t, plain, years)
+	exec(t, plain, "VACUUM ANALYZE")
+	return open(t, url, func(c *pgxpool.Config) { c.ConnConfig.Tracer = rec }), plain
+}
+
+func TestNoCommandScansATable(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
+	chat := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	players := values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 250 ORDER BY id LIMIT 2`)
+	people := []ranking.Person{
+		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
+		{ID: 99_999, Username: "user_7", Name: "Seven"},
+	}
+	var snap ranking.Snapshot
+	for _, c := range []struct {
+		name string
+		run  func(ctx context.Context) error
+		want int // statements
+	}{
+		{"read people", func(ctx context.Context) (err error) {
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people})
+			return err
+		}, 2},
+		{"read ranking", func(ctx context.Context) error {
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people[1:2], Top: 20})
+			if len(got.Ranked) != 20 || got.Total != 60 || got.People[0].Position == 0 {
+				t.Errorf("the ranking is %+v", got)
+			}
+			return err
+		}, 4},
+		{"introduce", func(ctx context.Context) error {
+			k := snap.People[1]
+			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
+			return store.Introduce(ctx, chat, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
+		}, 6},
+		{"match", func(ctx context.Context) error {
+			c := match(snap, "k")
+			c.Unpark = true
+			return store.Apply(ctx, c)
+		}, 6},
+		{"answer", func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
+		}, 2},
+		{"exclusively", func(ctx context.Context) error {
+			return store.Exclusively(ctx, chat.ID, func(context.Context, ranking.Store) error { return nil })
+		}, 3},
+		{"take", func(ctx context.Context) error {
+			item, err := queue.Take(ctx, 3)
+			if item == nil {
+				t.Error("there is nothing to be taken")
+			}
+			return err
+		}, 1},
+		{"finish", func(ctx context.Context) error {
+			return queue.Finish(ctx, outbox.Result{Item: outbox.Item{ID: 25_000, Chat: 3}, MessageID: 1})
+		}, 1},
+		{"waiting", func(ctx context.Context) error {
+			chats, err := queue.Waiting(ctx)
+			if len(chats) != 10+1 { // the match and the answer of this test
+				t.Errorf("%d chats wait", len(chats))
+			}
+			return err
+		}, 1},
+	} {
+		if err := c.run(t.Context()); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		sent := rec.take()
+		if len(sent) != c.want {
+			t.Errorf("%s: recorded %d statements, want %d", c.name, len(sent), c.want)
+		}
+		for _, s := range sent {
+			if s.sql == "begin" || s.sql == "commit" {
+				continue
+			}
+			for kind, plan := range plans(t, plain, s) {
+				if tables := scanned(plan); len(tables) > 0 {
+					t.Errorf("%s scans %v for %s:\n%s\n%s", c.name, tables, kind, s.sql, plan)
+				}
+			}
+		}
+	}
+}
+
+// TestScansAreSeen shows that the test above would see one.
+func TestScansAreSeen(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	s := statement{`SELECT id FROM players WHERE display_name = $1`, []any{"Alice"}}
+	for kind, plan := range plans(t, pool, s) {
+		if got := scanned(plan); len(got) != 1 || got[0] != "players" {
+			t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
+		}
+	}
+}
+
+var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
+
+// TestWaitingCostsByChats compares what the look for waiting chats reads when there are ten times as many notices.
+func TestWaitingCostsByChats(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
+	rec.take()
+	if _, err := postgres.NewOutbox(pool).Waiting(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waiting := rec.take()[0].sql
+	read := func(notices int) (blocks int) {
+		exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
+		exec(t, pool, `VACUUM ANALYZE`)
+		plan := strings.Join(values[string](t, pool, "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+waiting), "\n")
+		if tables := scanned(plan); strings.Contains(fmt.Sprint(tables), "outbox") {
+			t.Errorf("with %d more notices it scans %v:\n%s", notices, tables, plan)
+		}
+		found := blocksRead.FindStringSubmatch(plan)
+		if found == nil {
+			t.Fatalf("no blocks in the plan:\n%s", plan)
+		}
+		if _, err := fmt.Sscan(found[1], &blocks); err != nil {
+			t.Fatal(err)
+		}
+		return blocks
+	}
+	few, many := read(1000), read(9000)
+	if many > 2*few {
+		t.Errorf("it reads %d blocks for 1,000 notices and %d for 10,000", few, many)
+	}
+	if chats, err := postgres.NewOutbox(pool).Waiting(t.Context()); err != nil || len(chats) != 10 {
+		t.Errorf("%d chats wait (%v)", len(chats), err)
+	}
+}

@@ -1,0 +1,352 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/migrations"
+)
+
+// schema returns everything that the migrations make, read from the catalogue.
+func schema(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	return values[string](t, pool, `
+		SELECT 'table ' || c.relname || ' ' || c.relkind::text || ' ' || c.relpersistence::text
+		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace
+		UNION ALL
+		SELECT 'column ' || a.attrelid::regclass || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+		       || CASE WHEN a.attnotnull THEN ' not null' ELSE '' END || ' ' || a.attidentity::text
+		       || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || row_number() OVER
+		              (PARTITION BY a.attrelid ORDER BY a.attnum)
+		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+		LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+		WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r'
+		UNION ALL
+		SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+		FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+		UNION ALL
+		SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = 'public'
+		UNION ALL
+		SELECT 'function ' || pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+		UNION ALL
+		SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+		UNION ALL
+		SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype <> 'c' AND typcategory <> 'A'
+		ORDER BY 1`)
+}
+
+func migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
+	t.Helper()
+	if err := postgres.Migrate(t.Context(), pool, files); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is what the migrations say about themselves.
+func state(t *testing.T, pool *pgxpool.Pool) string {
+	t.Helper()
+	return strings.Join(values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
+}
+
+func TestMigrationsUpDownUp(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.Empty(t))
+	migrate(t, pool, migrations.FS)
+	want := schema(t, pool)
+	if len(want) < 100 {
+		t.Fatalf("the migrations made only %d things: %v", len(want), want)
+	}
+	migrate(t, pool, migrations.FS) // nothing to do
+	names, err := fs.Glob(migrations.FS, "*.down.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		down, err := fs.ReadFile(migrations.FS, names[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, pool, string(down))
+	}
+	for _, left := range schema(t, pool) {
+		if !strings.Contains(left, "schema_migrations") {
+			t.Errorf("left after all the way down: %s", left)
+		}
+	}
+	exec(t, pool, "TRUNCATE schema_migrations")
+	migrate(t, pool, migrations.FS)
+	if diff := cmp.Diff(want, schema(t, pool)); diff != "" {
+		t.Errorf("after up, down, up (-want +got):\n%s", diff)
+	}
+}
+
+func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	pool := open(t, url)
+	var instances errgroup.Group
+	for range 4 {
+		instance := open(t, url)
+		instances.Go(func() error { return postgres.Migrate(t.Context(), instance, migrations.FS) })
+	}
+	if err := instances.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, pool); got != "1 false" {
+		t.Errorf("state is %q", got)
+	}
+}
+
+// gate is the advisory lock that the second step of withSecond waits for.
+const gate = 4242
+
+// withSecond returns the real first migration and a second one that lasts until the gate opens.
+func withSecond(t *testing.T) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{
+		"000002_gate.up.sql": {Data: []byte(
+			"CREATE TABLE half (id int); SELECT pg_advisory_xact_lock(4242); CREATE TABLE done (id int) -- no line end")},
+		"000002_gate.down.sql": {Data: []byte("DROP TABLE done; DROP TABLE half;")},
+	}
+	names, err := fs.Glob(migrations.FS, "000001_*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	return files
+}
+
+// closeGate keeps the second step from ending until the returned function is called.
+func closeGate(t *testing.T, pool *pgxpool.Pool) (open func()) {
+	t.Helper()
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Release)
+	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", gate); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock($1)", gate); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const (
+	atTheGate = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 4242
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+	atTheMigrationLock = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid <> 4242
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+	killTheOneAtTheGate = `SELECT bool_and(pg_terminate_backend(pid)) FROM pg_locks
+		WHERE locktype = 'advisory' AND NOT granted AND objid = 4242
+		  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+)
+
+// mustBeAtTwo checks that the second step has been run, once and as a whole.
+func mustBeAtTwo(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	if got := state(t, pool); got != "2 false" {
+		t.Errorf("state is %q, want 2 and not dirty", got)
+	}
+	if !value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL AND to_regclass('done') IS NOT NULL") {
+		t.Error("the second step is not there as a whole")
+	}
+}
+
+func TestMigrateKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	url, files := pgtest.Empty(t), withSecond(t)
+	pool := open(t, url)
+	openGate := closeGate(t, pool)
+	killed := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	await(t, pool, "SELECT "+atTheGate)
+	if !value[bool](t, pool, killTheOneAtTheGate) {
+		t.Fatal("nobody was killed")
+	}
+	if err := receive(t, killed); err == nil {
+		t.Error("a migration whose connection is killed succeeds")
+	}
+	if got := state(t, pool); got != "2 true" {
+		t.Errorf("state after the kill is %q, want 2 and dirty", got)
+	}
+	if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
+		t.Error("half a step has been kept")
+	}
+	openGate()
+	migrate(t, pool, files)
+	mustBeAtTwo(t, pool)
+}
+
+// TestMigrateClientKilled kills the client while the server is at work, which does not notice before it is done.
+func TestMigrateClientKilled(t *testing.T) {
+	t.Parallel()
+	url, files := pgtest.Empty(t), withSecond(t)
+	pool := open(t, url)
+	p := newProxy(t, url)
+	openGate := closeGate(t, pool)
+	killed := start(func() error { return postgres.Migrate(t.Context(), open(t, p.url), files) })
+	await(t, pool, "SELECT "+atTheGate)
+	p.refuse.Store(true) // who is killed cannot ask the server to cancel either
+	p.cut()
+	if err := receive(t, killed); err == nil {
+		t.Error("a migration whose connection is cut succeeds")
+	}
+	next := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	await(t, pool, "SELECT "+atTheMigrationLock)
+	openGate()
+	if err := receive(t, next); err != nil {
+		t.Fatal(err)
+	}
+	mustBeAtTwo(t, pool)
+}
+
+// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step has been committed and the instance
+// is about to say so: with the first message that follows the answer to the step.
+func TestMigrateKilledAfterTheStep(t *testing.T) {
+	t.Parallel()
+	url, files := pgtest.Empty(t), withSecond(t)
+	pool := open(t, url)
+	p := newProxy(t, url)
+	var stepSent, cut atomic.Bool
+	p.onMessage(func(kind byte, body []byte) bool {
+		if stepSent.Load() {
+			cut.Store(true)
+			return true
+		}
+		stepSent.Store(kind == 'Q' && bytes.Contains(body, []byte("pg_advisory_xact_lock")))
+		return false
+	})
+	if err := postgres.Migrate(t.Context(), open(t, p.url), files); err == nil {
+		t.Error("a migration whose connection is cut succeeds")
+	}
+	if !cut.Load() {
+		t.Fatal("the connection was not cut after the step")
+	}
+	mustBeAtTwo(t, pool)
+	migrate(t, pool, files)
+	mustBeAtTwo(t, pool)
+}
+
+func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
+	t.Parallel()
+	url, files := pgtest.Empty(t), withSecond(t)
+	pool := open(t, url)
+	openGate := closeGate(t, pool)
+	first := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	await(t, pool, "SELECT "+atTheGate)
+	second := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	await(t, pool, "SELECT "+atTheMigrationLock)
+	if !value[bool](t, pool, killTheOneAtTheGate) {
+		t.Fatal("nobody was killed")
+	}
+	if err := receive(t, first); err == nil {
+		t.Error("a migration whose connection is killed succeeds")
+	}
+	await(t, pool, "SELECT "+atTheGate) // the second is at the same step now
+	openGate()
+	if err := receive(t, second); err != nil {
+		t.Fatal(err)
+	}
+	mustBeAtTwo(t, pool)
+}
+
+// TestMigrateFailingStep shows that a step with an error in it leaves nothing and fails again, until it is put right.
+func TestMigrateFailingStep(t *testing.T) {
+	t.Parallel()
+	pool, files := open(t, pgtest.Empty(t)), withSecond(t)
+	broken := withSecond(t).(fstest.MapFS)
+	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
+	for range 2 {
+		if err := postgres.Migrate(t.Context(), pool, broken); err == nil || !strings.Contains(err.Error(), "division by zero") {
+			t.Fatalf("error is %v", err)
+		}
+		if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
+			t.Error("half a step has been kept")
+		}
+	}
+	migrate(t, pool, files)
+	mustBeAtTwo(t, pool)
+}
+
+func TestMigrateFirstStepAgain(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.Empty(t))
+	exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
+	exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
+	migrate(t, pool, migrations.FS)
+	if got := state(t, pool); got != "1 false" {
+		t.Errorf("state is %q", got)
+	}
+}
+
+func TestMigrateNewerDatabase(t *testing.T) {
+	t.Parallel()
+	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := open(t, pgtest.New(t))
+			exec(t, pool, "UPDATE schema_migrations SET version = 3, dirty = $1", dirty)
+			before := append(schema(t, pool), state(t, pool))
+			err := postgres.Migrate(t.Context(), pool, migrations.FS)
+			if err == nil || !strings.Contains(err.Error(), "made by a newer elobot") {
+				t.Errorf("error is %v", err)
+			}
+			if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
+				t.Errorf("the database was changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMigrateCancelled(t *testing.T) {
+	t.Parallel()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := postgres.Migrate(over, open(t, pgtest.Empty(t)), migrations.FS); !errors.Is(err, context.Canceled) {
+		t.Errorf("before it began: %v", err)
+	}
+
+	url, files := pgtest.Empty(t), withSecond(t)
+	pool := open(t, url)
+	openGate := closeGate(t, pool)
+	working, stopWorking := context.WithCancel(t.Context())
+	defer stopWorking()
+	worker := start(func() error { return postgres.Migrate(working, open(t, url), files) })
+	await(t, pool, "SELECT "+atTheGate)
+	waiting, stopWaiting := context.WithCancel(t.Context())
+	defer stopWaiting()
+	waiter := start(func() error { return postgres.Migrate(waiting, open(t, url), files) })
+	await(t, pool, "SELECT "+atTheMigrationLock)
+	stopWaiting()
+	if err := receive(t, waiter); !errors.Is(err, context.Canceled) {
+		t.Errorf("while it waited for another: %v", err)
+	}
+	stopWorking()
+	if err := receive(t, worker); !errors.Is(err, context.Canceled) {
+		t.Errorf("in the middle of a step: %v", err)
+	}
+	openGate()
+	migrate(t, pool, files)
+	mustBeAtTwo(t, pool)
+}

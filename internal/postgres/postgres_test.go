@@ -1,0 +1,289 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of a test; no wait takes that long unless something is wrong.
+const patience = 15 * time.Second
+
+// open returns a pool of a few connections, which adjust may change the configuration of.
+func open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 8
+	for _, a := range adjust {
+		a(config)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// ignore is for stores of which nobody waits to hear.
+func ignore(ranking.ChatID) {}
+
+func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func value[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) T {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func values[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) []T {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return all
+}
+
+// begin begins a transaction that does not outlive the test.
+func begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
+	t.Helper()
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+			t.Error(err)
+		}
+	})
+	return tx
+}
+
+// await polls until the condition, a query that yields a boolean, holds.
+func await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !value[bool](t, pool, sql, args...) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("never came true: %s", sql)
+		}
+	}
+}
+
+// receive waits for what another goroutine has to say.
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// start runs f in a goroutine and returns where its error will be.
+func start(f func() error) <-chan error {
+	result := make(chan error, 1)
+	go func() { result <- f() }()
+	return result
+}
+
+// The chat that most tests play in, and who is there. Zoe has no username.
+var (
+	club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
+	alice = ranking.Person{ID: 1, Username: "alice", Name: "Alice"}
+	bob   = ranking.Person{ID: 2, Username: "bob", Name: "Bob"}
+	carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
+	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
+)
+
+// asNew is the change that makes a person known.
+func asNew(p ranking.Person) ranking.PlayerChange {
+	return ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
+}
+
+// world is a migrated database with a store.
+type world struct {
+	pool  *pgxpool.Pool
+	store *postgres.Store
+	told  atomic.Int64 // how often the store has called committed
+}
+
+func newWorld(t *testing.T, people ...ranking.Person) *world {
+	t.Helper()
+	w := &world{pool: open(t, pgtest.New(t))}
+	w.store = postgres.NewStore(w.pool, func(ranking.ChatID) { w.told.Add(1) })
+	changes := make([]ranking.PlayerChange, len(people))
+	for i, p := range people {
+		changes[i] = asNew(p)
+	}
+	w.introduce(t, changes...)
+	return w
+}
+
+func (w *world) introduce(t *testing.T, changes ...ranking.PlayerChange) {
+	t.Helper()
+	if err := w.store.Introduce(t.Context(), club, changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
+	t.Helper()
+	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "unused", Chat: club, People: people})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
+func match(snap ranking.Snapshot, key string) ranking.Changes {
+	m := &ranking.NewMatch{
+		Group: snap.Group, Ladder: snap.Ladder.ID, ScoreA: 3, ScoreB: 1, K: snap.Ladder.K,
+		ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
+	}
+	for i, k := range snap.People[:2] {
+		before := ranking.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+		if k.Standing != nil {
+			before = *k.Standing
+		}
+		after := before
+		after.Played++
+		if i == 0 {
+			after.Elo, after.Won, after.Streak = before.Elo+16, before.Won+1, max(before.Streak, 0)+1
+		} else {
+			after.Elo, after.Lost, after.Streak = before.Elo-16, before.Lost+1, min(before.Streak, 0)-1
+		}
+		after.BestElo = max(after.BestElo, after.Elo)
+		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+	}
+	return ranking.Changes{
+		Key: key, Chat: snap.ChatID, Match: m, ReplyTo: 7, Thread: 8,
+		Notice: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
+	}
+}
+
+// play records that a beats b.
+func (w *world) play(t *testing.T, key string, a, b ranking.Person) {
+	t.Helper()
+	if err := w.store.Apply(t.Context(), match(w.read(t, a, b), key)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tables are those in which a command leaves something.
+var tables = []string{
+	"chats", "groups", "ladders", "players", "group_players", "matches", "match_players", "elo_history",
+	"handled_commands", "outbox", "dead_letters",
+}
+
+// contents returns all rows of all tables.
+func (w *world) contents(t *testing.T) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
+	for _, table := range tables {
+		all[table] = values[string](t, w.pool, fmt.Sprintf("SELECT r::text FROM %s r ORDER BY 1", table))
+	}
+	return all
+}
+
+func TestOpenWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	url := pgtest.Empty(t)
+	pool, err := postgres.Open(t.Context(), url, patience, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if got := value[string](t, pool, "SHOW application_name"); got != "elobot" {
+		t.Errorf("application_name is %q", got)
+	}
+	for name, tc := range map[string]struct {
+		url      string
+		patience time.Duration
+	}{
+		"malformed":        {"postgres://user:secret@host:nonsense/x", patience},
+		"no such database": {rename(t, url, "/there_is_no_such_database"), patience},
+		"nobody there":     {closedPort(t), 50 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			pool, err := postgres.Open(t.Context(), tc.url, tc.patience, log)
+			if err == nil {
+				pool.Close()
+				t.Fatal("no error")
+			}
+			if tc.patience == patience && time.Since(begun) > patience/2 {
+				t.Errorf("tried for %s to do what cannot succeed", time.Since(begun))
+			}
+		})
+	}
+}
+
+// TestOpenComesBackLater starts the server, as far as the client can see, after the first attempt.
+func TestOpenComesBackLater(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, pgtest.Empty(t))
+	p.refuse.Store(true)
+	told := make(chan struct{}, 1)
+	log := slog.New(onLog(func() {
+		p.refuse.Store(false)
+		told <- struct{}{}
+	}))
+	pool, err := postgres.Open(t.Context(), p.url, patience, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Close()
+	receive(t, told)
+}
+
+// onLog is a handler that calls a function for each record.
+type onLog func()
+
+func (f onLog) Enabled(context.Context, slog.Level) bool  { return true }
+func (f onLog) Handle(context.Context, slog.Record) error { f(); return nil }
+func (f onLog) WithAttrs([]slog.Attr) slog.Handler        { return f }
+func (f onLog) WithGroup(string) slog.Handler             { return f }

@@ -1,0 +1,165 @@
+package postgres_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// proxy stands between a client and the server and reads along what the client says.
+type proxy struct {
+	url    string
+	refuse atomic.Bool // cut each connection at once
+	// syncs counts the ends of requests after which the client waits for an answer: Sync and simple queries.
+	syncs atomic.Int64
+
+	target *pgx.ConnConfig
+	mu     sync.Mutex
+	watch  func(kind byte, body []byte) (cut bool)
+	open   map[net.Conn]struct{}
+}
+
+func newProxy(t *testing.T, databaseURL string) *proxy {
+	t.Helper()
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
+	p := &proxy{url: address.String(), target: config, open: make(map[net.Conn]struct{})}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			serving.Go(func() { p.serve(client) })
+		}
+	})
+	t.Cleanup(func() {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+		p.cut()
+		serving.Wait()
+	})
+	return p
+}
+
+// onMessage has a function look at each message of the client before it is passed on; if it says so, the connection is
+// cut instead.
+func (p *proxy) onMessage(watch func(kind byte, body []byte) (cut bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = watch
+}
+
+// cut closes all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.open {
+		c.Close() //nolint:errcheck // it may be closed already
+	}
+}
+
+func (p *proxy) keep(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[c] = struct{}{}
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer client.Close() //nolint:errcheck // the client may have closed it
+	if p.refuse.Load() {
+		return
+	}
+	network, address := "tcp", net.JoinHostPort(p.target.Host, strconv.Itoa(int(p.target.Port)))
+	if strings.HasPrefix(p.target.Host, "/") {
+		network, address = "unix", p.target.Host+"/.s.PGSQL."+strconv.Itoa(int(p.target.Port))
+	}
+	server, err := net.Dial(network, address)
+	if err != nil {
+		return // the client sees its connection closed
+	}
+	defer server.Close() //nolint:errcheck // as above
+	p.keep(client)
+	p.keep(server)
+	var back sync.WaitGroup
+	back.Go(func() {
+		io.Copy(client, server) //nolint:errcheck // ends with either connection
+		client.Close()          //nolint:errcheck // as above
+	})
+	p.forward(client, server) //nolint:errcheck // as above
+	server.Close()            //nolint:errcheck // as above
+	back.Wait()
+}
+
+var errCut = errors.New("cut")
+
+// forward passes messages on: first the one of the start, which has no type, then all others.
+func (p *proxy) forward(client io.Reader, server io.Writer) error {
+	for header := make([]byte, 4); ; header = make([]byte, 5) {
+		if _, err := io.ReadFull(client, header); err != nil {
+			return err
+		}
+		typed := len(header) - 4
+		body := make([]byte, binary.BigEndian.Uint32(header[typed:])-4)
+		if _, err := io.ReadFull(client, body); err != nil {
+			return err
+		}
+		if typed == 1 {
+			if header[0] == 'S' || header[0] == 'Q' {
+				p.syncs.Add(1)
+			}
+			p.mu.Lock()
+			watch := p.watch
+			p.mu.Unlock()
+			if watch != nil && watch(header[0], body) {
+				return errCut
+			}
+		}
+		if _, err := server.Write(append(header, body...)); err != nil {
+			return err
+		}
+	}
+}
+
+// rename returns the URL with another path.
+func rename(t *testing.T, databaseURL, path string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = path
+	return u.String()
+}
+
+// closedPort returns the URL of a server that is not there.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // the port is not used
+	return "postgres://elobot:x@" + listener.Addr().String() + "/elobot?sslmode=disable"
+}

@@ -1,0 +1,66 @@
+package postgres_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// TestRoundTrips counts how often a command makes the bot wait for an answer of the server.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, pgtest.New(t))
+	pool := open(t, p.url, func(c *pgxpool.Config) {
+		c.MaxConns = 1
+		// a connection that was idle for a second is tried out, which a slow machine must not count here
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	})
+	service := ranking.NewService(postgres.NewStore(pool, ignore), slog.New(slog.DiscardHandler))
+	origin := func(key string) ranking.Origin {
+		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
+	}
+	record := func(key string) error {
+		return service.RecordMatch(t.Context(), origin(key), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+	}
+	commands := []struct {
+		name string
+		run  func(key string) error
+		want int64
+	}{
+		{"match", record, 2},
+		{"ranking", func(key string) error { return service.ShowRanking(t.Context(), origin(key)) }, 2},
+		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
+		{"answer", func(key string) error {
+			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
+		}, 2},
+		{"delivered again", func(string) error { return record("warm match 1") }, 1},
+	}
+	for _, warm := range []string{"warm ", "warmer "} { // the statements of a first match are others
+		for _, c := range commands {
+			for _, n := range []string{" 1", " 2"} {
+				if err := c.run(warm + c.name + n); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, c := range commands {
+		before := p.syncs.Load()
+		if err := c.run("counted " + c.name); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.syncs.Load() - before; got != c.want {
+			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
+		}
+	}
+	if got := value[int](t, pool, `SELECT count(*) FROM matches`); got != 5 {
+		t.Errorf("there are %d matches, want 5", got)
+	}
+}

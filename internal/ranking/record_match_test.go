@@ -1,0 +1,230 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+func side(score int, name string, before, after int) ranking.Side {
+	return ranking.Side{Score: score, Players: []ranking.RatingChange{
+		{Name: ranking.Name{Name: name}, Before: before, After: after},
+	}}
+}
+
+func TestRecordMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	mustTell(t, g.record(t, &alice, alice, bob, 1, 3), ranking.MatchRecorded{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
+	})
+	// by a third person, who is no new player of the ladder for that
+	mustTell(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
+		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1484, 1501), side(2, "Bob", 1516, 1499)},
+		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
+	})
+	// by an anonymous admin; the one who is only named is new
+	mustTell(t, g.record(t, nil, bob, ranking.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
+		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
+		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
+	})
+	// who had been named is seen: the same player, by their own name
+	dave := ranking.Person{ID: 4, Username: "dave", Name: "David"}
+	mustTell(t, g.record(t, &dave, dave, ranking.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
+		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
+	})
+	type standing struct {
+		Name                                        string
+		Elo, Best, Played, Won, Drawn, Lost, Streak int
+	}
+	got := rows[standing](t, g, `SELECT name, elo, best_elo, played, won, drawn, lost, streak FROM group_players ORDER BY name`)
+	want := []standing{
+		{"Alice", 1501, 1501, 2, 1, 0, 1, 1}, {"Bob", 1483, 1516, 4, 1, 1, 2, -1}, {"David", 1516, 1516, 2, 1, 1, 0, 1},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("standings are %+v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("standing is %+v, want %+v", got[i], want[i])
+		}
+	}
+}
+
+func TestRedelivery(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for name, run := range map[string]func(o ranking.Origin) error{
+		"match": func(o ranking.Origin) error {
+			return g.RecordMatch(t.Context(), o, ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+		},
+		"refusal": func(o ranking.Origin) error {
+			return g.RecordMatch(t.Context(), o, ranking.Report{A: alice, B: alice, ScoreA: 3, ScoreB: 1})
+		},
+		"join":    func(o ranking.Origin) error { return g.Join(t.Context(), o) },
+		"ranking": func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
+		"answer":  func(o ranking.Origin) error { return g.Answer(t.Context(), o, ranking.Refusal{Code: "own"}) },
+	} {
+		o := from(&zoe, name)
+		if err := run(o); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		first := g.notice(t, name)
+		notices, matches := g.count(t, "outbox"), g.count(t, "matches")
+		// what the messenger shows of the world has changed meanwhile; the command stays the same
+		renamed := zoe
+		renamed.Name = "Zoë"
+		o.Sender, o.Chat.Title = &renamed, "Renamed"
+		if err := run(o); err != nil {
+			t.Fatalf("%s again: %v", name, err)
+		}
+		mustTell(t, g.notice(t, name), first)
+		if n, m := g.count(t, "outbox"), g.count(t, "matches"); n != notices || m != matches {
+			t.Errorf("%s again: %d new notices, %d new matches", name, n-notices, m-matches)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	named := func(username string) ranking.Person { return ranking.Person{Username: username} }
+	for name, tc := range map[string]struct {
+		sender  *ranking.Person
+		a, b    ranking.Person
+		score   [2]int
+		prepare string
+		want    ranking.Notice // nil: it counts
+	}{
+		"same id":         {&carol, alice, ranking.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
+		"same username":   {&carol, named("eve"), named("EVE"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
+		"against oneself": {&alice, alice, named("Alice"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
+		// Alice goes by a username now that somebody unclaimed has, and keeps her old one until the two are merged
+		"known in two ways": {
+			&carol, ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, named("alice"), [2]int{3, 1},
+			`INSERT INTO players (username, display_name) VALUES ('dave', 'dave')`, ranking.Refusal{Code: ranking.SamePlayer},
+		},
+		"draw": {&alice, alice, bob, [2]int{2, 2}, "", nil},
+		"no draws": {
+			&alice, alice, bob, [2]int{2, 2}, `UPDATE ladders SET draws_allowed = false`, ranking.Refusal{Code: ranking.NoDraws},
+		},
+		"no draws, and none": {&alice, alice, bob, [2]int{3, 2}, `UPDATE ladders SET draws_allowed = false`, nil},
+		"doubtful": {
+			&alice, alice, ranking.Person{Username: "chess_bot", Doubtful: true}, [2]int{3, 1}, "",
+			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
+		},
+		"doubtful first": {
+			&alice, ranking.Person{Username: "chess_bot", Doubtful: true}, alice, [2]int{3, 1}, "",
+			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
+		},
+		"doubtful and merely named before": {
+			&alice, alice, ranking.Person{Username: "robot", Doubtful: true}, [2]int{3, 1},
+			`INSERT INTO players (username, display_name) VALUES ('robot', 'robot')`,
+			ranking.Refusal{Code: ranking.NotAPerson, Name: "robot"},
+		},
+		"doubtful and seen before": {&alice, alice, ranking.Person{Username: "bob", Doubtful: true}, [2]int{3, 1}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 1, 1)
+			if tc.prepare != "" {
+				g.exec(t, tc.prepare)
+			}
+			players := g.count(t, "players WHERE telegram_user_id IS NULL")
+			got := g.record(t, tc.sender, tc.a, tc.b, tc.score[0], tc.score[1])
+			matches := 1
+			if tc.want == nil {
+				if _, ok := got.(ranking.MatchRecorded); !ok {
+					t.Errorf("refused with %+v", got)
+				}
+				matches = 2
+			} else {
+				mustTell(t, got, tc.want)
+			}
+			if n := g.count(t, "matches"); n != matches {
+				t.Errorf("%d matches, want %d", n, matches)
+			}
+			if n := g.count(t, "players WHERE telegram_user_id IS NULL"); n != players {
+				t.Errorf("%d people were made who may not exist", n-players)
+			}
+			if n := g.count(t, "group_players"); n != 2 {
+				t.Errorf("%d standings", n)
+			}
+		})
+	}
+}
+
+func TestNamesakesInNotices(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	alex := func(id ranking.UserID, username string) ranking.Person {
+		return ranking.Person{ID: id, Username: username, Name: "Alex"}
+	}
+	a, b, c := alex(11, ""), alex(12, "alex_b"), alex(13, "")
+	marks := func(n ranking.Notice) [2]string {
+		m, ok := n.(ranking.MatchRecorded)
+		if !ok {
+			t.Fatalf("notice is %+v", n)
+		}
+		return [2]string{m.Sides[0].Players[0].Name.Mark, m.Sides[1].Players[0].Name.Mark}
+	}
+	for i, step := range []struct {
+		first, second ranking.Person
+		want          [2]string
+	}{
+		{a, bob, [2]string{"", ""}}, // alone with the name
+		{a, b, [2]string{"1", "alex_b"}},
+		{a, bob, [2]string{"1", ""}}, // the others are still there
+		{c, a, [2]string{"3", "1"}},
+		{c, b, [2]string{"3", "alex_b"}},
+	} {
+		if got := marks(g.record(t, &bob, step.first, step.second, 3, 1)); got != step.want {
+			t.Errorf("match %d: marks are %q, want %q", i+1, got, step.want)
+		}
+	}
+	renamed := b
+	renamed.Name = "Bea"
+	if got := marks(g.record(t, &bob, renamed, a, 3, 1)); got != [2]string{"", "1"} {
+		t.Errorf("after the renaming: marks are %q", got)
+	}
+	page := g.page(t, nil)
+	got := make(map[ranking.Name]bool)
+	for _, r := range page.Rows {
+		got[r.Name] = true
+	}
+	for _, want := range []ranking.Name{{Name: "Alex", Mark: "1"}, {Name: "Alex", Mark: "2"}, {Name: "Bea"}, {Name: "Bob"}} {
+		if !got[want] {
+			t.Errorf("the ranking has %v, and not %v", got, want)
+		}
+	}
+}
+
+// TestChatIsHeardOfAgain shows that a command unparks its chat.
+func TestChatIsHeardOfAgain(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.exec(t, `UPDATE chats SET parked_at = now()`)
+	g.page(t, &alice)
+	if n := g.count(t, "chats WHERE parked_at IS NOT NULL"); n != 0 {
+		t.Error("the chat is still parked")
+	}
+}
+
+// TestUsernamePasses has two people swap their usernames: each keeps their rating.
+func TestUsernamePasses(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	a, b := alice, bob
+	a.Username, b.Username = bob.Username, alice.Username
+	mustTell(t, g.record(t, &a, a, b, 3, 1), ranking.MatchRecorded{
+		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
+	})
+	// whoever is named by the username now is the person who has it now
+	mustTell(t, g.record(t, &carol, ranking.Person{Username: "alice"}, ranking.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
+		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
+		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
+	})
+}

@@ -1,0 +1,193 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// losing is a store whose Apply loses against others for a number of times.
+type losing struct {
+	ranking.Store
+	left *atomic.Int64
+	// log notes for each Apply when it was, and whether it held the group.
+	log    func(exclusive bool)
+	inside bool
+}
+
+func (l losing) Apply(ctx context.Context, c ranking.Changes) error {
+	l.log(l.inside)
+	if l.left.Add(-1) >= 0 {
+		return fmt.Errorf("apply: %w", ranking.ErrConflict)
+	}
+	return l.Store.Apply(ctx, c)
+}
+
+func (l losing) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
+	fn func(context.Context, ranking.Store) error,
+) error {
+	return l.Store.Exclusively(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
+		l.Store, l.inside = inside, true
+		return fn(ctx, l)
+	})
+}
+
+// easy is a store in memory that knows everybody and keeps what is applied last.
+type easy struct{ applied []ranking.Changes }
+
+func (e *easy) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, StartElo: 1500, K: 32}}
+	for i, p := range q.People {
+		player := &ranking.Player{ID: ranking.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
+		snap.People = append(snap.People, ranking.Known{ByID: player, Player: player})
+	}
+	return snap, nil
+}
+
+func (e *easy) Introduce(context.Context, ranking.Chat, []ranking.PlayerChange) error { return nil }
+
+func (e *easy) Apply(_ context.Context, c ranking.Changes) error {
+	e.applied = append(e.applied, c)
+	return nil
+}
+
+func (e *easy) Exclusively(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+	return fn(ctx, e)
+}
+
+// try is an attempt to apply: how long after the command came, and whether it held the group.
+type try struct {
+	After     time.Duration
+	Exclusive bool
+}
+
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	all := []try{{0, false}, {100 * time.Millisecond, true}, {300 * time.Millisecond, true}, {700 * time.Millisecond, true}}
+	for lost := range 5 {
+		t.Run(fmt.Sprintf("%d lost", lost), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				memory, logged := &easy{}, &records{}
+				begun := time.Now()
+				var tries []try
+				store := losing{Store: memory, left: new(atomic.Int64), log: func(exclusive bool) {
+					tries = append(tries, try{time.Since(begun), exclusive})
+				}}
+				store.left.Store(int64(lost))
+				service := ranking.NewService(store, slog.New(logged))
+				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := all[:min(lost, 3)+1]
+				if lost == 4 {
+					want = append(slices.Clone(want), try{700 * time.Millisecond, false}) // the refusal
+				}
+				if diff := cmp.Diff(want, tries); diff != "" {
+					t.Errorf("tries (-want +got):\n%s", diff)
+				}
+				if len(memory.applied) != 1 || memory.applied[0].Key != "m:1" || (memory.applied[0].Match == nil) != (lost == 4) {
+					t.Errorf("applied %+v", memory.applied)
+				}
+				mustLog(t, logged, lost)
+			})
+		})
+	}
+}
+
+func mustLog(t *testing.T, logged *records, lost int) {
+	t.Helper()
+	if len(logged.all) != lost {
+		t.Errorf("logged %v, want %d conflicts", logged.all, lost)
+	}
+	for i, r := range logged.all {
+		if r["attempt"] != int64(i+1) || r["key"] != "m:1" || r["level"] != slog.LevelWarn || r["command"] != "record match" {
+			t.Errorf("conflict %d is logged as %v", i+1, r)
+		}
+		if err, ok := r["error"].(error); !ok || !errors.Is(err, ranking.ErrConflict) {
+			t.Errorf("conflict %d has the error %v", i+1, r["error"])
+		}
+	}
+}
+
+func TestNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := losing{Store: &easy{}, left: new(atomic.Int64), log: func(bool) {}}
+		store.left.Store(1000)
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+		if !errors.Is(err, ranking.ErrConflict) {
+			t.Errorf("error is %v: the command would count as handled", err)
+		}
+	})
+}
+
+func TestStoppedBetweenRetries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &easy{}
+		store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
+		store.left.Store(1000)
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		err := service.RecordMatch(ctx, from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+		if !errors.Is(err, context.DeadlineExceeded) || len(memory.applied) > 0 {
+			t.Errorf("error is %v, applied %v", err, memory.applied)
+		}
+	})
+}
+
+// TestTooManyAtOnce gives up on a real store, and delivers the command again when it could succeed.
+func TestTooManyAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
+	store.left.Store(4)
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+	o, report := from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1}
+	for range 2 {
+		if err := service.RecordMatch(t.Context(), o, report); err != nil {
+			t.Fatal(err)
+		}
+		mustTell(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
+		if matches, notices := g.count(t, "matches"), g.count(t, "outbox"); matches != 0 || notices != 1 {
+			t.Errorf("%d matches and %d notices", matches, notices)
+		}
+	}
+	o.Key = "m:2" // the user sends it once more
+	if err := service.RecordMatch(t.Context(), o, report); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.count(t, "matches"); got != 1 {
+		t.Errorf("%d matches", got)
+	}
+}
+
+// TestRetryOnTheRealStore loses once and then records inside Exclusively.
+func TestRetryOnTheRealStore(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
+	store.left.Store(1)
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := g.notice(t, "m:1").(ranking.MatchRecorded); !ok || n.Number != 1 {
+		t.Errorf("the notice is %+v", n)
+	}
+}

@@ -1,0 +1,176 @@
+package ranking_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
+	alice = ranking.Person{ID: 1, Username: "alice", Name: "Alice"}
+	bob   = ranking.Person{ID: 2, Username: "bob", Name: "Bob"}
+	carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
+	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
+)
+
+// game is a service on a database of its own, in a club where everybody plays.
+type game struct {
+	*ranking.Service
+	pool  *pgxpool.Pool
+	store *postgres.Store
+	url   string
+	keys  int
+}
+
+func newGame(t *testing.T) *game {
+	t.Helper()
+	g := &game{url: pgtest.New(t)}
+	g.pool = connect(t, g.url)
+	g.store = postgres.NewStore(g.pool, func(ranking.ChatID) {})
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler))
+	return g
+}
+
+func connect(t *testing.T, url string) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 8
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// origin is that of a command that was not there before.
+func (g *game) origin(sender *ranking.Person) ranking.Origin {
+	g.keys++
+	return from(sender, fmt.Sprintf("m:%d", g.keys))
+}
+
+func from(sender *ranking.Person, key string) ranking.Origin {
+	return ranking.Origin{
+		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0), ReplyTo: 7, Thread: 8,
+	}
+}
+
+func (g *game) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := g.pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func rows[T any](t *testing.T, g *game, sql string, args ...any) []T {
+	t.Helper()
+	found, err := g.pool.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(found, pgx.RowToStructByPos[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (g *game) count(t *testing.T, table string) (n int) {
+	t.Helper()
+	if err := g.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// record reports a match that must be handled, and returns what the group is told.
+func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, ScoreA: scoreA, ScoreB: scoreB}); err != nil {
+		t.Fatal(err)
+	}
+	return g.notice(t, o.Key)
+}
+
+// notice returns the newest notice, which must have come with the key.
+func (g *game) notice(t *testing.T, key string) ranking.Notice {
+	t.Helper()
+	var kind string
+	var payload []byte
+	err := g.pool.QueryRow(t.Context(), `
+		SELECT kind, payload FROM outbox
+		WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) AND reply_to = 7 AND thread_id = 8`, key).Scan(&kind, &payload)
+	if err != nil {
+		t.Fatalf("no answer was committed with the key %s: %v", key, err)
+	}
+	switch kind {
+	case ranking.KindMatchRecorded:
+		return decode[ranking.MatchRecorded](t, payload)
+	case ranking.KindRankingPage:
+		return decode[ranking.RankingPage](t, payload)
+	case ranking.KindJoined:
+		return decode[ranking.Joined](t, payload)
+	case ranking.KindRefusal:
+		return decode[ranking.Refusal](t, payload)
+	}
+	t.Fatalf("a notice of the kind %q", kind)
+	return nil
+}
+
+func decode[T ranking.Notice](t *testing.T, payload []byte) ranking.Notice {
+	t.Helper()
+	var n T
+	if err := json.Unmarshal(payload, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func mustTell(t *testing.T, got, want ranking.Notice) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("notice (-want +got):\n%s", diff)
+	}
+}
+
+// records collects what is logged.
+type records struct {
+	slog.Handler
+	mu  sync.Mutex
+	all []map[string]any
+}
+
+func (r *records) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *records) Handle(_ context.Context, record slog.Record) error {
+	attrs := map[string]any{"level": record.Level, "msg": record.Message}
+	record.Attrs(func(a slog.Attr) bool {
+		attrs[a.Key] = a.Value.Resolve().Any()
+		return true
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, attrs)
+	return nil
+}
