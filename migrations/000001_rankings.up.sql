@@ -119,6 +119,7 @@ CREATE TABLE matches (
     CONSTRAINT matches_score_check CHECK (score_a BETWEEN 0 AND 999 AND score_b BETWEEN 0 AND 999),
     CONSTRAINT matches_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000)
 );
+CREATE INDEX matches_reported_by_idx ON matches (reported_by);
 CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);
 
 -- Who played on which side. The primary key keeps a player from being on both.

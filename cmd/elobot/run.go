@@ -49,7 +49,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer pool.Close()
+	defer postgres.Close(pool)
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -64,7 +64,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, outbox.Settings{})
 	store := postgres.NewStore(pool, func(chat ranking.ChatID) { dispatcher.Wake(outbox.ChatID(chat)) })
 	router := telegram.NewRouter(ranking.NewService(store, log), self)
-	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), postgres.Unavailable, log)
+	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), store.Unavailable, log)
 
 	// The dispatcher stops after the poller, so that what was in hand can still be answered.
 	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
@@ -85,7 +85,7 @@ func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.P
 		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and does DATABASE_URL say where, with the right user, password and database?", err)
 	}
 	if err := postgres.Migrate(ctx, pool, migrations.FS); err != nil {
-		pool.Close()
+		postgres.Close(pool)
 		return nil, err
 	}
 	return pool, nil
@@ -106,7 +106,7 @@ func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 		return self, err
 	})
 	if err != nil {
-		return self, fmt.Errorf("%w\nIs TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+		return self, fmt.Errorf("%w\nIs TELEGRAM_BOT_TOKEN the token that @BotFather gave you, and TELEGRAM_API_URL right or left out?", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -19,6 +19,8 @@ type Command struct {
 	// Args is what follows the command, trimmed, with a space in the place of each
 	// mention.
 	Args string
+	// Addressed says that the command names this bot, so that nobody else is meant.
+	Addressed bool
 	// Mentions are the people named, in order of appearance; nil if there are none.
 	Mentions []Person
 }
@@ -37,7 +39,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 		return Command{}, false
 	}
 	args, mentions := cutMentions(text, len(head), entities, botUsername)
-	return Command{Name: CanonicalName(name), Args: args, Mentions: mentions}, true
+	return Command{Name: CanonicalName(name), Args: args, Addressed: addressed, Mentions: mentions}, true
 }
 
 // WantsHelp reports whether the command asks how it is used: "/match help", and

@@ -45,7 +45,9 @@ func TestParseName(t *testing.T) {
 			if !ok {
 				t.Fatal("no command")
 			}
-			if diff := cmp.Diff(command.Command{Name: tc.name, Args: tc.args}, got); diff != "" {
+			if diff := cmp.Diff(command.Command{
+				Name: tc.name, Args: tc.args, Addressed: strings.Contains(tc.text[:tc.length], "@"),
+			}, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

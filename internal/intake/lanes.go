@@ -128,7 +128,8 @@ func (w worker) process(ctx context.Context, u Update) bool {
 func (w worker) attempt(ctx context.Context, u Update) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("handler panicked: %v\n%s", p, debug.Stack())
+			w.log.ErrorContext(ctx, "handler panicked", "update_id", u.ID, "stack", string(debug.Stack()))
+			err = fmt.Errorf("handler panicked: %v", p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)

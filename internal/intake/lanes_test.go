@@ -77,8 +77,8 @@ func TestFailingUpdate(t *testing.T) {
 		letter string // how its error begins
 	}{
 		"always":            {func(int) error { return errOwn }, retries, errOwn.Error()},
-		"panics":            {func(int) error { panic("no such player") }, retries, "handler panicked: no such player\n"},
-		"panics unreadable": {func(int) error { panic(ErrUnreadable) }, retries, "handler panicked: update cannot be read\n"},
+		"panics":            {func(int) error { panic("no such player") }, retries, "handler panicked: no such player"},
+		"panics unreadable": {func(int) error { panic(ErrUnreadable) }, retries, "handler panicked: update cannot be read"},
 		"once":              {failing(1, errOwn), retries[:2], ""},
 		"for long":          {failing(8, errOwn), retries, ""},
 		"unreadable":        {func(int) error { return unreadable }, retries[:1], unreadable.Error()},

@@ -21,7 +21,7 @@ const (
 	// askTimeout bounds what is asked of the store, so that a connection that hangs is noticed.
 	askTimeout = 10 * time.Second
 	// finishTimeout is how long writing down a result may take, also when the dispatcher is being stopped.
-	finishTimeout = 2 * time.Second
+	finishTimeout = time.Second
 )
 
 // lane is the queue of one chat as the dispatcher sees it: not the items, only whether there may be any and when the
@@ -59,7 +59,7 @@ func (d *Dispatcher) step(ctx context.Context, l *lane) {
 		item, err := d.take(ctx, l.chat)
 		switch {
 		case err != nil:
-			d.log.ErrorContext(ctx, "cannot take a notice to be sent", "chat", l.chat, "error", err)
+			d.log.ErrorContext(ctx, "cannot take a notice to be sent", "lane", l.chat, "error", err)
 			l.failed()
 			return
 		case item == nil:
@@ -70,7 +70,7 @@ func (d *Dispatcher) step(ctx context.Context, l *lane) {
 	}
 	r := l.unwritten
 	if err := d.finish(ctx, *r); err != nil {
-		d.log.ErrorContext(ctx, "cannot write down what came of a notice", "chat", l.chat, "item", r.Item.ID, "error", err)
+		d.log.ErrorContext(ctx, "cannot write down what came of a notice", "lane", l.chat, "item", r.Item.ID, "error", err)
 		l.failed()
 		return
 	}
@@ -120,7 +120,7 @@ func (d *Dispatcher) send(ctx context.Context, item Item) *Result {
 	begun := time.Now()
 	id, err := d.request(ctx, item)
 	r := &Result{Item: item, MessageID: id}
-	log := d.log.With("chat", item.Chat, "item", item.ID, "kind", item.Kind, "attempt", item.Attempts,
+	log := d.log.With("chat_id", item.To, "item", item.ID, "kind", item.Kind, "attempt", item.Attempts,
 		"duration_ms", time.Since(begun).Milliseconds())
 	if item.PerhapsSent > 0 {
 		log = log.With("perhaps_sent", item.PerhapsSent)

@@ -22,8 +22,10 @@ type Item struct {
 	Chat    ChatID
 	To      int64 // the messenger's id of the chat
 	Private bool  // a chat with one person
-	Kind    string
-	Payload []byte
+	// Language is the chat's, as an IETF tag.
+	Language string
+	Kind     string
+	Payload  []byte
 	// ReplyTo and Thread are the message that is answered and the topic it stands in, 0 for none.
 	ReplyTo, Thread int64
 	Attempts        int // requests begun, this one included

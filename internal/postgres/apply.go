@@ -38,9 +38,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	default:
 		queueNotice(&batch, c, payload)
 	}
-	if c.Unpark {
-		batch.Queue(`UPDATE chats SET parked_at = NULL WHERE id = $1`, c.Chat)
-	}
+	batch.Queue(`UPDATE chats SET parked_at = NULL WHERE id = $1 AND parked_at IS NOT NULL`, c.Chat)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}

@@ -18,7 +18,6 @@ func TestApplyMatch(t *testing.T) {
 	exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 	snap := w.read(t, alice, bob)
 	c := match(snap, "m:-100:7")
-	c.Unpark = snap.Parked
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +132,10 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			w := newWorld(t, alice, bob)
 			w.play(t, "1", alice, bob)
 			c := match(w.read(t, alice, bob), "k")
-			c.Unpark = true
 			if tc.spoil != nil {
 				tc.spoil(&c)
 			}
+			exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 			exec(t, w.pool, tc.sql)
 			before, told := w.contents(t), w.told.Load()
 			cold := postgres.NewStore(open(t, w.pool.Config().ConnString()), func(ranking.ChatID) { w.told.Add(1) })

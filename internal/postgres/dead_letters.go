@@ -25,7 +25,7 @@ func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error 
 		INSERT INTO dead_letters AS kept (kind, update_id, payload, last_error, attempts, first_seen_at)
 		VALUES ('update', $1, $2, $3, $4, $5)
 		ON CONFLICT ON CONSTRAINT dead_letters_update_id_key DO UPDATE
-		SET last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts, last_seen_at = now()`
+		SET payload = excluded.payload, last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts, last_seen_at = now()`
 	u := letter.Update
 	_, err := d.pool.Exec(ctx, sql, u.ID, []byte(u.Raw), storable(letter.LastError), letter.Attempts, letter.FirstSeen)
 	if err != nil {

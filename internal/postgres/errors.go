@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,7 +23,7 @@ func translate(err error) error {
 		return err
 	}
 	switch pg.Code {
-	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected:
+	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected, pgerrcode.LockNotAvailable:
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
 	case pgerrcode.UniqueViolation:
 		switch pg.ConstraintName {
@@ -36,19 +37,39 @@ func translate(err error) error {
 }
 
 // Unavailable says whether an error means that the database cannot be reached or cannot work at the moment, so that the
-// same will succeed later.
+// same will succeed later. A statement that took too long says nothing of that kind by itself, see Store.Unavailable.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pgerrcode.IsConnectionException(pg.Code) ||
 			pgerrcode.IsInsufficientResources(pg.Code) ||
-			pgerrcode.IsOperatorIntervention(pg.Code) ||
+			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
 			pg.Code == pgerrcode.ReadOnlySQLTransaction // a standby that has not been promoted yet
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, context.DeadlineExceeded) ||
-		err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
+	switch {
+	case errors.As(err, &connect):
+		return true
+	case errors.Is(err, context.DeadlineExceeded): // which is a net.Error too
+		return false
+	default:
+		return errors.As(err, &network) ||
+			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+			err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
+	}
+}
+
+// pingTimeout is how soon a database that is there answers.
+const pingTimeout = time.Second
+
+// Unavailable is the function of that name for errors of this store. Of something that took too long it finds out
+// whether the database answers at all: if it does, it was that statement's own fault.
+func (s *Store) Unavailable(err error) bool {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return Unavailable(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	defer cancel()
+	return s.pool.Ping(ctx) != nil
 }

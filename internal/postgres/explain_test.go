@@ -169,12 +169,11 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, 6},
 		{"match", func(ctx context.Context) error {
 			c := match(snap, "k")
-			c.Unpark = true
 			return store.Apply(ctx, c)
 		}, 6},
 		{"answer", func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
-		}, 2},
+		}, 3},
 		{"exclusively", func(ctx context.Context) error {
 			return store.Exclusively(ctx, chat.ID, func(context.Context, ranking.Store) error { return nil })
 		}, 3},

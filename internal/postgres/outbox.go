@@ -49,7 +49,7 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.ChatID, error) {
 func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, error) {
 	const sql = `
 		WITH head AS (
-		    SELECT o.id, o.state, c.telegram_chat_id, c.kind = 'private' AS private
+		    SELECT o.id, o.state, c.telegram_chat_id, c.kind = 'private' AS private, c.language
 		    FROM outbox o JOIN chats c ON c.id = o.chat_id
 		    WHERE o.chat_id = $1 AND o.state IN ('planned', 'sending')
 		      AND c.parked_at IS NULL AND (c.frozen_until IS NULL OR c.frozen_until <= now())
@@ -58,7 +58,7 @@ func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, er
 		UPDATE outbox o
 		SET state = 'sending', attempts = o.attempts + 1, perhaps_sent = o.perhaps_sent + (head.state = 'sending')::int
 		FROM head WHERE o.id = head.id
-		RETURNING o.id, o.chat_id, head.telegram_chat_id, head.private, o.kind, o.payload,
+		RETURNING o.id, o.chat_id, head.telegram_chat_id, head.private, head.language, o.kind, o.payload,
 		          coalesce(o.reply_to, 0), coalesce(o.thread_id, 0), o.attempts, o.perhaps_sent`
 	rows, err := o.pool.Query(ctx, sql, chat)
 	if err != nil {
@@ -66,7 +66,7 @@ func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, er
 	}
 	items, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*outbox.Item, error) {
 		var i outbox.Item
-		err := row.Scan(&i.ID, &i.Chat, &i.To, &i.Private, &i.Kind, &i.Payload, &i.ReplyTo, &i.Thread,
+		err := row.Scan(&i.ID, &i.Chat, &i.To, &i.Private, &i.Language, &i.Kind, &i.Payload, &i.ReplyTo, &i.Thread,
 			&i.Attempts, &i.PerhapsSent)
 		return &i, err
 	})
@@ -115,7 +115,11 @@ func queueFailure(batch *pgx.Batch, r outbox.Result) {
 			UPDATE chats SET frozen_until = greatest(frozen_until, now() + make_interval(secs => $2)) WHERE id = $1`,
 			r.Item.Chat, r.Pause.Seconds())
 	case outbox.Gone:
-		batch.Queue(`UPDATE chats SET parked_at = now() WHERE id = $1`, r.Item.Chat)
+		// a notice that was written while this one was on its way means that the chat has been heard of since
+		batch.Queue(`
+			UPDATE chats SET parked_at = now() WHERE id = $1 AND NOT EXISTS (
+			    SELECT FROM outbox o WHERE o.chat_id = $1 AND o.state = 'planned' AND o.id > $2
+			      AND o.created_at > now() - interval '10 seconds')`, r.Item.Chat, r.Item.ID)
 	}
 	batch.Queue(`
 		UPDATE outbox SET state = 'planned', last_error = $2 WHERE id = $1 AND state = 'sending'`, r.Item.ID, reason)

@@ -71,7 +71,7 @@ func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	m.mustWait(t, 1, 2)
-	want := &outbox.Item{ID: 1, Chat: 1, To: -100, Kind: "a", Payload: []byte(`{"n": 1}`), ReplyTo: 7, Thread: 8, Attempts: 1}
+	want := &outbox.Item{ID: 1, Chat: 1, To: -100, Language: "en", Kind: "a", Payload: []byte(`{"n": 1}`), ReplyTo: 7, Thread: 8, Attempts: 1}
 	if diff := cmp.Diff(want, m.take(t, 1)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -81,7 +81,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("again (-want +got):\n%s", diff)
 	}
 	m.mustWait(t, 1, 2)
-	private := &outbox.Item{ID: 2, Chat: 2, To: 5, Private: true, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}
+	private := &outbox.Item{ID: 2, Chat: 2, To: 5, Private: true, Language: "en", Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}
 	if diff := cmp.Diff(private, m.take(t, 2)); diff != "" {
 		t.Errorf("private (-want +got):\n%s", diff)
 	}
@@ -100,6 +100,17 @@ func TestTake(t *testing.T) {
 		if item := m.take(t, chat); item != nil {
 			t.Errorf("chat %d: took %+v, there is nothing", chat, item)
 		}
+	}
+}
+
+// TestHeardOfMeanwhile: a chat that a notice was written for while another was refused there is not parked, with the
+// new one inside.
+func TestHeardOfMeanwhile(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	m.finish(t, outbox.Result{Item: *m.take(t, 1), Failure: &outbox.Failure{Class: outbox.Gone, Err: errors.New("why")}})
+	if item := m.take(t, 1); item == nil || item.ID != 1 || item.PerhapsSent != 0 {
+		t.Errorf("took %+v, want the refused notice again", item)
 	}
 }
 
@@ -136,6 +147,7 @@ func TestFinishFailures(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			m := newMail(t)
+			exec(t, m.pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
 			r := outbox.Result{
 				Item: *m.take(t, 1), Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")},
 			}
@@ -145,7 +157,7 @@ func TestFinishFailures(t *testing.T) {
 				t.Errorf("the notice is %s, want %s", got, tc.row)
 			}
 			m.mustWait(t, tc.waiting...)
-			ids := cmpopts.IgnoreFields(outbox.Item{}, "Chat", "To", "Kind", "Payload", "ReplyTo", "Thread")
+			ids := cmpopts.IgnoreFields(outbox.Item{}, "Chat", "To", "Language", "Kind", "Payload", "ReplyTo", "Thread")
 			if diff := cmp.Diff(tc.again, m.take(t, 1), ids); diff != "" {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}

@@ -13,12 +13,22 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sethvargo/go-retry"
 
 	"elobot/internal/ranking"
 )
 
 // defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
 const defaultMaxConns = 16
+
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends as a conflict; with its retries
+// a command that never gets its lock is given up, and its user told, before anybody takes the database for dead.
+const rowLockTimeout = "'2s'"
+
+const (
+	connectTimeout = 5 * time.Second        // for one attempt to connect at the start
+	closeTimeout   = 500 * time.Millisecond // for Close
+)
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It keeps trying for the
 // given time, so that bot and database may be started together.
@@ -33,40 +43,57 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout)
+		return err
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
-		pool.Close()
+		Close(pool)
 		return nil, err
 	}
 	return pool, nil
 }
 
+// Close closes a pool, but waits no longer for it than closeTimeout: pgx takes its time with connections on which a
+// statement was cut off, and the process is about to end anyway.
+func Close(pool *pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		pool.Close()
+	}()
+	timer := time.NewTimer(closeTimeout)
+	defer timer.Stop()
+	select {
+	case <-closed:
+	case <-timer.C:
+	}
+}
+
 func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Duration, log *slog.Logger) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	pause := time.NewTicker(500 * time.Millisecond)
-	defer pause.Stop()
-	for told := false; ; {
+	told := false
+	backoff := retry.WithMaxDuration(patience, retry.NewConstant(500*time.Millisecond))
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
 		err := pool.Ping(ctx)
-		if err == nil {
-			return nil
-		}
 		if !Unavailable(err) {
-			return fmt.Errorf("connect to the database: %w", err)
+			return err
 		}
 		if !told {
 			log.WarnContext(ctx, "the database does not answer yet, trying again", "patience", patience.String(), "error", err)
 			told = true
 		}
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			return fmt.Errorf("connect to the database: %w", err)
-		}
+		return retry.RetryableError(err)
+	})
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
 	}
+	return nil
 }
 
 // querier is what a pool, a connection and a transaction have in common.

@@ -30,7 +30,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
-		       c.parked_at IS NOT NULL, coalesce(g.id, 0),
+		       coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false)
 		FROM (VALUES ($2::bigint)) AS wanted (telegram_chat_id)
 		LEFT JOIN chats c USING (telegram_chat_id)
@@ -38,7 +38,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
 	batch.Queue(sql, q.Key, q.Chat.ID).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
-		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Parked, &snap.Group,
+		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Group,
 			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed)
 	})
 }

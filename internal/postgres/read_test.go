@@ -35,11 +35,10 @@ func TestReadKnownChat(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 	exec(t, w.pool, `INSERT INTO handled_commands VALUES ('unused')`)
 	exec(t, w.pool, `UPDATE ladders SET start_elo = 1000, k_factor = 24, draws_allowed = false`)
 	exec(t, w.pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
-	want.Handled, want.Parked = true, true
+	want.Handled = true
 	want.Ladder = ranking.Ladder{ID: 1, StartElo: 1000, K: 24}
 	if diff := cmp.Diff(want, w.read(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -48,6 +48,9 @@ func (r recording) refuse(snap Snapshot) Notice {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
+	if a, b := snap.People[r.a].Player, snap.People[r.b].Player; a != nil && b != nil && a.ID == b.ID {
+		return Refusal{Code: SamePlayer} // named in two ways
+	}
 	if l := snap.Ladder; r.report.ScoreA == r.report.ScoreB && l.ID != 0 && !l.DrawsAllowed {
 		return Refusal{Code: NoDraws}
 	}
@@ -57,7 +60,7 @@ func (r recording) refuse(snap Snapshot) Notice {
 func (r recording) decide(snap Snapshot) Changes {
 	a, b := snap.People[r.a], snap.People[r.b]
 	if a.Player.ID == b.Player.ID {
-		return Changes{Notice: Refusal{Code: SamePlayer}} // named in two ways
+		return Changes{Notice: Refusal{Code: SamePlayer}} // which shows only now that both are known
 	}
 	score := elo.ScoreOf(r.report.ScoreA, r.report.ScoreB)
 	beforeA, beforeB := a.standing(snap.Ladder), b.standing(snap.Ladder)

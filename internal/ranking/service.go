@@ -31,7 +31,11 @@ func NewService(store Store, log *slog.Logger) *Service {
 
 // Answer answers a command that changes nothing else.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
-	return s.handle(ctx, o, command{name: "answer", decide: func(Snapshot) Changes {
+	var people cast
+	if o.Sender != nil {
+		people.add(*o.Sender) // any command claims the player that was only named so far
+	}
+	return s.handle(ctx, o, command{name: "answer", people: people, decide: func(Snapshot) Changes {
 		return Changes{Notice: n}
 	}})
 }
@@ -116,7 +120,7 @@ func (s *Service) once(ctx context.Context, store Store, o Origin, c command) er
 		}
 	}
 	changes := decide(snap)
-	changes.Key, changes.Chat, changes.Unpark = o.Key, snap.ChatID, snap.Parked
+	changes.Key, changes.Chat = o.Key, snap.ChatID
 	changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	return store.Apply(ctx, changes)
 }

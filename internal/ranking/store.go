@@ -44,7 +44,6 @@ type Snapshot struct {
 	Handled bool
 	ChatID  ChatID // 0: the chat is not known
 	Chat    Chat   // as the store knows it
-	Parked  bool   // nothing is sent to the chat until it is heard of again
 	Group   GroupID
 	Ladder  Ladder   // the group's default ladder
 	People  []Known  // in the order of the query's people
@@ -93,11 +92,10 @@ type PlayerChange struct {
 
 // Changes is what a command changes: the key and the notice always, the rest by kind of command.
 type Changes struct {
-	Key    string
-	Chat   ChatID
-	Unpark bool // the chat has been heard of: send to it again
-	Match  *NewMatch
-	Join   *NewStanding
+	Key   string
+	Chat  ChatID
+	Match *NewMatch
+	Join  *NewStanding
 
 	Notice          Notice
 	ReplyTo, Thread int64

@@ -40,6 +40,8 @@ func NewClient(token, serverURL string) (*Client, error) {
 	// Every request is bounded by its context: a long poll must outlast what a message may take.
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = 64
+	// a connection that has died without a word must not be taken for a slow one
+	pool.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
 	id, secret, found := strings.Cut(token, ":")
 	if !found {
 		secret = id

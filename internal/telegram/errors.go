@@ -22,11 +22,11 @@ func pollError(err error) error {
 		return err
 	}
 	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter}
-	switch api.Status {
-	case http.StatusUnauthorized, http.StatusNotFound:
+	switch own := api.Description != ""; { // and not the answer of something between
+	case own && (api.Status == http.StatusUnauthorized || api.Status == http.StatusNotFound):
 		e.Fatal = true
 		e.Err = fmt.Errorf("the token is not valid, ask @BotFather for the right one: %w", err)
-	case http.StatusConflict:
+	case own && api.Status == http.StatusConflict:
 		if strings.Contains(api.Description, "webhook") {
 			e.Fatal = true
 			e.Err = fmt.Errorf("a webhook is set for this bot, so it cannot poll; call deleteWebhook first: %w", err)
@@ -60,14 +60,17 @@ func (e *APIError) class() outbox.Class {
 	switch {
 	case e.Status == http.StatusTooManyRequests:
 		return outbox.RateLimited
-	case e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound:
+	case e.Description != "" && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound):
 		return outbox.Unauthorized
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return outbox.Rejected
-	case e.Description == "" && e.Status < 300:
-		return outbox.Ambiguous // it looks like a yes that was garbled on its way
+	case e.Description == "" && (e.Status < 300 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable):
+		// Something on the way has answered, and the request may have gone further than its answer came back.
+		return outbox.Ambiguous
 	case e.Description == "" || e.Status >= 500:
-		return outbox.Unreachable // not the Bot API's own answer, so nothing was done
+		return outbox.Unreachable
+	case e.MigrateTo != 0:
+		return outbox.Gone // the chat has another id now: what it is to be told must not be lost
 	case e.Status == http.StatusForbidden, e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights",
 		"have no rights to send", "need administrator rights", "group chat was deactivated"):
 		return outbox.Gone

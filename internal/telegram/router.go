@@ -77,7 +77,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 		return r.match(ctx, req)
 	case name == command.NameRanking:
 		return r.rankings.ShowRanking(ctx, req.origin)
-	case private:
+	case private || req.command.Addressed:
 		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
 	default:
 		return nil // in a group it may be meant for another bot

@@ -215,7 +215,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/top help": `answer help {"topic":"ranking"}`, "/join help": `answer help {"topic":"join"}`,
 		"/match@other_bot help": ignored,
 
-		"/unknown": ignored, "/unknown@elo_bot": ignored, "/unknown help": ignored, "/matches @bob 3:1": ignored,
+		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matches @bob 3:1": ignored,
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

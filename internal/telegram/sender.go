@@ -30,7 +30,7 @@ func NewSender(client *Client, self Self, log *slog.Logger) *Sender {
 
 // Send implements outbox.Sender.
 func (s *Sender) Send(ctx context.Context, item outbox.Item) (int64, error) {
-	out, err := render(item, wordingFor(""))
+	out, err := render(item, wordingFor(item.Language))
 	if err != nil {
 		return 0, &outbox.Failure{Class: outbox.Rejected, Err: err}
 	}
@@ -59,7 +59,7 @@ func (s *Sender) params(item outbox.Item, out outgoing) *bot.SendMessageParams {
 	}
 	if out.addToGroup {
 		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{{
-			Text: wordingFor("").addToGroup(),
+			Text: wordingFor(item.Language).addToGroup(),
 			URL:  "https://t.me/" + s.self.Username + "?startgroup=true",
 		}}}}
 	}

@@ -214,9 +214,11 @@ func TestFailures(t *testing.T) {
 		"any other 400":           {reject(400, "Bad Request: of tomorrow"), outbox.Rejected, 0},
 		"too large":               {reject(413, "Request Entity Too Large"), outbox.Rejected, 0},
 		"too large for a proxy":   {botsim.Fault{Kind: botsim.ServerError, Status: 413}, outbox.Rejected, 0},
+		"404 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 404}, outbox.Unreachable, 0},
+		"504 of a gateway":        {botsim.Fault{Kind: botsim.ServerError, Status: 504}, outbox.Ambiguous, 0},
 		"wrong token":             {reject(401, "Unauthorized"), outbox.Unauthorized, 0},
 		"no such bot":             {reject(404, "Not Found"), outbox.Unauthorized, 0},
-		"HTML 502":                {botsim.Fault{Kind: botsim.ServerError}, outbox.Unreachable, 0},
+		"HTML 502":                {botsim.Fault{Kind: botsim.ServerError}, outbox.Ambiguous, 0},
 		"empty 503":               {botsim.Fault{Kind: botsim.ServerError, Status: 503, Body: " "}, outbox.Unreachable, 0},
 		"JSON 500":                {reject(500, "Internal Server Error"), outbox.Unreachable, 0},
 		"JSON 504 of a lost chat": {reject(504, "Gateway Timeout: chat not found"), outbox.Unreachable, 0},
@@ -283,6 +285,9 @@ func TestTheNewIDOfAMigratedChatIsKept(t *testing.T) {
 	var api *APIError
 	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
 		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
+	}
+	if failure := failureOf(t, err); failure.Class != outbox.Gone {
+		t.Errorf("what the chat was to be told is %s, and must wait for it", failure.Class)
 	}
 }
 
