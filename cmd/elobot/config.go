@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/joho/godotenv"
 
@@ -55,10 +57,10 @@ func (c *config) complete() error {
 	if c.DatabaseURL == "" {
 		faults = append(faults, "DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database")
 	} else if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
-		faults = append(faults, "DATABASE_URL is no address of a PostgreSQL database: it looks like postgres://user:password@host:5432/database, with special characters in the password written as %XX")
+		faults = append(faults, databaseFault(err))
 	}
-	if u, err := url.Parse(c.TelegramURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		faults = append(faults, "TELEGRAM_API_URL is no web address: it looks like "+telegram.DefaultURL+", and can be left out")
+	if fault := telegramFault(c.TelegramURL); fault != "" {
+		faults = append(faults, fault)
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -71,6 +73,38 @@ func (c *config) complete() error {
 		return &configurationError{faults}
 	}
 	return nil
+}
+
+// databaseFault says why pgx cannot use DATABASE_URL. Its own words would quote the address.
+func databaseFault(err error) string {
+	failed := func(step string) bool { // pgx tells its steps apart by their words alone
+		var parse *pgconn.ParseConfigError
+		if !errors.As(err, &parse) || parse.Unwrap() == nil {
+			return false
+		}
+		return strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
+	}
+	switch {
+	case failed("failed to configure TLS"):
+		return "the encryption that DATABASE_URL, or a PG… variable, asks for cannot be had: sslmode must be a mode that there is, and sslrootcert, sslcert and sslkey must name files that can be read and are what they should be"
+	case failed("failed to read service"):
+		return "the service that DATABASE_URL, or PGSERVICE, names cannot be found: it must stand in the file that servicefile, or PGSERVICEFILE, names, which must be there"
+	default:
+		return "DATABASE_URL is no address of a PostgreSQL database: it looks like postgres://user:password@host:5432/database, with special characters in the password written as %XX"
+	}
+}
+
+// telegramFault says what is wrong with TELEGRAM_API_URL, if anything is: the names of the methods are put behind it.
+func telegramFault(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
+		return "TELEGRAM_API_URL is no web address: it looks like " + telegram.DefaultURL + ", and can be left out"
+	case u.User != nil, strings.ContainsAny(address, "?#"):
+		return "TELEGRAM_API_URL must be only scheme and host, and perhaps a path: it looks like " + telegram.DefaultURL + ", and can be left out"
+	default:
+		return ""
+	}
 }
 
 // logger returns the logger that a complete configuration asks for.
@@ -95,15 +129,13 @@ func orDefault(value, fallback string) string {
 
 // dotenv resolves flags from a file of NAME=value lines, if there is one. What the environment sets wins.
 func dotenv(path string) kong.Resolver {
-	values, err := godotenv.Read(path)
+	values, err := readDotenv(path)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		if len(flag.Envs) == 0 || errors.Is(err, fs.ErrNotExist) {
+		if len(flag.Envs) == 0 {
 			return nil, nil // documented by kong: no value
 		}
 		if err != nil {
-			// the parser's message would quote the file, and the token with it
-			return nil, &configurationError{[]string{
-				"the file " + path + " cannot be read: it needs one NAME=value on each line, and comments begin with #"}}
+			return nil, err
 		}
 		for _, name := range flag.Envs {
 			value, inFile := values[name]
@@ -113,4 +145,23 @@ func dotenv(path string) kong.Resolver {
 		}
 		return nil, nil // documented by kong: no value
 	})
+}
+
+// readDotenv reads a file of settings, if there is one. The error never quotes it: the token stands there.
+func readDotenv(path string) (map[string]string, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // without the file there are no settings in it
+	}
+	if err != nil {
+		return nil, &configurationError{[]string{
+			"the file " + path + " is there and cannot be opened: it must be a file, not a folder, and one that this user may read"}}
+	}
+	content = bytes.TrimPrefix(content, []byte("\ufeff")) // editors on Windows put it at the beginning
+	values, err := godotenv.UnmarshalBytes(content)
+	if err != nil {
+		return nil, &configurationError{[]string{
+			"the file " + path + " cannot be read as settings: it needs one NAME=value on each line, and comments begin with #"}}
+	}
+	return values, nil
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 
@@ -18,8 +19,16 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// answerPatience is how long the demo waits for an answer that must come.
-const answerPatience = 15 * time.Second
+const (
+	// answerPatience is how long the demo waits for an answer that must come.
+	answerPatience = 15 * time.Second
+	// silencePatience is how long it waits for one that need not come, from when the bot has taken what was said.
+	silencePatience = time.Second
+	// longestMessage is what Telegram takes, in UTF-16 code units.
+	longestMessage = 4096
+	// longestLine is what the demo reads at once, in bytes.
+	longestLine = 1 << 20
+)
 
 type demoCommand struct {
 	Once bool `help:"End after the scene."`
@@ -27,6 +36,9 @@ type demoCommand struct {
 
 // Run plays the scene, and then lets whoever sits at the terminal join in.
 func (d *demoCommand) Run(ctx context.Context) error {
+	if err := forgetDatabaseSettings(); err != nil {
+		return err
+	}
 	paper := newTranscript(os.Stdout, isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "")
 	paper.aside("Starting a PostgreSQL of its own for this demo …")
 	server, err := pgtemp.Start(ctx, pgtemp.Options{})
@@ -50,12 +62,29 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if err := s.play(ctx, scene); err != nil {
 		return err
 	}
-	if !d.Once {
+	if d.Once {
+		paper.aside("\nThat was the real bot on a real database. README.md says how to run it in Telegram.")
+	} else {
 		if err := s.converse(ctx, os.Stdin, isTerminal(os.Stdin)); err != nil {
 			return err
 		}
 	}
 	return s.close(ctx)
+}
+
+// forgetDatabaseSettings removes the variables of PostgreSQL's programs from this process: they mean the reader's own
+// server, and would otherwise complete the address of the demo's.
+func forgetDatabaseSettings() error {
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "PG") {
+			continue
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("forget %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func stopServer(server *pgtemp.Server) {
@@ -116,7 +145,8 @@ func (s *stage) play(ctx context.Context, lines []line) error {
 		if !strings.HasPrefix(l.text, "/") {
 			answered-- // nothing to wait for but the line itself
 		}
-		if err := s.show(ctx, func() bool { return s.answers > answered && s.shown >= len(s.group.Messages()) }); err != nil {
+		enough := func() bool { return s.answers > answered && s.shown >= len(s.group.Messages()) }
+		if err := s.show(ctx, enough, nil); err != nil {
 			return err
 		}
 	}
@@ -133,14 +163,16 @@ func (s *stage) say(l line) {
 	s.last[l.from] = s.group.Say(from, l.text)
 }
 
-// show prints what appears in the group until there is enough of it.
-func (s *stage) show(ctx context.Context, enough func() bool) error {
+// show prints what appears in the group until there is enough of it, or the silence is over.
+func (s *stage) show(ctx context.Context, enough func() bool, silence <-chan struct{}) error {
 	patience := time.NewTimer(answerPatience)
 	defer patience.Stop()
 	for !enough() {
 		select {
 		case m := <-s.messages:
 			s.print(m)
+		case <-silence:
+			return nil
 		case <-s.ended:
 			return s.early(ctx)
 		case <-patience.C:
@@ -171,20 +203,21 @@ func (s *stage) repliedTo(m botsim.Message) string {
 	return to.From.FirstName
 }
 
-// converse lets the reader say lines until the input ends. What is typed on a terminal stands there already.
+// converse lets the reader say lines until the input ends. What is typed on a terminal stands there already; what comes
+// from elsewhere comes all at once, so that each command waits for its answer.
 func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.aside("\nNow you. Try:  /match @alice 3:2   bob: /match @carol 3:1   /ranking   /help")
 	s.paper.aside("Without a name it is you who speaks. Ctrl-D ends the demo.")
-	lines := readLines(ctx, input)
+	s.paper.typed = typed
+	lines, failed := readLines(ctx, input)
 	for {
 		select {
 		case text, ok := <-lines:
 			if !ok {
-				return nil
+				return <-failed
 			}
-			if l, ok := parseLine(text); ok {
-				s.paper.typed = typed
-				s.say(l)
+			if err := s.hear(ctx, text); err != nil {
+				return err
 			}
 		case m := <-s.messages:
 			s.print(m)
@@ -196,21 +229,65 @@ func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error
 	}
 }
 
-// readLines hands out the lines of the input and closes the channel at its end.
-func readLines(ctx context.Context, input io.Reader) <-chan string {
-	lines := make(chan string)
+// hear takes a line of the reader to the group.
+func (s *stage) hear(ctx context.Context, text string) error {
+	l, ok := parseLine(text)
+	if !ok {
+		return nil
+	}
+	if len(utf16.Encode([]rune(l.text))) > longestMessage {
+		s.paper.aside("Telegram takes no message of more than %d characters.", longestMessage)
+		return nil
+	}
+	answered := s.answers
+	s.say(l)
+	if s.paper.typed || !strings.HasPrefix(l.text, "/") {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return s.show(ctx, func() bool { return s.answers > answered }, s.silence(ctx))
+}
+
+// silence is closed when the bot has taken all that was said and had time to answer: some commands it ignores.
+func (s *stage) silence(ctx context.Context) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		if err := s.sim.WaitConfirmed(ctx); err != nil {
+			return // nobody waits any more
+		}
+		select {
+		case <-time.After(silencePatience):
+			close(over)
+		case <-ctx.Done():
+		}
+	}()
+	return over
+}
+
+// readLines hands out the lines of the input and closes the channel at its end; then failed has why it could not be
+// read to its end, or nil.
+func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan error) {
+	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
 		scanner := bufio.NewScanner(input)
+		scanner.Buffer(nil, longestLine)
 		for scanner.Scan() {
 			select {
 			case lines <- scanner.Text():
 			case <-ctx.Done():
+				failed <- ctx.Err()
 				return
 			}
 		}
+		if err := scanner.Err(); err != nil {
+			failed <- fmt.Errorf("read what you say: %w", err)
+			return
+		}
+		failed <- nil
 	}()
-	return lines
+	return lines, failed
 }
 
 // close stops the bot once it has taken everything that was said, and shows what it still answers.
@@ -247,7 +324,7 @@ type line struct {
 	from, text, replyTo string
 }
 
-var named = regexp.MustCompile(`^\s*([\pL\pN_][\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
+var named = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
 
 // parseLine reads "bob: /match @alice 3:2". Without a name it is "you" who speaks.
 func parseLine(text string) (line, bool) {

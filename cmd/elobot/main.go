@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -58,18 +59,23 @@ func realMain(args []string) int {
 	return report(err)
 }
 
+// secretLike finds in a command line what may be a token, or an address with a password.
+var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]+|\w+://\S*@\S*`)
+
 // report says on standard error what went wrong and returns the exit code for it.
 func report(err error) int {
-	fmt.Fprintf(os.Stderr, "elobot: %v\n", err)
 	var wrong *configurationError
 	var usage *kong.ParseError
 	switch {
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong): // alone: the parser would name the flag at which it found out
+		fmt.Fprintln(os.Stderr, "elobot:", wrong)
 		return exitConfiguration
-	case errors.As(err, &usage):
+	case errors.As(err, &usage): // quotes the arguments, in which a token does not belong but may stand
+		fmt.Fprintln(os.Stderr, "elobot:", secretLike.ReplaceAllString(err.Error(), "***"))
 		fmt.Fprintln(os.Stderr, "Try: elobot --help")
 		return exitConfiguration
 	default:
+		fmt.Fprintln(os.Stderr, "elobot:", err)
 		return exitFailure
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"elobot/internal/botsim"
@@ -58,7 +60,7 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
 	}
-	text := m.Text
+	text := plain(m.Text)
 	if repliedTo != "" {
 		text += t.style("  (in reply to "+repliedTo+")", faint)
 	}
@@ -74,21 +76,53 @@ func (t *transcript) bot(m botsim.Message) {
 	}
 }
 
+// plain is a text without what would steer the terminal instead of standing on it: people, and what the bot repeats of
+// them, can contain anything.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // invisible are the marks that keep names apart from their surroundings in Telegram and that few terminals know.
 var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
+var tag = regexp.MustCompile(`</?(?:b|i|code)>`)
+
 // markup shows the few tags of Telegram's HTML that the bot uses.
 func (t *transcript) markup(text string) string {
-	open := func(style string) string {
-		if !t.colour {
-			return ""
+	var shown strings.Builder
+	for text != "" {
+		at := tag.FindStringIndex(text)
+		if at == nil {
+			at = []int{len(text), len(text)}
 		}
-		return style
+		shown.WriteString(plain(html.UnescapeString(invisible.Replace(text[:at[0]]))))
+		if t.colour {
+			shown.WriteString(styleOf(text[at[0]:at[1]]))
+		}
+		text = text[at[1]:]
 	}
-	tags := strings.NewReplacer(
-		"<b>", open(bold), "</b>", open(plainStyle), "<i>", open(faint+italic), "</i>", open(plainStyle),
-		"<code>", open(cyan), "</code>", open(plainStyle))
-	return html.UnescapeString(tags.Replace(invisible.Replace(text)))
+	return shown.String()
+}
+
+// styleOf is what a tag looks like on a terminal.
+func styleOf(tag string) string {
+	switch tag {
+	case "<b>":
+		return bold
+	case "<i>":
+		return faint + italic
+	case "<code>":
+		return cyan
+	case "":
+		return ""
+	default:
+		return plainStyle
+	}
 }
 
 func column(name string) string {

@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConfigurationAddresses: what is wrong with an address is said without the address.
+func TestConfigurationAddresses(t *testing.T) {
+	t.Parallel()
+	const token = "TELEGRAM_BOT_TOKEN=123456:abc-DEF_0123"
+	const database = "DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"
+	const badPlace, badService, badTLS = "DATABASE_URL is no address", "service", "sslrootcert"
+	const onlyHost = "TELEGRAM_API_URL must be only scheme and host"
+	for name, tc := range map[string]struct {
+		env  []string
+		says string
+	}{
+		"root certificate":          {[]string{database + "?sslrootcert=/hush.pem"}, badTLS},
+		"root certificate outside":  {[]string{database, "PGSSLROOTCERT=/hush.pem"}, badTLS},
+		"client key":                {[]string{database + "?sslcert=/hush.pem&sslkey=/hush.key"}, badTLS},
+		"mode of encryption":        {[]string{database + "?sslmode=hush"}, badTLS},
+		"service":                   {[]string{database + "?service=hush"}, badService},
+		"service file":              {[]string{database + "?service=hush&servicefile=/hush"}, badService},
+		"service as keyword":        {[]string{"DATABASE_URL=service=hush password='hush hush'"}, badService},
+		"port that names a service": {[]string{"DATABASE_URL=postgres://elobot:hush@h:failed to read service (hush)/x"}, badPlace},
+		"query":                     {[]string{database, "TELEGRAM_API_URL=https://example.org/?hush=1"}, onlyHost},
+		"empty query":               {[]string{database, "TELEGRAM_API_URL=https://example.org?"}, onlyHost},
+		"fragment":                  {[]string{database, "TELEGRAM_API_URL=https://example.org/#hush"}, onlyHost},
+		"empty fragment":            {[]string{database, "TELEGRAM_API_URL=https://example.org/#"}, onlyHost},
+		"user":                      {[]string{database, "TELEGRAM_API_URL=https://hush:hush@example.org"}, onlyHost},
+		"port alone":                {[]string{database, "TELEGRAM_API_URL=http://:8081"}, "TELEGRAM_API_URL is no web address"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bot := launch(t, append(tc.env, token), "run")
+			code := bot.wait(t)
+			output := bot.output.String()
+			if code != 2 || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, and the output does not say %q:\n%s", code, tc.says, output)
+			}
+			if tc.says != badPlace && strings.Contains(output, badPlace) {
+				t.Errorf("the address is blamed:\n%s", output)
+			}
+			if strings.Contains(output, "hush") {
+				t.Errorf("the output contains a secret:\n%s", output)
+			}
+		})
+	}
+}
+
+// TestConfigurationWithoutPassfile: a file with passwords may be missing, and an API server may lie below a path.
+func TestConfigurationWithoutPassfile(t *testing.T) {
+	t.Parallel()
+	env := []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
+		"DATABASE_URL=postgres://elobot@127.0.0.1:1/elobot?passfile=/nonexistent"}
+	bot := launch(t, env, "run")
+	if code := bot.wait(t); code != 1 || !strings.Contains(bot.output.String(), "connect to the database") {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestDotenvFile: a file that cannot be opened, one that cannot be understood, and one that an editor has marked.
+func TestDotenvFile(t *testing.T) {
+	t.Parallel()
+	write := func(content string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(content), 0o600) }
+	}
+	for name, tc := range map[string]struct {
+		make func(path string) error
+		says string
+	}{
+		"folder":       {func(path string) error { return os.Mkdir(path, 0o700) }, "the file .env is there and cannot be opened"},
+		"wrong syntax": {write("TELEGRAM_BOT_TOKEN='hush\n"), "the file .env cannot be read as settings"},
+		"UTF-16":       {write("\xff\xfeh\x00u\x00s\x00h\x00"), "the file .env cannot be read as settings"},
+		"mark":         {write("\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\n"), "DATABASE_URL is not set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if err := tc.make(filepath.Join(folder, ".env")); err != nil {
+				t.Fatal(err)
+			}
+			bot := launchIn(t, folder, nil, "run")
+			code := bot.wait(t)
+			output := bot.output.String()
+			if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not right yet") || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, and the output does not say %q:\n%s", code, tc.says, output)
+			}
+			if strings.Contains(output, "TELEGRAM_BOT_TOKEN is not set") {
+				t.Errorf("the first line of the file is not read:\n%s", output)
+			}
+			if strings.Contains(output, "hush") {
+				t.Errorf("the output quotes the file:\n%s", output)
+			}
+		})
+	}
+}
+
+// TestUsageKeepsSecrets: what was pasted in the wrong place is not printed again.
+func TestUsageKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"run", "123456:hush_HUSH-hush"}, {"123456:hush"}, {"run", "bot123456:hush"}, {"run", "--123456:hush"},
+		{"run", "--once=123456:hush"}, {"run", "postgres://elobot:hush@localhost/elobot"}, {"run", "TELEGRAM_BOT_TOKEN=123456:hush"},
+	} {
+		bot := launch(t, nil, args...)
+		code := bot.wait(t)
+		output := strings.ToLower(bot.output.String())
+		if code != 2 || !strings.Contains(output, "elobot --help") || strings.Contains(output, "hush") {
+			t.Errorf("elobot %v ends with %d:\n%s", args, code, output)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package main_test
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// asNobody fails: on this system nobody is root.
+func asNobody(t *testing.T) func(*exec.Cmd) {
+	t.Helper()
+	t.Fatal("there are no users to become")
+	return nil
+}

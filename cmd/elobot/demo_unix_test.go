@@ -1,0 +1,31 @@
+//go:build unix
+
+package main_test
+
+import (
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// asNobody makes a command run without the privileges that this process has.
+func asNobody(t *testing.T) func(*exec.Cmd) {
+	t.Helper()
+	account, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, err := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
+	if err != nil {
+		t.Fatal(err)
+	}
+	gid, err := strconv.ParseInt(account.Gid, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(cmd *exec.Cmd) {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+}
