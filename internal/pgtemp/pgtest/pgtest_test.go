@@ -168,26 +168,27 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	server := Server(t)
 	all := []string{old, recent, busy, oldTemplate, usedTemplate, own, ownTemplate}
 	for _, name := range all {
-		do(t, server, "CREATE DATABASE "+quoted(name))
 		t.Cleanup(func() {
 			if err := drop(context.Background(), server, name); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	do(t, server, "COMMENT ON DATABASE "+quoted(oldTemplate)+" IS '1700000000'",
-		"COMMENT ON DATABASE "+quoted(usedTemplate)+" IS '9999999999'")
-	address, err := databaseURL(server, busy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = execute(t.Context(), address, func(*pgx.Conn) error {
-		return execute(t.Context(), server, func(conn *pgx.Conn) error {
-			if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock); err != nil {
-				return err
-			}
-			return dropStale(t.Context(), conn, now)
-		})
+	// The lock is taken before there is anything stale: another test that makes its template drops it too.
+	err := execute(t.Context(), server, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock); err != nil {
+			return err
+		}
+		for _, name := range all {
+			do(t, server, "CREATE DATABASE "+quoted(name))
+		}
+		do(t, server, "COMMENT ON DATABASE "+quoted(oldTemplate)+" IS '1700000000'",
+			"COMMENT ON DATABASE "+quoted(usedTemplate)+" IS '9999999999'")
+		address, err := databaseURL(server, busy)
+		if err != nil {
+			return err
+		}
+		return execute(t.Context(), address, func(*pgx.Conn) error { return dropStale(t.Context(), conn, now) })
 	})
 	if err != nil {
 		t.Fatal(err)
