@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
@@ -35,10 +37,15 @@ type crash struct {
 	truths []*oracle
 	cards  [][]string // by group, the cards that must come
 	said   [][]int    // by group, the messages that they answer
+	keys   []string   // of all commands, in the order of their updates
 	people []botsim.User
 
 	posted atomic.Int64 // updates there are, confirmed or not
-	shown  atomic.Int64 // how many of them have been handed out at least once
+	shown  atomic.Int64 // how many of them have been confirmed or handed out to the bot that runs
+
+	// what was found after the last kill, and is no sign of where the next one falls
+	handled map[string]bool
+	arrived map[int64]int // by notice, how many copies of it there are
 
 	// the kills that fell into each window
 	beforeCommit, beforeAcknowledgement, beforeMark int
@@ -53,7 +60,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
-	c := &crash{t: t, random: rand.New(rand.NewPCG(seed, 0)), sim: botsim.Start(t)}
+	c := &crash{t: t, random: rand.New(rand.NewPCG(seed, 0)), sim: botsim.Start(t), arrived: make(map[int64]int)}
 	c.url, c.pool = database(t)
 	for _, name := range []string{"alice", "bob", "carol", "dave"} {
 		c.people = append(c.people, c.sim.User(name))
@@ -92,13 +99,14 @@ func (c *crash) getAcquainted() {
 	bot := launch(c.t, environment(c.sim, c.url), "run")
 	for i, group := range c.groups {
 		for _, p := range c.people {
-			group.Say(p, "/join")
-			c.posted.Add(1)
+			c.post(group.Say(p, "/join"))
 			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
 		}
 		awaitAnswers(c.t, group, len(c.people))
 	}
 	bot.kill()
+	c.awaitSilence()
+	c.handled = handledKeys(c.t, c.pool)
 }
 
 // liveAndDie starts the bot, reports results until there have been so many, and kills it at a random moment of what
@@ -115,6 +123,7 @@ func (c *crash) liveAndDie(matches int) {
 			close(dead)
 		}
 	}
+	c.shown.Store(0)
 	defer c.aim(kill)()
 	p := launch(c.t, environment(c.sim, c.url), "run")
 	polls := c.sim.CallCount("getUpdates")
@@ -178,9 +187,15 @@ func (c *crash) report() {
 	a, b := c.people[order[0]], c.people[order[1]]
 	scoreA, scoreB := c.random.IntN(12), c.random.IntN(12)
 	m := c.groups[i].Say(a, fmt.Sprintf("/match %s %d:%d", mention(b), scoreA, scoreB))
-	c.posted.Add(1)
+	c.post(m)
 	c.said[i] = append(c.said[i], m.ID)
 	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
+}
+
+// post takes note of a command that was said.
+func (c *crash) post(m botsim.Message) {
+	c.keys = append(c.keys, key(m))
+	c.posted.Add(1)
 }
 
 func (c *crash) played() int {
@@ -191,37 +206,54 @@ func (c *crash) played() int {
 	return n
 }
 
-// classify finds out which windows the kill has fallen into.
+// awaitSilence waits until nothing goes on any more of what a bot that was killed has begun.
+func (c *crash) awaitSilence() {
+	eventually(c.t, "the killed bot has left the database", func() bool {
+		return count(c.t, c.pool, `
+			SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = 'elobot' AND pid <> pg_backend_pid()`) == 0
+	})
+	eventually(c.t, "the killed bot's requests are done with", func() bool {
+		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done })
+	})
+}
+
+// classify finds out which windows the kill has fallen into. Only what has happened since the last one counts.
 func (c *crash) classify() {
-	confirmed := int(c.posted.Load()) - c.sim.Pending()
-	handled := count(c.t, c.pool, `SELECT count(*) FROM handled_commands`)
-	if handled < int(c.shown.Load()) {
+	c.awaitSilence()
+	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
+	handled := handledKeys(c.t, c.pool)
+	if slices.ContainsFunc(c.keys[:shown], func(key string) bool { return !handled[key] }) {
 		c.beforeCommit++
 	}
-	if handled > confirmed {
+	if slices.ContainsFunc(c.keys[confirmed:], func(key string) bool { return handled[key] && !c.handled[key] }) {
 		c.beforeAcknowledgement++
 	}
-	rows, err := c.pool.Query(c.t.Context(), `
-		SELECT c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.state = 'sending'`)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	arrived := false
-	for rows.Next() {
-		var chat, message int64
-		if err := rows.Scan(&chat, &message); err != nil {
-			c.t.Fatal(err)
-		}
-		for _, m := range c.sim.Chat(chat).BotMessages() {
-			arrived = arrived || m.ReplyTo == int(message)
-		}
-	}
-	if rows.Err() != nil {
-		c.t.Fatal(rows.Err())
-	}
-	if arrived {
+	c.handled = handled
+	if c.unmarked() {
 		c.beforeMark++
 	}
+}
+
+// unmarked tells whether a message has arrived, since it was last asked, that is still marked as being sent.
+func (c *crash) unmarked() bool {
+	type sending struct {
+		ID, Chat int64
+		ReplyTo  int
+	}
+	found := false
+	for _, row := range collect(c.t, c.pool, pgx.RowToStructByPos[sending], `
+		SELECT o.id, c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.state = 'sending'`) {
+		copies := 0
+		for _, m := range c.sim.Chat(row.Chat).BotMessages() {
+			if m.ReplyTo == row.ReplyTo {
+				copies++
+			}
+		}
+		found = found || copies > c.arrived[row.ID]
+		c.arrived[row.ID] = copies
+	}
+	return found
 }
 
 // checkAll lets the bot live, and compares everything with what must be there.

@@ -2,9 +2,12 @@ package main_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
 )
@@ -38,7 +41,7 @@ func TestOneChatRateLimited(t *testing.T) {
 		t.Errorf("the other chat has waited %v", took)
 	}
 	eventually(t, "the pause is written down", func() bool {
-		return count(t, pool, `SELECT count(*) FROM chats WHERE frozen_until > now()`) == 1
+		return count(t, pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
 	})
 	bot.kill()
 	launch(t, environment(sim, url), "run")
@@ -73,6 +76,67 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
+// TestServerErrorAfterTheEffect: something between Telegram and the bot answers with an error of its own, although the
+// message has been sent.
+func TestServerErrorAfterTheEffect(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	sim.Fault(botsim.Fault{
+		Kind: botsim.WrongAnswer, Name: "gateway", Method: "sendMessage", Status: 504, Times: 1,
+		Body: "<html><h1>504 Gateway Time-out</h1></html>",
+	})
+	said := []botsim.Message{group.Say(alice, "/match @bob 3:1"), group.Say(alice, "/match @bob 3:2")}
+	launch(t, environment(sim, url), "run")
+	awaitAnswers(t, group, 2)
+	awaitSettled(t, sim, pool, group)
+	checkAnswered(t, pool, group, said)
+	if hit := faulted(sim, "sendMessage"); len(hit) != 1 || hit[0].Status != 504 || !hit[0].Delivered {
+		t.Fatalf("the fault was applied to %+v", hit)
+	}
+	copies, perhaps := len(group.BotMessages())-len(said), count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	if copies > perhaps || perhaps == 0 {
+		t.Errorf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
+	}
+}
+
+// TestUpgradedGroup: a group becomes a supergroup with another id while an answer waits to be sent. The answer must not
+// be given up.
+func TestUpgradedGroup(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice := sim.User("alice")
+	group := sim.BasicGroup("Chess", alice, sim.User("bob"))
+	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 3, Times: 1})
+	launch(t, environment(sim, url), "run")
+	group.Say(alice, "/match @bob 3:1")
+	awaitRefusal(t, sim, group)
+	group.Migrate()
+	eventually(t, "the answer is tried at the old id", func() bool {
+		for _, call := range sim.CallsOf("sendMessage") {
+			if call.Done && call.Status == 400 && strings.Contains(call.Body, "migrate_to_chat_id") {
+				return true
+			}
+		}
+		return false
+	})
+	eventually(t, "the bot has noted what came of it", func() bool {
+		return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sending'`) == 0
+	})
+	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		t.Errorf("there are %d dead letters", n)
+	}
+	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'planned'`); n != 1 {
+		t.Errorf("%d answers wait, want 1", n)
+	}
+	if n := count(t, pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND parked_at IS NOT NULL`, group.ID()); n != 1 {
+		t.Error("the chat is not parked")
+	}
+}
+
 // TestTokenNeverShows breaks every method in every way and searches everything that the bot has written.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
@@ -80,30 +144,59 @@ func TestTokenNeverShows(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			sim := botsim.Start(t)
-			url, _ := database(t)
+			url, pool := database(t)
 			for _, method := range []string{"getMe", "getMyCommands", "setMyCommands", "getUpdates", "sendMessage"} {
-				sim.Fault(botsim.Fault{Kind: kind, Method: method, Times: 1, Body: "<html>no</html>"})
+				sim.Fault(botsim.Fault{Kind: kind, Method: method, Times: 1, Body: "<html>/bot" + sim.Token() + "/ is not here</html>"})
 			}
 			group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
 			group.Say(sim.User("alice"), "/match @bob 3:1")
 			bot := launch(t, environment(sim, url), "run")
+			for _, method := range []string{"getMe", "getMyCommands", "getUpdates", "sendMessage"} {
+				awaitFailure(t, sim, bot, method)
+			}
 			awaitAnswers(t, group, 1)
-			sim.Fault(botsim.Fault{Kind: botsim.CutBefore}) // and everything while it stops
+			sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool { // everything while it stops
+				return c.Method == "getUpdates" || c.Method == "sendMessage"
+			}})
 			if code, _ := bot.stop(t); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
-			for _, method := range []string{"getMe", "getMyCommands", "getUpdates", "sendMessage"} {
-				if !strings.Contains(bot.output.String(), method) && method != "sendMessage" {
-					t.Errorf("nothing was written about the failure of %s", method)
-				}
+			checkNoToken(t, sim, pool, bot)
+			if n := count(t, pool, `SELECT count(*) FROM outbox WHERE last_error IS NOT NULL`); n != 1 {
+				t.Errorf("%d failures were written down, want 1", n)
 			}
-			checkNoToken(t, sim, bot)
+			// the first start does not set the menu after it could not read it
+			again := launch(t, environment(sim, url), "run")
+			awaitFailure(t, sim, again, "setMyCommands")
+			if code, _ := again.stop(t); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			checkNoToken(t, sim, pool, again)
 		})
 	}
+	t.Run("quoted by the server", func(t *testing.T) {
+		t.Parallel()
+		sim := botsim.Start(t)
+		url, pool := database(t)
+		alice := sim.User("alice")
+		group := sim.Group("Chess", alice, sim.User("bob"))
+		sim.Fault(botsim.Fault{
+			Kind: botsim.Reject, Method: "sendMessage", Times: 1, Description: "Bad Request: no /bot" + sim.Token() + "/sendMessage",
+		})
+		group.Say(alice, "/match @bob 3:1")
+		group.Say(alice, "/match @bob 3:2")
+		bot := launch(t, environment(sim, url), "run")
+		awaitAnswers(t, group, 1)
+		awaitFailure(t, sim, bot, "sendMessage")
+		if n := count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: no /bot%'`); n != 1 {
+			t.Errorf("there are %d dead letters, want 1", n)
+		}
+		checkNoToken(t, sim, pool, bot)
+	})
 	t.Run("refused", func(t *testing.T) {
 		t.Parallel()
 		sim := botsim.Start(t)
-		url, _ := database(t)
+		url, pool := database(t)
 		sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized"})
 		bot := launch(t, environment(sim, url), "run")
 		if code := bot.wait(t); code != 1 {
@@ -112,12 +205,12 @@ func TestTokenNeverShows(t *testing.T) {
 		if !strings.Contains(bot.output.String(), "BotFather") {
 			t.Error("the output does not say what to do")
 		}
-		checkNoToken(t, sim, bot)
+		checkNoToken(t, sim, pool, bot)
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()
 		sim := botsim.Start(t)
-		url, _ := database(t)
+		url, pool := database(t)
 		env := append(environment(sim, url), "TELEGRAM_API_URL=http://127.0.0.1:1")
 		bot := launch(t, env, "run")
 		eventually(t, "the bot says that Telegram does not answer", func() bool {
@@ -126,14 +219,35 @@ func TestTokenNeverShows(t *testing.T) {
 		if code, _ := bot.stop(t); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
-		checkNoToken(t, sim, bot)
+		checkNoToken(t, sim, pool, bot)
 	})
 }
 
-func checkNoToken(t *testing.T, sim *botsim.Server, bot *process) {
+// faulted returns the calls of a method to which a fault was applied.
+func faulted(sim *botsim.Server, method string) []botsim.Call {
+	return slices.DeleteFunc(sim.CallsOf(method), func(c botsim.Call) bool { return c.Fault == "" })
+}
+
+// awaitFailure waits until a call of the method has gone wrong and the bot has written about it.
+func awaitFailure(t *testing.T, sim *botsim.Server, bot *process, method string) {
+	t.Helper()
+	eventually(t, "a failure of "+method+" that is written about", func() bool {
+		return len(faulted(sim, method)) > 0 && strings.Contains(bot.output.String(), method+": ")
+	})
+}
+
+// checkNoToken searches the output and everything in the database that may quote somebody.
+func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, secret, _ := strings.Cut(sim.Token(), ":")
 	if strings.Contains(bot.output.String(), secret) {
 		t.Error("the output contains the token")
+	}
+	if n := count(t, pool, `SELECT count(*) FROM outbox o WHERE strpos(o::text, $1) > 0`, secret); n != 0 {
+		t.Error("the outbox contains the token")
+	}
+	if n := count(t, pool, `
+		SELECT count(*) FROM dead_letters d WHERE strpos(d.last_error || encode(d.payload, 'escape'), $1) > 0`, secret); n != 0 {
+		t.Error("a dead letter contains the token")
 	}
 }

@@ -3,16 +3,20 @@ package main_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
@@ -23,6 +27,11 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	// These tests wait for other processes more than they work. What the command line says wins over this.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
+		os.Exit(1)
+	}
 	os.Exit(buildAndRun(m))
 }
 
@@ -184,6 +193,76 @@ func count(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) int {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return n
+}
+
+// collect returns the rows that a query yields.
+func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql string, args ...any) []T {
+	t.Helper()
+	rows, err := pool.Query(testContext(t), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	all, err := pgx.CollectRows(rows, row)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return all
+}
+
+// key is what the bot knows the command in a message by.
+func key(m botsim.Message) string { return fmt.Sprintf("m:%d:%d", m.ChatID, m.ID) }
+
+// handledKeys returns the keys of the commands that have been handled.
+func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
+	t.Helper()
+	handled := make(map[string]bool)
+	for _, k := range collect(t, pool, pgx.RowTo[string], `SELECT key FROM handled_commands`) {
+		handled[k] = true
+	}
+	return handled
+}
+
+// awaitSettled waits until the bot has taken everything and sent everything that it may send to the group.
+func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) {
+	t.Helper()
+	eventually(t, "everything is taken and answered", func() bool {
+		return sim.Pending() == 0 && count(t, pool, `
+			SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
+			WHERE c.telegram_chat_id = $1 AND o.state <> 'sent'`, group.ID()) == 0
+	})
+}
+
+// checkAnswered checks that these messages of a group have been answered, no others, and in this order. A second copy
+// of an answer must be one that was counted as perhaps sent. It returns the answers without the copies.
+func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, said []botsim.Message) []botsim.Message {
+	t.Helper()
+	type counted struct{ ReplyTo, Perhaps int }
+	perhaps := make(map[int]int)
+	for _, row := range collect(t, pool, pgx.RowToStructByPos[counted], `
+		SELECT o.reply_to, o.perhaps_sent FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE c.telegram_chat_id = $1`, group.ID()) {
+		perhaps[row.ReplyTo] = row.Perhaps
+	}
+	var answers []botsim.Message
+	times := make(map[int]int)
+	for _, m := range group.BotMessages() {
+		times[m.ReplyTo]++
+		switch n := times[m.ReplyTo]; {
+		case n == 1:
+			answers = append(answers, m)
+		case n > 2 || perhaps[m.ReplyTo] == 0:
+			t.Errorf("message %d was answered %d times and counted as perhaps sent %d times", m.ReplyTo, n, perhaps[m.ReplyTo])
+		}
+	}
+	if len(answers) != len(said) {
+		t.Fatalf("%d messages were answered, want %d", len(answers), len(said))
+	}
+	for i, m := range answers {
+		if m.ReplyTo != said[i].ID {
+			t.Fatalf("answer %d is to message %d, want %d:\n%s", i+1, m.ReplyTo, said[i].ID, visible(m))
+		}
+	}
+	return answers
 }
 
 // awaitAnswers waits until the bot has said so much in the group.

@@ -1,12 +1,17 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/botsim"
 )
@@ -39,7 +44,14 @@ func TestThousandResults(t *testing.T) {
 		cards = append(cards, playRandomly(random, group, people, truth))
 	}
 	answers := awaitAnswers(t, group, len(people)+matches)[len(people):]
+	told := make(map[string]int) // the ratings as the cards tell them
+	for _, p := range people {
+		told[p.FirstName] = 1500
+	}
 	for i, m := range answers {
+		if err := follow(told, visible(m)); err != nil {
+			t.Fatalf("card %d: %v\n%s", i+1, err, visible(m))
+		}
 		if got, want := visible(m), cards[i]; got != want {
 			t.Fatalf("card %d:\n%s\nwant\n%s", i+1, got, want)
 		}
@@ -53,23 +65,58 @@ func TestThousandResults(t *testing.T) {
 		t.Errorf("the ratings add up to %d, want %d", sum, want)
 	}
 	stored := make(map[string]int)
-	rows, err := pool.Query(t.Context(), `SELECT name, elo FROM group_players WHERE played > 0`)
-	if err != nil {
-		t.Fatal(err)
+	type rated struct {
+		Name string
+		Elo  int
 	}
-	for rows.Next() {
-		var name string
-		var elo int
-		if err := rows.Scan(&name, &elo); err != nil {
-			t.Fatal(err)
-		}
-		stored[name] = elo
+	for _, row := range collect(t, pool, pgx.RowToStructByPos[rated], `SELECT name, elo FROM group_players WHERE played > 0`) {
+		stored[row.Name] = row.Elo
 	}
-	if rows.Err() != nil || !maps.Equal(stored, truth.ratings) {
-		t.Errorf("ratings %v, want %v (%v)", stored, truth.ratings, rows.Err())
+	if !maps.Equal(stored, truth.ratings) {
+		t.Errorf("ratings %v, want %v", stored, truth.ratings)
 	}
 	checkRanking(t, group, people[0], truth)
 	checkNoComplaints(t, sim)
+}
+
+// standing is the line of a card that tells how somebody's rating has changed.
+var standing = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
+
+// follow brings the ratings up to date with a card. Together they must stay what they were.
+func follow(ratings map[string]int, card string) error {
+	lines := standing.FindAllStringSubmatch(card, -1)
+	if len(lines) != 2 {
+		return fmt.Errorf("it tells %d ratings, want 2", len(lines))
+	}
+	before := total(ratings)
+	for _, line := range lines {
+		name := line[1]
+		size, sizeErr := strconv.Atoi(line[3])
+		after, afterErr := strconv.Atoi(line[4])
+		if err := errors.Join(sizeErr, afterErr); err != nil {
+			return err
+		}
+		if line[2] == "−" {
+			size = -size
+		}
+		old, known := ratings[name]
+		if !known || old+size != after {
+			return fmt.Errorf("%s had %d before", name, old)
+		}
+		ratings[name] = after
+	}
+	if sum := total(ratings); sum != before {
+		return fmt.Errorf("the ratings add up to %d after it and to %d before", sum, before)
+	}
+	return nil
+}
+
+func total(ratings map[string]int) int {
+	sum := 0
+	for _, elo := range ratings {
+		sum += elo
+	}
+	return sum
 }
 
 // playRandomly reports a random result in a random form and returns the card that has to come.

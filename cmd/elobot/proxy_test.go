@@ -1,0 +1,133 @@
+package main_test
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// proxy stands between the bot and its database. While it is stalled it passes nothing on and keeps every connection
+// open, as a network does that loses everything.
+type proxy struct {
+	url     string
+	network string
+	address string
+	held    atomic.Int64 // pieces of data that have had to wait
+	joined  atomic.Int64 // connections accepted
+
+	mu    sync.Mutex
+	flow  chan struct{} // closed while data flows
+	conns []net.Conn
+}
+
+func newProxy(t *testing.T, databaseURL string) *proxy {
+	t.Helper()
+	target, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := url.URL{
+		Scheme: "postgres", User: url.UserPassword(target.User, target.Password), Host: listener.Addr().String(),
+		Path: "/" + target.Database, RawQuery: "sslmode=disable",
+	}
+	port := strconv.Itoa(int(target.Port))
+	p := &proxy{url: through.String(), network: "tcp", address: net.JoinHostPort(target.Host, port), flow: make(chan struct{})}
+	if strings.HasPrefix(target.Host, "/") {
+		p.network, p.address = "unix", target.Host+"/.s.PGSQL."+port
+	}
+	close(p.flow)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			p.joined.Add(1)
+			serving.Go(func() { p.serve(client) })
+		}
+	})
+	t.Cleanup(func() {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+		p.resume()
+		p.mu.Lock()
+		for _, c := range p.conns {
+			c.Close() //nolint:errcheck // it may be closed already
+		}
+		p.mu.Unlock()
+		serving.Wait()
+	})
+	return p
+}
+
+// stall holds everything back from now on, the ends of connections included.
+func (p *proxy) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flow = make(chan struct{})
+}
+
+// resume passes on what was held back and all that follows.
+func (p *proxy) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.flow:
+	default:
+		close(p.flow)
+	}
+}
+
+func (p *proxy) serve(client net.Conn) {
+	server, err := net.Dial(p.network, p.address)
+	if err != nil {
+		client.Close() //nolint:errcheck // the client sees its connection closed
+		return
+	}
+	p.mu.Lock()
+	p.conns = append(p.conns, client, server)
+	p.mu.Unlock()
+	var back sync.WaitGroup
+	back.Go(func() { p.pass(client, server) })
+	p.pass(server, client)
+	back.Wait()
+}
+
+// pass forwards in one direction until either connection ends, and then ends both.
+func (p *proxy) pass(to, from net.Conn) {
+	piece := make([]byte, 32<<10)
+	for {
+		n, readErr := from.Read(piece)
+		p.await()
+		_, writeErr := to.Write(piece[:n])
+		if readErr != nil || writeErr != nil {
+			to.Close()   //nolint:errcheck // it may be closed already
+			from.Close() //nolint:errcheck // as above
+			return
+		}
+	}
+}
+
+func (p *proxy) await() {
+	p.mu.Lock()
+	flow := p.flow
+	p.mu.Unlock()
+	select {
+	case <-flow:
+	default:
+		p.held.Add(1)
+		<-flow
+	}
+}
