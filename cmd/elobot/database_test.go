@@ -82,8 +82,8 @@ func TestStopWhileTheDatabaseHangs(t *testing.T) {
 }
 
 const (
-	lockOthers = 5  // groups beside the one that somebody else holds
-	lockRounds = 12 // results in each of them meanwhile
+	lockOthers  = 5  // groups beside the one that somebody else holds
+	lockResults = 12 // results in each of them meanwhile
 )
 
 // lockTrial is a group that somebody else holds in the database, and others beside it.
@@ -132,23 +132,25 @@ func (l *lockTrial) hold(t *testing.T) (release func()) {
 	}
 }
 
-// playBeside reports a result in the group that is held, and results in the others, whose answers it waits for. It
-// returns the first report.
-func (l *lockTrial) playBeside(t *testing.T) (blocked botsim.Message) {
+// playBeside reports a result in the group that is held, and results in the others, whose answers it waits for, so many
+// at a time. It returns the first report.
+func (l *lockTrial) playBeside(t *testing.T, atATime int) (blocked botsim.Message) {
 	t.Helper()
 	blocked = l.blocked.Say(l.alice, "/match @bob 3:2")
 	eventually(t, "the bot waits for the row", func() bool {
 		return count(t, l.pool, `
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 	})
-	for round := range lockRounds {
+	for played := 0; played < lockResults; played += atATime {
 		for _, group := range l.others {
-			group.Say(l.alice, fmt.Sprintf("/match @bob 3:%d", round))
+			for i := range atATime {
+				group.Say(l.alice, fmt.Sprintf("/match @bob 3:%d", played+i))
+			}
 		}
 		for _, group := range l.others {
-			awaitAnswers(t, group, round+2)
+			awaitAnswers(t, group, 1+played+atATime)
 		}
-		if round == 0 && len(l.blocked.BotMessages()) != 1 {
+		if played == 0 && len(l.blocked.BotMessages()) != 1 {
 			t.Error("the other groups were answered only after the one that is held")
 		}
 	}
@@ -170,7 +172,7 @@ func TestGroupHeldForAWhile(t *testing.T) {
 	l := startLockTrial(t)
 	release := l.hold(t)
 	begun := time.Now()
-	said := l.playBeside(t)
+	said := l.playBeside(t, lockResults/2)
 	release()
 	held := time.Since(begun)
 	t.Logf("held for %v", held)
@@ -195,7 +197,7 @@ func TestGroupHeldForLong(t *testing.T) {
 	t.Parallel()
 	l := startLockTrial(t)
 	release := l.hold(t)
-	l.playBeside(t)
+	l.playBeside(t, 1)
 	if answer := visible(awaitAnswers(t, l.blocked, 2)[1]); !strings.Contains(answer, "again") {
 		t.Errorf("the answer is\n%s", answer)
 	}
