@@ -1,7 +1,6 @@
 package botsim
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 )
@@ -132,7 +131,7 @@ func (s *Server) Press(from User, m Message, data string) string {
 }
 
 // pressedMessage is the message of a callback query: one that is gone is shown with date 0.
-func (c *Chat) pressedMessage(id int) json.RawMessage {
+func (c *Chat) pressedMessage(id int) any {
 	if m, ok := c.byID[id]; ok && !m.Deleted {
 		raw, err := m.wire()
 		if err == nil {
@@ -140,8 +139,7 @@ func (c *Chat) pressedMessage(id int) json.RawMessage {
 		}
 		c.s.complaints.add(err.Error())
 	}
-	return json.RawMessage(`{"message_id":` + strconv.Itoa(id) + `,"date":0,"chat":{"id":` +
-		strconv.FormatInt(c.id, 10) + `,"type":"` + c.kind + `"}}`)
+	return map[string]any{"message_id": id, "date": 0, "chat": c.wire()}
 }
 
 // botSees tells whether an update of m goes to the bot. With privacy mode on, a bot that is no admin sees

@@ -94,6 +94,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	m.EditDate = s.now()
 	m.Edits++
 	c.edited.fire()
+	s.publish(m.Message)
 	s.complainOfText("editMessageText", m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()

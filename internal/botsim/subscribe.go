@@ -12,8 +12,8 @@ type subscriber struct {
 	once  sync.Once
 }
 
-// Subscribe hands out every message of every chat from now on, in the order in which they appear, edits not
-// included. The channel is closed by cancel and by Close.
+// Subscribe hands out every message of every chat from now on, in the order in which they appear; one that the bot
+// edits comes again as it reads then. The channel is closed by cancel and by Close.
 func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	sub := &subscriber{out: make(chan Message), more: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.mu.Lock()
