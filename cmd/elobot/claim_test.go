@@ -54,6 +54,7 @@ func TestClaimedByTheFirstCommand(t *testing.T) {
 			if p := collect(t, pool, pgx.RowToStructByPos[player], sql); len(p) != 1 || p[0] != (player{bob.ID, bob.FirstName}) {
 				t.Errorf("bob is %v, want %v", p, player{bob.ID, bob.FirstName})
 			}
+			verifyClean(t, url)
 		})
 	}
 }

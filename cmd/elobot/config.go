@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,11 +23,17 @@ import (
 // config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
 // or from flags; a flag wins over the environment, and the environment over the file.
 type config struct {
-	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
-	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"The PostgreSQL database, as postgres://user:password@host:5432/database."`
+	Token string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
+	databaseConfig
 	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: Telegram's own)."`
+	UndoWindow  string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
 	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
 	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
+}
+
+// databaseConfig is where the database is.
+type databaseConfig struct {
+	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"The PostgreSQL database, as postgres://user:password@host:5432/database."`
 }
 
 // configurationError is everything that is wrong with the configuration, one sentence for each fault.
@@ -46,6 +53,7 @@ func (c *config) complete() error {
 	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
 	c.LogLevel = orDefault(c.LogLevel, "info")
 	c.LogFormat = orDefault(c.LogFormat, "text")
+	c.UndoWindow = orDefault(c.UndoWindow, "24h")
 
 	var faults []string
 	switch {
@@ -54,13 +62,14 @@ func (c *config) complete() error {
 	case !tokenForm.MatchString(c.Token):
 		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it once more from @BotFather")
 	}
-	if c.DatabaseURL == "" {
-		faults = append(faults, "DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database")
-	} else if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
-		faults = append(faults, databaseFault(err))
+	if fault := c.databaseConfig.fault(); fault != "" {
+		faults = append(faults, fault)
 	}
 	if fault := telegramFault(c.TelegramURL); fault != "" {
 		faults = append(faults, fault)
+	}
+	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute {
+		faults = append(faults, "UNDO_WINDOW must be a time of at least a minute, such as 90m or 24h")
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -73,6 +82,17 @@ func (c *config) complete() error {
 		return &configurationError{faults}
 	}
 	return nil
+}
+
+// fault says what is wrong with DATABASE_URL, if anything is.
+func (c databaseConfig) fault() string {
+	if c.DatabaseURL == "" {
+		return "DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database"
+	}
+	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
+		return databaseFault(err)
+	}
+	return ""
 }
 
 // databaseFault says why pgx cannot use DATABASE_URL. Its own words would quote the address.
@@ -105,6 +125,15 @@ func telegramFault(address string) string {
 	default:
 		return ""
 	}
+}
+
+// undoWindow returns the UNDO_WINDOW of a complete configuration.
+func (c *config) undoWindow() (time.Duration, error) {
+	window, err := time.ParseDuration(c.UndoWindow)
+	if err != nil {
+		return 0, fmt.Errorf("read undo window: %w", err)
+	}
+	return window, nil
 }
 
 // logger returns the logger that a complete configuration asks for.

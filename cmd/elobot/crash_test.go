@@ -55,6 +55,27 @@ type crash struct {
 // every one be answered, in order, and a second copy of an answer be one that the bot has counted as perhaps sent.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
+	c := startCrash(t, crashGroups)
+	for kill := range crashKills {
+		c.liveAndDie(func() {
+			for c.played() < crashMatches*(kill+1)/crashKills {
+				c.report()
+			}
+		})
+	}
+	c.checkAll()
+	verifyClean(t, c.url)
+	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
+		crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
+	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
+		t.Error("the kills have missed a window")
+	}
+	checkNoComplaints(t, c.sim)
+}
+
+// startCrash prepares a bot to be killed, and so many groups of people whom it knows.
+func startCrash(t *testing.T, groups int) *crash {
+	t.Helper()
 	seed := *crashSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -65,24 +86,14 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	for _, name := range []string{"alice", "bob", "carol", "dave"} {
 		c.people = append(c.people, c.sim.User(name))
 	}
-	for i := range crashGroups {
+	for i := range groups {
 		c.groups = append(c.groups, c.sim.Group(fmt.Sprintf("Group %d", i+1), c.people...))
 		c.truths = append(c.truths, newOracle())
 	}
-	c.cards, c.said = make([][]string, crashGroups), make([][]int, crashGroups)
-
+	c.cards, c.said = make([][]string, groups), make([][]int, groups)
 	c.sim.AfterEffect(c.watchPoll)
 	c.getAcquainted()
-	for kill := range crashKills {
-		c.liveAndDie(crashMatches * (kill + 1) / crashKills)
-	}
-	c.checkAll()
-	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
-		crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
-	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
-		t.Error("the kills have missed a window")
-	}
-	checkNoComplaints(t, c.sim)
+	return c
 }
 
 // watchPoll keeps account of what has been handed out: a poll shows the first 100 updates that are not confirmed.
@@ -109,9 +120,8 @@ func (c *crash) getAcquainted() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// liveAndDie starts the bot, reports results until there have been so many, and kills it at a random moment of what
-// follows.
-func (c *crash) liveAndDie(matches int) {
+// liveAndDie starts the bot, has commands given, and kills it at a random moment of what follows.
+func (c *crash) liveAndDie(command func()) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer cancel()
 	var bot atomic.Pointer[process]
@@ -139,9 +149,7 @@ func (c *crash) liveAndDie(matches int) {
 	case <-ctx.Done():
 		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
 	}
-	for c.played() < matches {
-		c.report()
-	}
+	command()
 	// whatever the aim, the bot does not live on when there is nothing left to aim at
 	last := time.AfterFunc(300*time.Millisecond, kill)
 	defer last.Stop()
@@ -155,10 +163,11 @@ func (c *crash) aim(kill func()) (remove func()) {
 	case 0: // any time
 		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
 		return func() { timer.Stop() }
-	case 1: // a message has arrived, its answer not yet
+	case 1: // what the bot has sent has arrived, the answer to it not yet
 		var sent atomic.Int64
+		methods := []string{"sendMessage", "editMessageText", "answerCallbackQuery"}
 		return c.sim.AfterEffect(func(call botsim.Call) {
-			if call.Method == "sendMessage" && sent.Add(1) == int64(after+1) {
+			if slices.Contains(methods, call.Method) && sent.Add(1) == int64(after+1) {
 				kill()
 			}
 		})
@@ -243,7 +252,8 @@ func (c *crash) unmarked() bool {
 	}
 	found := false
 	for _, row := range collect(c.t, c.pool, pgx.RowToStructByPos[sending], `
-		SELECT o.id, c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.state = 'sending'`) {
+		SELECT o.id, c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE o.state = 'sending' AND o.reply_to IS NOT NULL`) {
 		copies := 0
 		for _, m := range c.sim.Chat(row.Chat).BotMessages() {
 			if m.ReplyTo == row.ReplyTo {

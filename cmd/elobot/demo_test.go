@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,13 +77,21 @@ func demoPlace(t *testing.T) string {
 
 func checkScene(t *testing.T, output string) {
 	t.Helper()
+	rest := output
 	for _, want := range []string{
-		"Alice beat bob 3:1", "Match #13", "Ranking · Table tennis", "4 players · won–drawn–lost",
-		"A score has two numbers", "reported by Dave", "new players: Alice, bob",
+		"Alice beat bob 3:1", "new players: Alice, bob", "reported by Dave", "A score has two numbers",
+		"Carol & Dave beat Alice & Bob 10:8", "Bob beat Carol 2:1 (11:7 9:11 11:5)",
+		"/fix 3:1  (in reply to Alice)", "Match #10 is corrected: Alice beat Bob 3:1 (was 1:3)",
+		"its earlier message now reads:", "Alice beat Bob 3:1", "Match #10 · corrected from 1:3",
+		"Carol  /undo", "Match #11 is undone: Dave 3:0 Carol",
+		"its earlier message now reads:", "Dave beat Carol 3:0", "Match #11 · undone by Carol",
+		"Bob  /ranking", "Ranking · Table tennis", "4 players · won–drawn–lost", "That was the real bot",
 	} {
-		if !strings.Contains(output, want) {
-			t.Errorf("the demo does not show %q", want)
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("%q does not follow:\n%s", want, output)
 		}
+		rest = after
 	}
 	if strings.Contains(output, "\x1b") {
 		t.Error("there are colours in an output that is no terminal")
@@ -154,6 +163,31 @@ func TestDemoConversationAlternates(t *testing.T) {
 		"/match @alice 3:2", "Zoe beat Alice 3:2", "/match@other_bot", "/unknown", "/match @bob 3:0", "Yan beat Bob 3:0",
 		"no command", "/ranking", "6 players",
 	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("%q does not follow:\n%s", want, talk)
+		}
+		rest = after
+	}
+}
+
+// TestDemoConversationPresses: the button of the last card that has one can be pressed by anybody, who is told what came
+// of it; then the card reads differently, and the button of the card before it is the last one.
+func TestDemoConversationPresses(t *testing.T) {
+	t.Parallel()
+	const matches = 10 // that count after the scene
+	demo := launchTalking(t, "press\nalice: Press\n"+strings.Repeat("alice: press\n", matches-1)+"press\n/ranking\n")
+	if code := demo.wait(t); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	_, talk, _ := strings.Cut(demo.output.String(), "Now you.")
+	wanted := []string{"You pressed [Undo]", "Only those who played or reported match #10"}
+	for number := matches; number > 0; number-- {
+		wanted = append(wanted, "Alice pressed [Undo]", fmt.Sprintf("Match #%d is undone", number), "undone by Alice",
+			"its earlier message now reads:", fmt.Sprintf("Match #%d · undone by Alice", number))
+	}
+	rest := talk
+	for _, want := range append(wanted, "There is no button to press", "You  /ranking", "Nobody has played yet") {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			t.Fatalf("%q does not follow:\n%s", want, talk)

@@ -25,6 +25,7 @@ const (
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Run the bot."`
 	Demo    demoCommand    `cmd:"" help:"Play a scene with a pretended Telegram and a database of its own, then chat with the bot."`
+	Verify  verifyCommand  `cmd:"" help:"Replay all ratings from the first match on, and tell what differs from what is stored."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

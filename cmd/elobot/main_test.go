@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -293,6 +294,18 @@ func eventually(t *testing.T, what string, ask func() bool) {
 // visible is a message as people see it, without the marks that keep names apart from their surroundings.
 func visible(m botsim.Message) string {
 	return strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "").Replace(m.Text)
+}
+
+// verified is all that a verification prints that has found nothing.
+var verified = regexp.MustCompile(`^Verified \d+ groups? with \d+ match(es)?: everything is right\.\n$`)
+
+// verifyClean has the bot itself verify all that is stored, which must be right.
+func verifyClean(t *testing.T, url string) {
+	t.Helper()
+	verify := launch(t, []string{"DATABASE_URL=" + url}, "verify")
+	if code := verify.wait(t); code != 0 || !verified.MatchString(verify.output.String()) {
+		t.Errorf("the verification ended with %d:\n%s", code, verify.output)
+	}
 }
 
 func checkNoComplaints(t *testing.T, sim *botsim.Server) {

@@ -76,6 +76,7 @@ func TestThousandResults(t *testing.T) {
 		t.Errorf("ratings %v, want %v", stored, truth.ratings)
 	}
 	checkRanking(t, group, people[0], truth)
+	verifyClean(t, url)
 	checkNoComplaints(t, sim)
 }
 

@@ -45,6 +45,10 @@ func (r *runCommand) Run(ctx context.Context) error {
 // runBot is the whole bot: it wires the parts together, starts them in order, and stops them in the opposite one.
 func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	log.InfoContext(ctx, "starting", "version", version)
+	window, err := c.undoWindow()
+	if err != nil {
+		return err
+	}
 	pool, err := openDatabase(ctx, c.DatabaseURL, log)
 	if err != nil {
 		return err
@@ -63,7 +67,8 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 
 	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, outbox.Settings{})
 	store := postgres.NewStore(pool, func(chat ranking.ChatID) { dispatcher.Wake(outbox.ChatID(chat)) })
-	router := telegram.NewRouter(ranking.NewService(store, log), self)
+	service := ranking.NewService(store, log, ranking.Settings{UndoWindow: window})
+	router := telegram.NewRouter(service, client, self, time.Now)
 	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), store.Unavailable, log)
 
 	// The dispatcher stops after the poller, so that what was in hand can still be answered.
@@ -71,18 +76,33 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	defer stopDispatching()
 	dispatched := make(chan error, 1)
 	go func() { dispatched <- dispatcher.Run(dispatching) }()
+	purging, stopPurging := context.WithCancel(ctx)
+	defer stopPurging()
+	purged := make(chan error, 1)
+	go func() { purged <- postgres.NewPurger(pool, log).Run(purging) }()
 	log.InfoContext(ctx, "ready", "bot", self.Username)
 	err = poller.Run(ctx)
+	stopPurging()
 	stopDispatching()
-	err = errors.Join(err, <-dispatched)
+	err = errors.Join(err, <-dispatched, <-purged)
 	log.InfoContext(ctx, "stopped")
 	return err
 }
 
-func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
+// connectDatabase opens the database as it is.
+func connectDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
 	pool, err := postgres.Open(ctx, url, databasePatience, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and does DATABASE_URL say where, with the right user, password and database?", err)
+	}
+	return pool, nil
+}
+
+// openDatabase opens the database and brings it up to date.
+func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
+	pool, err := connectDatabase(ctx, url, log)
+	if err != nil {
+		return nil, err
 	}
 	if err := postgres.Migrate(ctx, pool, migrations.FS); err != nil {
 		postgres.Close(pool)

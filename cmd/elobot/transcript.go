@@ -18,6 +18,7 @@ const (
 	bold       = "\x1b[1m"
 	faint      = "\x1b[2m"
 	italic     = "\x1b[3m"
+	struck     = "\x1b[9m"
 	cyan       = "\x1b[36m"
 	green      = "\x1b[32m"
 )
@@ -69,11 +70,28 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 
 // bot prints what the bot has said.
 func (t *transcript) bot(m botsim.Message) {
-	name := column("elobot")
+	t.lines("elobot", m)
+}
+
+// lines prints a message of the bot behind a name.
+func (t *transcript) lines(from string, m botsim.Message) {
+	name := column(from)
 	for _, l := range strings.Split(t.markup(m.HTML), "\n") {
 		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
 		name = column("")
 	}
+}
+
+// edited prints how a message of the bot reads now.
+func (t *transcript) edited(m botsim.Message) {
+	t.print(t.style(column("elobot")+" ✎ ", green) + t.style("its earlier message now reads:", faint) + "\n")
+	t.lines("", m)
+}
+
+// toast prints what somebody is told alone for having pressed a button.
+func (t *transcript) toast(who botsim.User, button, text string) {
+	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "], and the toast says: "
+	t.print(t.style(pressed, faint) + plain(invisible.Replace(text)) + "\n")
 }
 
 // plain is a text without what would steer the terminal instead of standing on it: people, and what the bot repeats of
@@ -90,7 +108,7 @@ func plain(text string) string {
 // invisible are the marks that keep names apart from their surroundings in Telegram and that few terminals know.
 var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
-var tag = regexp.MustCompile(`</?(?:b|i|code)>`)
+var tag = regexp.MustCompile(`</?(?:b|i|s|code)>`)
 
 // markup shows the few tags of Telegram's HTML that the bot uses.
 func (t *transcript) markup(text string) string {
@@ -116,6 +134,8 @@ func styleOf(tag string) string {
 		return bold
 	case "<i>":
 		return faint + italic
+	case "<s>":
+		return faint + struck
 	case "<code>":
 		return cyan
 	case "":

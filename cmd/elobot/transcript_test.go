@@ -1,24 +1,26 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestTranscriptStyles: on a terminal the tags become styles, and only they do.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
-	const said = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n"
+	const said = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
 	for _, tc := range []struct {
 		colour bool
 		want   string
 	}{
-		{false, "  elobot │ Bob[2J <b> [31m &\n         │ x /match5n\n"},
+		{false, "  elobot │ Bob[2J <b> [31m &\n         │ x /match5n Bob 3:1\n"},
 		{true, bold + green + "  elobot" + plainStyle + green + " │ " + plainStyle + bold + "Bob[2J" + plainStyle + " <b> [31m &\n" +
 			bold + green + "        " + plainStyle + green + " │ " + plainStyle + faint + italic + "x" + plainStyle + " " +
-			cyan + "/match" + plainStyle + "5n\n"},
+			cyan + "/match" + plainStyle + "5n " + faint + struck + "Bob 3:1" + plainStyle + "\n"},
 	} {
 		var out strings.Builder
 		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: said})
@@ -26,4 +28,61 @@ func TestTranscriptStyles(t *testing.T) {
 			t.Errorf("with colours %v:\n%q\nwant\n%q", tc.colour, got, tc.want)
 		}
 	}
+}
+
+// TestTranscriptOfTakingBack: an edit is told from a message, and a toast is plain text.
+func TestTranscriptOfTakingBack(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	paper := newTranscript(&out, false)
+	paper.edited(botsim.Message{HTML: "<s>Bob beat Carol</s>\n<i>undone</i>"})
+	paper.toast(botsim.User{FirstName: "Bob\x1b[2J"}, "Undo", "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
+	const want = "  elobot ✎ its earlier message now reads:\n         │ Bob beat Carol\n         │ undone\n" +
+		"\nBob[2J pressed [Undo], and the toast says: Bob <b> &amp; [31mall\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+// TestPressWithoutAButton: before there is a button, whoever presses is told so, and the bot hears nothing of it.
+func TestPressWithoutAButton(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	var out strings.Builder
+	s := newStage(sim, newTranscript(&out, false))
+	defer s.leave()
+	for _, text := range []string{"press", " alice : PRESS "} {
+		if err := s.hear(t.Context(), text); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := out.String(); strings.Count(got, "no button to press") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
+		t.Errorf("%d updates wait, %d messages are there, and the demo says\n%s", sim.Pending(), len(s.group.Messages()), got)
+	}
+}
+
+// TestSceneIsTheSameEveryTime: answers and edits come in their order, whatever else the machine does.
+func TestSceneIsTheSameEveryTime(t *testing.T) {
+	t.Parallel()
+	first := playScene(t)
+	for range 9 {
+		if again := playScene(t); again != first {
+			t.Fatalf("the scene reads\n%s\nand another time\n%s", first, again)
+		}
+	}
+}
+
+// playScene plays the scene on a database of its own and returns what the demo shows of it.
+func playScene(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	s := newStage(botsim.Start(t), newTranscript(&out, false))
+	defer s.leave()
+	if err := s.startBot(t.Context(), pgtest.New(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.play(t.Context(), scene), s.close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

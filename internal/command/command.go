@@ -9,6 +9,8 @@ const (
 	NameJoin    = "join"
 	NameMatch   = "match"
 	NameRanking = "ranking"
+	NameUndo    = "undo"
+	NameFix     = "fix"
 )
 
 // Command is a message that begins with a command for this bot.
@@ -23,6 +25,9 @@ type Command struct {
 	Addressed bool
 	// Mentions are the people named, in order of appearance; nil if there are none.
 	Mentions []Person
+	// MentionOffsets are the lengths in bytes of what Args has before each of the
+	// Mentions.
+	MentionOffsets []int
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's
@@ -38,14 +43,24 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	if addressed && !strings.EqualFold(bot, botUsername) {
 		return Command{}, false
 	}
-	args, mentions := cutMentions(text, len(head), entities, botUsername)
-	return Command{Name: CanonicalName(name), Args: args, Addressed: addressed, Mentions: mentions}, true
+	c = Command{Name: CanonicalName(name), Addressed: addressed}
+	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head), entities, botUsername)
+	return c, true
 }
 
 // WantsHelp reports whether the command asks how it is used: "/match help", and
 // only that.
 func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
+}
+
+// mentionsBefore returns how many of the mentions stand before a place in Args.
+func (c Command) mentionsBefore(place int) int {
+	n := 0
+	for n < min(len(c.Mentions), len(c.MentionOffsets)) && c.MentionOffsets[n] < place {
+		n++
+	}
+	return n
 }
 
 // commandHead returns the command that text begins with, slash and bot's name

@@ -99,12 +99,18 @@ func TestParseMentions(t *testing.T) {
 			template string
 			args     string
 			mentions []string
+			offsets  []int
 		}{
-			{"/match {a} {b} 3:1", "3:1", []string{"{a}", "{b}"}},
-			{"/match 3{b}1", "3 1", []string{"{b}"}},
-			{"/match {b}", "", []string{"{b}"}},
-			{"/x 🏓 {a} שלום {b} 𝔵 {bot}{c}", "🏓   שלום   𝔵", []string{"{a}", "{b}", "{bot}", "{c}"}},
-			{"/x {a}{a}\n{me} end", "end", []string{"{a}", "{a}", "{me}"}},
+			{"/match {a} {b} 3:1", "3:1", []string{"{a}", "{b}"}, []int{0, 0}},
+			{"/match 3{b}1", "3 1", []string{"{b}"}, []int{1}},
+			{"/match {b}", "", []string{"{b}"}, []int{0}},
+			{"/match {a} 3:1\u200f {b} 🏓 {c}", "3:1\u200f   🏓", []string{"{a}", "{b}", "{c}"}, []int{0, 7, 13}},
+			{"/match \u200f{a}vs{b}3:1{c} ", "vs 3:1", []string{"{a}", "{b}", "{c}"}, []int{0, 2, 6}},
+			{
+				"/x 🏓 {a} שלום {b} 𝔵 {bot}{c}", "🏓   שלום   𝔵",
+				[]string{"{a}", "{b}", "{bot}", "{c}"}, []int{5, 16, 22, 22},
+			},
+			{"/x {a}{a}\n{me} end", "end", []string{"{a}", "{a}", "{me}"}, []int{0, 0, 0}},
 		} {
 			t.Run(n.name+" "+tc.template, func(t *testing.T) {
 				t.Parallel()
@@ -119,6 +125,9 @@ func TestParseMentions(t *testing.T) {
 				}
 				if diff := cmp.Diff(want, c.Mentions); diff != "" {
 					t.Errorf("mentions, -want +got:\n%s", diff)
+				}
+				if diff := cmp.Diff(tc.offsets, c.MentionOffsets); diff != "" {
+					t.Errorf("offsets, -want +got:\n%s", diff)
 				}
 				if c.Args != tc.args {
 					t.Errorf("args are %q, want %q", c.Args, tc.args)
@@ -172,7 +181,8 @@ func TestParseBadEntities(t *testing.T) {
 				t.Parallel()
 				got, ok := command.Parse(text, entities, botUsername)
 				want := command.Command{
-					Name: "match", Args: "🏓   דוד 3:1", Mentions: []command.Person{{Username: "alice"}},
+					Name: "match", Args: "🏓   דוד 3:1",
+					Mentions: []command.Person{{Username: "alice"}}, MentionOffsets: []int{5},
 				}
 				if diff := cmp.Diff(want, got); !ok || diff != "" {
 					t.Errorf("ok %v, -want +got:\n%s", ok, diff)
@@ -194,21 +204,25 @@ func TestParseOverlap(t *testing.T) {
 				{Kind: command.KindTextMention, Offset: 3, Length: 6, User: user},
 				{Kind: command.KindMention, Offset: 3, Length: 6},
 			},
-			command.Command{Name: "x", Args: "3", Mentions: []command.Person{*user}},
+			command.Command{Name: "x", Args: "3", Mentions: []command.Person{*user}, MentionOffsets: []int{0}},
 		},
 		"bad one does not hide a good one": {
 			[]command.Entity{
 				{Kind: command.KindMention, Offset: 3, Length: 7},
 				{Kind: command.KindMention, Offset: 3, Length: 6},
 			},
-			command.Command{Name: "x", Args: "3", Mentions: []command.Person{{Username: "alice"}}},
+			command.Command{
+				Name: "x", Args: "3", Mentions: []command.Person{{Username: "alice"}}, MentionOffsets: []int{0},
+			},
 		},
 		"earlier one counts": {
 			[]command.Entity{
 				{Kind: command.KindMention, Offset: 3, Length: 6},
 				{Kind: command.KindTextMention, Offset: 2, Length: 2, User: user},
 			},
-			command.Command{Name: "x", Args: "alice 3", Mentions: []command.Person{*user}},
+			command.Command{
+				Name: "x", Args: "alice 3", Mentions: []command.Person{*user}, MentionOffsets: []int{0},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

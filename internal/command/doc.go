@@ -1,13 +1,15 @@
 // Package command turns the text and the entities of a chat message into typed
-// commands: which command it is, whom it names, and, for /match, who played whom
-// and how it ended.
+// commands: which command it is, whom it names, and what its arguments say: for
+// /match, who played whom and how it ended; for /undo and /fix, which match is
+// meant and how it ended in truth.
 //
 // It owns the syntax of commands and nothing else. It is pure: it reads no
 // database and no network, keeps no state, logs nothing, and has no wording for
 // users; what is wrong with a command is a [FormError] that another package puts
 // into a sentence. It must not decide what a ladder's rules allow (draws, uneven
-// sides) nor who a username belongs to. Everything it reads comes from outside,
-// so nothing in it may panic, whatever the text and the entities are.
+// sides), who a username belongs to, nor which matches there are. Everything it
+// reads comes from outside, so nothing in it may panic, whatever the text and the
+// entities are.
 //
 // # Commands
 //
@@ -24,31 +26,93 @@
 //
 // # Matches
 //
-// The arguments of /match are people and one score. People are mentions, marked
-// by entities of kind mention (@alice) or text_mention (a name that carries its
-// user). They may stand anywhere and are cut out of the text before the score is
-// read, so that somebody called "Bob 2" does no harm; what is left must be:
+// The arguments of /match are people and scores. People are mentions, marked by
+// entities of kind mention (@alice) or text_mention (a name that carries its
+// user). They may stand anywhere among the words and are cut out of the text
+// before it is read, so that somebody called "Bob 2" does no harm:
 //
-//	score     = number separator number
+//	people    = [ mention [ mention ] ]
+//	          | { mention } versus { mention }
+//	versus    = "v" | "vs" | "versus"           in any letter case
+//
+// What is left without the versus must be:
+//
+//	scores    = score | set set { set }         at most 25 sets
+//	score     = number white space number | set
+//	set       = number [ white space ] ( colon | dash ) [ white space ] number
 //	number    = 1 to 3 ASCII digits
-//	separator = white space | [ space ] ( colon | dash ) [ space ]
 //	colon     = ":" | "："
 //	dash      = "-" | "–" | "—" | "−"
 //
-// White space includes line breaks, invisible formatting characters, a comma or
-// semicolon at either end of a word, and a full stop after it. A dash that touches the number
+// White space includes line breaks, invisible formatting characters, mentions,
+// commas and semicolons at either end of a word, and a full stop after it. Commas
+// and semicolons inside a word are white space if there is a colon or dash both in
+// the part before them and in the part after them. A dash that touches the number
 // after it, but not one before it, is a minus sign: "3-1" and "3 - 1" are scores,
 // "3 -1" is not.
 //
-// The first number belongs to the first person. With one mention the first
-// person is the sender; with none, the second one is the person replied to.
+// The first number of each score belongs to the first side. Without a versus
+// there is one person on each side: with one mention the first is the sender;
+// with none, the second one is the person replied to. With a versus there are 1
+// to 10 people on each side, those mentioned before and after it; but before a
+// single person the sender may be left out. Nobody plays twice.
 //
-//	/match @alice @bob 3 1     alice 3, bob 1
-//	/match @alice @bob 3:1     the same
-//	/match 3 – 1 @alice @bob   the same
-//	/match @bob 3-1            the sender 3, bob 1
-//	/match 3:1                 as a reply to bob: the sender 3, bob 1
-//	/match                     ReasonEmpty
-//	/match @alice vs @bob 3:1  ReasonUnexpectedWord, "vs"
-//	/match @bob 11:7 9:11      ReasonSeveralScores, "9:11"
+// In these examples sam replies to a message of rita:
+//
+//	/match @alice @bob 3 1                alice 3:1 bob
+//	/match @alice @bob 3:1                alice 3:1 bob
+//	/match 3 – 1 @alice @bob              alice 3:1 bob
+//	/match @bob 3-1                       sam 3:1 bob
+//	/match 3:1                            sam 3:1 rita
+//	/match @alice vs @bob 3:1             alice 3:1 bob
+//	/match vs @bob 3:1                    sam 3:1 bob
+//	/match @alice @bob 11:7 9:11 11:5     alice 11:7 9:11 11:5 bob
+//	/match @bob 11-7, 9-11, 11-5          sam 11:7 9:11 11:5 bob
+//	/match 11:7,9:11                      sam 11:7 9:11 rita
+//	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
+//	/match 3:1 @alice VS. @carl @dora     alice 3:1 carl dora
+//	/match @alice 3 v @bob 1              alice 3:1 bob
+//	/match                                ReasonEmpty
+//	/match @alice @bob                    ReasonNoScore
+//	/match @alice @bob @carl 3:1          ReasonNoVersus
+//	/match @alice vs 3:1                  ReasonEmptySide
+//	/match vs @alice @bob 3:1             ReasonEmptySide
+//	/match @alice vs @bob vs @carl 3:1    ReasonUnexpectedWord "vs"
+//	/match @alice and @bob 3:1            ReasonUnexpectedWord "and"
+//	/match @alice vs @bob @alice 3:1      ReasonSamePerson "@alice"
+//	/match @bob 3 1 2                     ReasonThirdNumber "2"
+//	/match @bob 11:7 9:11 11              ReasonIncompleteScore "11"
+//	/match @bob 11 7 9 11                 ReasonSeveralScores "9"
+//	/match @bob 3,5:1                     ReasonDecimalNumber "3,5:1"
+//	/match @bob 3 -1                      ReasonNegativeNumber "-1"
+//
+// # Corrections
+//
+// /undo and /fix name a match by its number, or name none. Scores and white space
+// are as in /match, but a mention is an error.
+//
+//	undo      = [ match ]
+//	fix       = [ match ] scores
+//	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
+//
+// A number at the beginning of a fix is that of the match unless a colon or dash
+// follows it; so without a match each score has one.
+//
+//	/undo                                 the match is not given
+//	/undo 42                              match 42
+//	/undo #42                             match 42
+//	/undo match 42                        ReasonUnexpectedWord "match"
+//	/undo 42 43                           ReasonUnexpectedWord "43"
+//	/undo @bob                            ReasonUnexpectedWord "@bob"
+//	/undo 0                               ReasonNoSuchNumber "0"
+//	/fix 42 3:2                           match 42 3:2
+//	/fix #42 3:2                          match 42 3:2
+//	/fix 42 3 2                           match 42 3:2
+//	/fix 42 11:7 9:11 11:5                match 42 11:7 9:11 11:5
+//	/fix 3:2                              the match is not given 3:2
+//	/fix 3 - 2                            the match is not given 3:2
+//	/fix                                  ReasonEmpty
+//	/fix 42                               ReasonNoScore
+//	/fix 42 3                             ReasonIncompleteScore "3"
+//	/fix #42: 3:2                         ReasonUnexpectedWord "#42:"
 package command

@@ -31,9 +31,12 @@ type Entity struct {
 const maxUsername = 32
 
 // cutMentions returns what follows the first headLength bytes of text, which
-// are ASCII, with a space in the place of each mention, and the people mentioned.
-// Of two mentions that overlap, the one that begins first counts.
-func cutMentions(text string, headLength int, entities []Entity, botUsername string) (string, []Person) {
+// are ASCII, trimmed, with a space in the place of each mention; the people
+// mentioned; and the length of what stands before each of them. Of two mentions
+// that overlap, the one that begins first counts.
+func cutMentions(
+	text string, headLength int, entities []Entity, botUsername string,
+) (args string, people []Person, offsets []int) {
 	var marks []Entity
 	for _, e := range entities {
 		isMention := e.Kind == KindMention || e.Kind == KindTextMention
@@ -43,8 +46,7 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	}
 	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
 
-	var args strings.Builder
-	var people []Person
+	var left strings.Builder
 	done := position{bytes: headLength, units: headLength}
 	for _, e := range marks {
 		if e.Offset < done.units {
@@ -59,13 +61,20 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 		if !ok {
 			continue
 		}
+		left.WriteString(text[done.bytes:start.bytes])
 		people = append(people, p)
-		args.WriteString(text[done.bytes:start.bytes])
-		args.WriteByte(' ')
+		offsets = append(offsets, left.Len())
+		left.WriteByte(' ')
 		done = end
 	}
-	args.WriteString(text[done.bytes:])
-	return strings.TrimFunc(args.String(), isSpace), people
+	left.WriteString(text[done.bytes:])
+	args = strings.TrimLeftFunc(left.String(), isSpace)
+	trimmed := left.Len() - len(args)
+	args = strings.TrimRightFunc(args, isSpace)
+	for i := range offsets {
+		offsets[i] = min(max(0, offsets[i]-trimmed), len(args))
+	}
+	return args, people, offsets
 }
 
 // person returns whom a mention names; piece is the text that it marks.

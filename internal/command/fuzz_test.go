@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -19,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		marks := decodeEntities(entities)
 		c, ok := command.Parse(text, marks, bot)
 		if !ok {
-			if c.Name != "" || c.Args != "" || c.Mentions != nil {
+			if c.Name != "" || c.Args != "" || c.Mentions != nil || c.MentionOffsets != nil {
 				t.Fatalf("something although not ok: %+v", c)
 			}
 			return
@@ -28,14 +30,98 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("name %q", c.Name)
 		}
 		checkCut(t, text, marks, c)
-		from, reply := decodePeople(people)
-		got, err := command.ParseMatch(c, from, reply)
-		if err != nil {
-			checkFormError(t, err)
-			return
+		if len(c.MentionOffsets) != len(c.Mentions) || !slices.IsSorted(c.MentionOffsets) {
+			t.Fatalf("offsets %v of %d mentions", c.MentionOffsets, len(c.Mentions))
 		}
-		checkMatch(t, got)
+		for _, offset := range c.MentionOffsets {
+			if offset < 0 || offset > len(c.Args) {
+				t.Fatalf("offset %d in %q", offset, c.Args)
+			}
+		}
+		from, reply := decodePeople(people)
+		checkParsers(t, c, from, reply)
 	})
+}
+
+// FuzzArgs reads any arguments with up to four mentions among them; its
+// corpus is in testdata.
+func FuzzArgs(f *testing.F) {
+	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
+		var m message
+		m.mark(command.KindBotCommand, "/match", nil)
+		m.plain(" ")
+		for i, text := range []string{before, between, after, last} {
+			m.plain(text)
+			if i < int(mentions%5) {
+				m.mark(command.KindMention, "@player"+string("abcd"[i]), nil)
+			}
+		}
+		c, ok := command.Parse(m.text, m.entities, botUsername)
+		if !ok {
+			return // the text goes on with the command
+		}
+		checkParsers(t, c, sender(), &command.Person{UserID: 11, Username: "rita"})
+	})
+}
+
+// checkParsers reads a command as each of those that have arguments.
+func checkParsers(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
+	t.Helper()
+	if got, err := command.ParseMatch(c, from, reply); err == nil {
+		checkMatch(t, c, got)
+		checkNumbers(t, c.Args, 0, got.Scores)
+	} else {
+		checkFormError(t, err)
+		if got.A != nil || got.B != nil || got.Self || got.Scores != nil {
+			t.Fatalf("%+v beside %v", got, err)
+		}
+	}
+	if got, err := command.ParseFix(c); err == nil {
+		checkNumbers(t, c.Args, got.Number, got.Scores)
+	} else {
+		checkFormError(t, err)
+		if got.Number != 0 || got.Scores != nil {
+			t.Fatalf("%+v beside %v", got, err)
+		}
+	}
+	if got, err := command.ParseUndo(c); err == nil {
+		checkNumbers(t, c.Args, got, nil)
+	} else {
+		checkFormError(t, err)
+		if got != 0 {
+			t.Fatalf("%d beside %v", got, err)
+		}
+	}
+}
+
+// checkNumbers compares all the numbers that the arguments hold with what was read.
+func checkNumbers(t *testing.T, args string, match int, scores []command.Score) {
+	t.Helper()
+	var want []int
+	if match != 0 {
+		want = append(want, match)
+	}
+	for _, s := range scores {
+		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {
+			t.Fatalf("score %+v", s)
+		}
+		want = append(want, s.A, s.B)
+	}
+	var got []int
+	for _, digits := range regexp.MustCompile(`[0-9]+`).FindAllString(args, -1) {
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, n)
+	}
+	if !slices.Equal(want, got) {
+		t.Fatalf("%q was read as %v", args, want)
+	}
+	separated := regexp.MustCompile(`[0-9]\s*[:：–—−-]\s*[0-9]`)
+	if len(scores) > 1 && !separated.MatchString(strings.Join(words(args), " ")) || len(scores) > 25 {
+		t.Fatalf("%q was read as %v", args, scores)
+	}
 }
 
 // entitySize is the number of bytes that make an entity: kind, user, offset, length.
@@ -147,18 +233,28 @@ func checkFormError(t *testing.T, err error) {
 	}
 }
 
-func checkMatch(t *testing.T, m command.Match) {
+func checkMatch(t *testing.T, c command.Command, m command.Match) {
 	t.Helper()
-	for _, p := range []command.Person{m.A, m.B} {
+	if len(m.A) == 0 || len(m.A) > 10 || len(m.B) == 0 || len(m.B) > 10 || len(m.Scores) == 0 {
+		t.Fatalf("%+v", m)
+	}
+	people := slices.Concat(m.A, m.B)
+	if len(people) != max(2, len(c.Mentions)) || m.Self && len(people) != 2 {
+		t.Fatalf("%d play, %d are mentioned, %+v", len(people), len(c.Mentions), m)
+	}
+	for i, p := range people {
 		if p.UserID == 0 && p.Username == "" || p.IsBot {
 			t.Fatalf("%+v plays", p)
 		}
+		for _, q := range people[:i] {
+			isSameID := p.UserID != 0 && p.UserID == q.UserID
+			if isSameID || p.Username != "" && strings.EqualFold(p.Username, q.Username) {
+				t.Fatalf("%+v and %+v play", p, q)
+			}
+		}
 	}
-	isSameID := m.A.UserID != 0 && m.A.UserID == m.B.UserID
-	if isSameID || m.A.Username != "" && strings.EqualFold(m.A.Username, m.B.Username) {
-		t.Fatalf("%+v plays against %+v", m.A, m.B)
-	}
-	if m.Score.A < 0 || m.Score.A > 999 || m.Score.B < 0 || m.Score.B > 999 {
-		t.Fatalf("score %+v", m.Score)
+	versus := regexp.MustCompile(`(?i)^[,;]*(v|vs|versus)[,;.]*$`)
+	if isTeam := len(people) > 2; isTeam && !slices.ContainsFunc(words(c.Args), versus.MatchString) {
+		t.Fatalf("teams in %q, %+v", c.Args, m)
 	}
 }

@@ -78,7 +78,10 @@ func TestParseMatch(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%v, %+v", err, err)
 				}
-				want := command.Match{A: person(tc.a), B: person(tc.b), Self: tc.a == "", Score: tc.score}
+				want := command.Match{
+					A: []command.Person{person(tc.a)}, B: []command.Person{person(tc.b)},
+					Self: tc.a == "", Scores: []command.Score{tc.score},
+				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
 				}
@@ -101,10 +104,6 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{":1", command.ReasonIncompleteScore, "1"},
 		{"3 1 2", command.ReasonThirdNumber, "2"},
 		{"3:1:2", command.ReasonThirdNumber, "2"},
-		{"11:7 9:11", command.ReasonSeveralScores, "9:11"},
-		{"11:7, 9:11, 11:5", command.ReasonSeveralScores, "9:11"},
-		{"11:7,9:11", command.ReasonSeveralScores, "11:7,9:11"},
-		{"11 7 9 11", command.ReasonSeveralScores, "9"},
 		{"-3:1", command.ReasonNegativeNumber, "-3"},
 		{"3 -1", command.ReasonNegativeNumber, "-1"},
 		{"3 –1", command.ReasonNegativeNumber, "–1"},
@@ -130,7 +129,11 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{"- 3:1", command.ReasonUnexpectedWord, "-"},
 		{"3 - - 1", command.ReasonUnexpectedWord, "-"},
 		{"3:1 -", command.ReasonUnexpectedWord, "-"},
-		{"vs 3:1", command.ReasonUnexpectedWord, "vs"},
+		{"vss 3:1", command.ReasonUnexpectedWord, "vss"},
+		{"against 3:1", command.ReasonUnexpectedWord, "against"},
+		{"v-s 3:1", command.ReasonUnexpectedWord, "v-s"},
+		{"v\u017f 3:1", command.ReasonUnexpectedWord, "v\u017f"},
+		{"#3:1", command.ReasonUnexpectedWord, "#3:1"},
 		{"3:1 gg wp", command.ReasonUnexpectedWord, "gg"},
 		{"three one", command.ReasonUnexpectedWord, "three"},
 		{"3:x", command.ReasonUnexpectedWord, "3:x"},
@@ -185,8 +188,8 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 		{"/match 3:1", nobody, nil, command.ReasonNameBothPlayers, ""},
 		{"/match 3:1", nobody, &samReplied, command.ReasonNameBothPlayers, ""},
 		{"/match {b} 3:1", command.Person{UserID: 1087968824, IsBot: true}, nil, command.ReasonNameBothPlayers, ""},
-		{"/match {a} {b} {c} 3:1", sender(), nil, command.ReasonTooManyPeople, "{c}"},
-		{"/match {a} {b} {a} 3:1", nobody, nil, command.ReasonTooManyPeople, "{a}"},
+		{"/match {a} {b} {c} 3:1", sender(), nil, command.ReasonNoVersus, ""},
+		{"/match {a} {b} {a} 3:1", nobody, nil, command.ReasonNoVersus, ""},
 		{"/match {b} {b} 3:1", sender(), nil, command.ReasonSamePerson, "{b}"},
 		{"/match {b} {b}", nobody, nil, command.ReasonSamePerson, "{b}"},
 		{"/match {me} 3:1", sender(), nil, command.ReasonSamePerson, "@Sam"},
@@ -290,7 +293,7 @@ func wantFormError(
 	if utf8.RuneCountInString(form.Detail) > 32 || !utf8.ValidString(form.Detail) {
 		t.Errorf("detail %q", form.Detail)
 	}
-	if got != (command.Match{}) {
-		t.Errorf("%q: a match beside the error: %+v", m.text, got)
+	if diff := cmp.Diff(command.Match{}, got); diff != "" {
+		t.Errorf("%q: a match beside the error: %s", m.text, diff)
 	}
 }

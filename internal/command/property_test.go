@@ -18,40 +18,52 @@ import (
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		people := rapid.IntRange(0, 2).Draw(t, "people")
 		replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
-		want := command.Match{
-			A: sender(), B: replied, Self: true,
-			Score: command.Score{
-				A: rapid.IntRange(0, 999).Draw(t, "score of a"),
-				B: rapid.IntRange(0, 999).Draw(t, "score of b"),
-			},
+		from := sender()
+		want := command.Match{Scores: drawScores(t)}
+		sizeA, sizeB := rapid.IntRange(0, 10).Draw(t, "side a"), rapid.IntRange(0, 10).Draw(t, "side b")
+		if sizeA == 0 || sizeB == 0 {
+			sizeA, sizeB = 0, min(1, sizeB)
+			want.A, want.Self = []command.Person{from}, true
+		} else if rapid.Bool().Draw(t, "anonymous") {
+			from = command.Person{}
 		}
-		from := want.A
+		if sizeB == 0 {
+			want.B = []command.Person{replied}
+		}
+		versus := sizeB > 0 && (sizeA+sizeB > 2 || rapid.Bool().Draw(t, "versus"))
+
 		var m message
 		m.mark(command.KindBotCommand, rapid.SampledFrom([]string{
 			"/match", "/Match", "/MATCH@elobot", "/match@EloBot",
 		}).Draw(t, "command"), nil)
-		scoreAt := rapid.IntRange(0, people).Draw(t, "score after so many people")
-		score := drawScore(t, want.Score)
-		for i := range people + 1 {
-			if i == scoreAt {
-				m.plain(drawSpace(t) + score)
+		texts := drawScoreTexts(t, want.Scores)
+		writeScores := func(all bool) {
+			n := len(texts)
+			if !all {
+				n = rapid.IntRange(0, n).Draw(t, "scores here")
 			}
-			if i == people {
-				break
+			for _, text := range texts[:n] {
+				m.plain(drawSpace(t) + text)
+			}
+			texts = texts[n:]
+		}
+		for i := range sizeA + sizeB {
+			writeScores(false)
+			if versus && i == sizeA {
+				word := rapid.SampledFrom([]string{"vs", "VS.", "v", "V.", "Versus", "vs,"}).Draw(t, "versus word")
+				m.plain(drawSpace(t) + word)
+				writeScores(false)
 			}
 			m.plain(drawSpace(t))
 			p := drawMention(t, &m, i)
-			if people == 2 && i == 0 {
-				want.A, want.Self = p, false
-				if rapid.Bool().Draw(t, "anonymous") {
-					from = command.Person{}
-				}
+			if i < sizeA {
+				want.A = append(want.A, p)
 			} else {
-				want.B = p
+				want.B = append(want.B, p)
 			}
 		}
+		writeScores(true)
 		m.plain(rapid.SampledFrom([]string{"", " ", "\n", " \u200f"}).Draw(t, "end"))
 		addNoise(t, &m)
 		m.entities = rapid.Permutation(m.entities).Draw(t, "entities")
@@ -70,22 +82,101 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
+// TestParseFixProperty writes down a correction and reads it back, and what is
+// left of it as an undo.
+func TestParseFixProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := command.Fix{Number: rapid.IntRange(0, 999_999_999).Draw(t, "number"), Scores: drawScores(t)}
+		number := ""
+		if want.Number > 0 {
+			number = drawSpace(t) + rapid.SampledFrom([]string{"", "#"}).Draw(t, "#") + strconv.Itoa(want.Number)
+		}
+		texts := drawScoreTexts(t, want.Scores)
+		if want.Number == 0 && len(want.Scores) == 1 {
+			texts[0] = drawSet(t, want.Scores[0])
+		}
+		scores := ""
+		for _, text := range texts {
+			scores += drawSpace(t) + text
+		}
+		read := func(head, args string) command.Command {
+			var m message
+			m.mark(command.KindBotCommand, head, nil)
+			m.plain(args)
+			c, ok := command.Parse(m.text, m.entities, botUsername)
+			if !ok {
+				t.Fatalf("%q: no command", m.text)
+			}
+			return c
+		}
+		got, err := command.ParseFix(read("/fix", number+scores))
+		if err != nil {
+			t.Fatalf("%q: %v, %+v", number+scores, err, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q: -want +got:\n%s", number+scores, diff)
+		}
+		undone, err := command.ParseUndo(read("/undo", number))
+		if undone != want.Number || err != nil {
+			t.Fatalf("%q: got %d, %v, want %d", number, undone, err, want.Number)
+		}
+	})
+}
+
 func drawSpace(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" ", "  ", "\n", "\t ", "\u00a0", " \u200e", " \u2067"}).Draw(t, "space")
 }
 
-func drawScore(t *rapid.T, score command.Score) string {
+// drawScores makes up one score as often as several.
+func drawScores(t *rapid.T) []command.Score {
+	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
+	scores := make([]command.Score, count)
+	for i := range scores {
+		scores[i].A = rapid.IntRange(0, 999).Draw(t, "score of a")
+		scores[i].B = rapid.IntRange(0, 999).Draw(t, "score of b")
+	}
+	return scores
+}
+
+// drawScoreTexts writes scores down, in pieces that white space may part.
+func drawScoreTexts(t *rapid.T, scores []command.Score) []string {
+	if len(scores) == 1 {
+		separator := rapid.SampledFrom([]string{":", " ", "\n"}).Draw(t, "separator of one score")
+		if separator != ":" {
+			return []string{strconv.Itoa(scores[0].A) + separator + strconv.Itoa(scores[0].B)}
+		}
+	}
+	var texts []string
+	for i, s := range scores {
+		set := drawSet(t, s)
+		if i > 0 && rapid.Bool().Draw(t, "in one word") && isTight(set) && isTight(texts[len(texts)-1]) {
+			texts[len(texts)-1] += rapid.SampledFrom([]string{",", ";"}).Draw(t, "comma") + set
+			continue
+		}
+		texts = append(texts, set)
+	}
+	for i := range texts {
+		texts[i] += rapid.SampledFrom([]string{"", ",", ";", "."}).Draw(t, "punctuation")
+	}
+	return texts
+}
+
+// isTight reports whether a score is one word, so that a comma may join it to another.
+func isTight(score string) bool { return !strings.Contains(score, " ") }
+
+func drawSet(t *rapid.T, score command.Score) string {
 	separator := rapid.SampledFrom([]string{
-		":", "-", "–", "：", " : ", " - ", " – ", " ： ", ": ", "- ", " ", "\n",
+		":", "-", "–", "：", " : ", " - ", " – ", " ： ", ": ", "- ", " :",
 	}).Draw(t, "separator")
 	return strconv.Itoa(score.A) + separator + strconv.Itoa(score.B)
 }
 
 // drawMention adds a mention of person i to the message and returns whom it is of.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter tells the two from each other, from the sender, the one
-	// replied to, and from bots.
-	username := string("xy"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
+	// The first letter tells them from each other, from the sender, the one replied
+	// to, and from bots.
+	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
 		return command.Person{Username: username}

@@ -11,12 +11,18 @@ const (
 	ReasonEmpty Reason = "empty"
 	// ReasonNoOpponent: nobody is mentioned, and the message is no reply to anybody.
 	ReasonNoOpponent Reason = "no_opponent"
-	// ReasonNameBothPlayers: fewer than two people are mentioned, and the sender,
-	// who would be one of the players, is not known (an anonymous admin).
+	// ReasonNameBothPlayers: fewer than two people are mentioned, without "vs", and the
+	// sender, who would be one of the players, is not known (an anonymous admin).
 	ReasonNameBothPlayers Reason = "name_both_players"
-	// ReasonTooManyPeople: three or more mentions. Detail is the third person.
+	// ReasonNoVersus: three or more people, and no "vs" that divides them.
+	ReasonNoVersus Reason = "no_versus"
+	// ReasonEmptySide: nobody is mentioned on one side of "vs", or on both. Before
+	// "vs" the sender may be left out, if known and against one person.
+	ReasonEmptySide Reason = "empty_side"
+	// ReasonTooManyPeople: more than MaxTeam people on one side. Detail is the first
+	// one too many.
 	ReasonTooManyPeople Reason = "too_many_people"
-	// ReasonSamePerson: both sides are one person. Detail is that person.
+	// ReasonSamePerson: one person plays twice, on either side. Detail is that person.
 	ReasonSamePerson Reason = "same_person"
 	// ReasonBot: one of the players is a bot. Detail is the bot.
 	ReasonBot Reason = "bot"
@@ -24,18 +30,22 @@ const (
 	// mention, because it is too short for a username or not free-standing. Detail is
 	// the word.
 	ReasonUnknownMention Reason = "unknown_mention"
-	// ReasonUnexpectedWord: a word, or a lone separator, that is neither a mention
-	// nor part of a score. Detail is the word.
+	// ReasonUnexpectedWord: a word, or a separator, that has no meaning where it
+	// stands; or somebody who is mentioned where nobody is to be. Detail is the word,
+	// or the person.
 	ReasonUnexpectedWord Reason = "unexpected_word"
-	// ReasonNoScore: people, but no number.
+	// ReasonNoScore: people or the number of a match, but no score.
 	ReasonNoScore Reason = "no_score"
-	// ReasonIncompleteScore: one number where a score has two. Detail is the number.
+	// ReasonIncompleteScore: one number where a score has two, or one left over where
+	// several scores have an even count. Detail is the number.
 	ReasonIncompleteScore Reason = "incomplete_score"
 	// ReasonThirdNumber: three numbers where a score has two. Detail is the third.
 	ReasonThirdNumber Reason = "third_number"
-	// ReasonSeveralScores: four or more numbers, as in the games of a match; only one
-	// score is read. Detail is the word in which the second score begins.
+	// ReasonSeveralScores: several scores, not each of them with a colon or a dash.
+	// Detail is the word in which the second score begins.
 	ReasonSeveralScores Reason = "several_scores"
+	// ReasonTooManySets: more than MaxSets scores.
+	ReasonTooManySets Reason = "too_many_sets"
 	// ReasonNegativeNumber: a number with a minus sign. Detail is the number.
 	ReasonNegativeNumber Reason = "negative_number"
 	// ReasonDecimalNumber: a number with a point or a comma in it. Detail is the word.
@@ -43,8 +53,12 @@ const (
 	// ReasonForeignDigits: digits other than 0 to 9, such as full-width or Arabic ones,
 	// and keycap emoji. Detail is the word.
 	ReasonForeignDigits Reason = "foreign_digits"
-	// ReasonScoreTooLarge: a number of more than three digits. Detail is the number.
+	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is
+	// the number.
 	ReasonScoreTooLarge Reason = "score_too_large"
+	// ReasonNoSuchNumber: a number that no match has, zero or one of more than nine
+	// digits. Detail is the number.
+	ReasonNoSuchNumber Reason = "no_such_number"
 )
 
 // FormError says why a command cannot be read.

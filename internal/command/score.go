@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,77 +10,147 @@ import (
 // maxDigits is the length of the longest number in a score.
 const maxDigits = 3
 
-// token is a number or a separator of a score.
-type token struct {
-	text     string
-	word     string // the whole word that it is a part of
-	isNumber bool
+// number is one of the two numbers of a score.
+type number struct {
+	text      string
+	word      string // the whole word that it is a part of
+	separator string // the colon or dash between it and the number before, empty without one
 }
 
-// scoreTokens splits what the mentions have left of the arguments into numbers
-// and separators. A word that holds anything else is an error.
-func scoreTokens(args string) ([]token, error) {
-	tokens := make([]token, 0, 3)
-	for word := range strings.FieldsFuncSeq(args, isSpace) {
-		word = strings.TrimRight(strings.TrimLeft(word, ",;"), ",;.")
-		if reason := wordFault(word); reason != "" {
-			return nil, formError(reason, word)
-		}
-		for rest := word; rest != ""; {
-			t := firstToken(rest)
-			t.word = word
-			before, after := word[:len(word)-len(rest)], rest[len(t.text):]
-			if isDash(t.text) && startsWithDigit(after) && !endsWithDigit(before) {
-				return nil, formError(ReasonNegativeNumber, t.text+firstToken(after).text)
-			}
-			if t.isNumber && len(t.text) > maxDigits {
-				return nil, formError(ReasonScoreTooLarge, t.text)
-			}
-			tokens = append(tokens, t)
-			rest = after
-		}
+// scoreText collects the numbers and separators of scores, word by word.
+type scoreText struct {
+	numbers     []number
+	afterNumber bool   // what was read last is a number
+	open        string // a separator that waits for the number after it
+	stray       string // the first separator that does not stand between two numbers
+}
+
+// add reads a word, which must hold numbers and separators only.
+func (t *scoreText) add(word string) error {
+	if reason := wordFault(word); reason != "" {
+		return formError(reason, word)
 	}
-	return tokens, nil
-}
-
-// readScore reads two numbers with at most one separator, which is between them.
-func readScore(tokens []token) (Score, error) {
-	var numbers []token
-	var stray string // the first separator that is out of place
-	for i, t := range tokens {
-		if t.isNumber {
-			numbers = append(numbers, t)
+	for rest := word; rest != ""; {
+		if negative := negativeNumber(word[:len(word)-len(rest)], rest); negative != "" {
+			return formError(ReasonNegativeNumber, negative)
+		}
+		piece := firstPiece(rest)
+		rest = rest[len(piece):]
+		if !startsWithDigit(piece) {
+			t.addSeparator(piece)
 			continue
 		}
-		isBetween := i > 0 && i+1 < len(tokens) && tokens[i-1].isNumber && tokens[i+1].isNumber
-		if !isBetween && stray == "" {
-			stray = t.text
+		if len(piece) > maxDigits {
+			return formError(ReasonScoreTooLarge, piece)
 		}
+		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open})
+		t.afterNumber, t.open = true, ""
 	}
+	return nil
+}
+
+func (t *scoreText) addSeparator(separator string) {
+	if t.afterNumber {
+		t.open = separator
+	} else {
+		t.stray = cmp.Or(t.stray, t.open, separator)
+		t.open = ""
+	}
+	t.afterNumber = false
+}
+
+// scores makes scores of what was read: one, or several that have a separator
+// each.
+func (t *scoreText) scores() ([]Score, error) {
+	count := len(t.numbers)
 	switch {
-	case len(numbers) == 0:
-		return Score{}, formError(ReasonNoScore, "")
-	case len(numbers) == 1:
-		return Score{}, formError(ReasonIncompleteScore, numbers[0].text)
-	case len(numbers) == 3:
-		return Score{}, formError(ReasonThirdNumber, numbers[2].text)
-	case len(numbers) > 3:
-		return Score{}, formError(ReasonSeveralScores, numbers[2].word)
-	case stray != "":
-		return Score{}, formError(ReasonUnexpectedWord, stray)
+	case count == 0:
+		return nil, formError(ReasonNoScore, "")
+	case count == 1:
+		return nil, formError(ReasonIncompleteScore, t.numbers[0].text)
+	case count == 3:
+		return nil, formError(ReasonThirdNumber, t.numbers[2].text)
+	case count > 2*MaxSets:
+		return nil, formError(ReasonTooManySets, "")
+	case count%2 != 0:
+		return nil, formError(ReasonIncompleteScore, t.half().text)
 	}
-	return Score{A: numbers[0].value(), B: numbers[1].value()}, nil
+	stray := cmp.Or(t.stray, t.open)
+	scores := make([]Score, 0, count/2)
+	for i := 0; i < count; i += 2 {
+		a, b := t.numbers[i], t.numbers[i+1]
+		if count > 2 && b.separator == "" {
+			return nil, formError(ReasonSeveralScores, t.numbers[2].word)
+		}
+		stray = cmp.Or(stray, a.separator) // between two scores
+		scores = append(scores, Score{A: value(a.text), B: value(b.text)})
+	}
+	if stray != "" {
+		return nil, formError(ReasonUnexpectedWord, stray)
+	}
+	return scores, nil
+}
+
+// half returns, of an odd count of numbers, the one that lacks its other half:
+// the only one without a separator if there is such a one, else the last.
+func (t *scoreText) half() number {
+	last := t.numbers[len(t.numbers)-1]
+	half, alone := last, 0
+	for i := 0; i < len(t.numbers); i++ {
+		if i+1 < len(t.numbers) && t.numbers[i+1].separator != "" {
+			i++ // a score
+			continue
+		}
+		half = t.numbers[i]
+		alone++
+	}
+	if alone > 1 {
+		return last
+	}
+	return half
+}
+
+// cutWord returns the first word of s, without the punctuation around it, and
+// what follows. The word is empty if there is none; then nothing follows either.
+func cutWord(s string) (word, rest string) {
+	for word == "" && s != "" {
+		s = strings.TrimLeftFunc(s, isBreak)
+		end := wordEnd(s)
+		word, s = strings.TrimRight(s[:end], ",;."), s[end:]
+	}
+	return word, s
+}
+
+// wordEnd returns the length of the word that s begins with. A comma ends it if
+// there is a separator on both sides, as in "11:7,9:11"; "3,5" is one word.
+func wordEnd(s string) int {
+	end := indexOrLen(s, isBreak)
+	rest := strings.TrimLeftFunc(s[end:], isComma)
+	if rest == s[end:] {
+		return end // at white space
+	}
+	next := rest[:indexOrLen(rest, isBreak)]
+	if strings.ContainsFunc(s[:end], isSeparator) && strings.ContainsFunc(next, isSeparator) {
+		return end
+	}
+	return indexOrLen(s, isSpace)
+}
+
+func indexOrLen(s string, f func(rune) bool) int {
+	if i := strings.IndexFunc(s, f); i >= 0 {
+		return i
+	}
+	return len(s)
 }
 
 // wordFault says why a word cannot be part of a score, or nothing if it can.
 func wordFault(word string) Reason {
-	var digits, separators, points, foreign, at, others int
+	var digits, points, foreign, at, others int
 	for _, r := range word {
 		switch {
 		case isDigit(r):
 			digits++
-		case isColon(r), isDashRune(r):
-			separators++
+		case isSeparator(r):
 		case r == '.', r == ',':
 			points++
 		case r == '@':
@@ -97,39 +168,55 @@ func wordFault(word string) Reason {
 		return ReasonUnexpectedWord
 	case foreign > 0:
 		return ReasonForeignDigits
-	case points > 0 && separators > 1: // 11:7,9:11
-		return ReasonSeveralScores
 	case points > 0:
 		return ReasonDecimalNumber
 	}
 	return ""
 }
 
-// firstToken returns the number or the separator that s begins with; s must not
-// be empty.
-func firstToken(s string) token {
-	digits := len(s) - len(strings.TrimLeftFunc(s, isDigit))
-	if digits > 0 {
-		return token{text: s[:digits], isNumber: true}
+// negativeNumber returns the number with a minus sign that s begins with, or
+// nothing; before is what the word has before s.
+func negativeNumber(before, s string) string {
+	sign := firstPiece(s)
+	after := s[len(sign):]
+	if !isDash(sign) || !startsWithDigit(after) || endsWithDigit(before) {
+		return ""
 	}
-	_, size := utf8.DecodeRuneInString(s)
-	return token{text: s[:size]}
+	return sign + firstPiece(after)
 }
 
-// value is the number that t writes, which has at most maxDigits digits.
-func (t token) value() int {
+// firstPiece returns the number or else the character that s begins with.
+func firstPiece(s string) string {
+	if startsWithDigit(s) {
+		return s[:len(s)-len(strings.TrimLeftFunc(s, isDigit))]
+	}
+	_, size := utf8.DecodeRuneInString(s)
+	return s[:size]
+}
+
+// value is the number that digits write, which are few enough for an int.
+func value(digits string) int {
 	n := 0
-	for _, digit := range []byte(t.text) {
+	for _, digit := range []byte(digits) {
 		n = 10*n + int(digit-'0')
 	}
 	return n
 }
 
+// isNumber reports whether s consists of digits.
+func isNumber(s string) bool { return s != "" && strings.TrimLeftFunc(s, isDigit) == "" }
+
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+func isSeparator(r rune) bool { return isColon(r) || isDashRune(r) }
 
 func isColon(r rune) bool { return r == ':' || r == '：' }
 
 func isDashRune(r rune) bool { return r == '-' || r == '–' || r == '—' || r == '−' }
+
+func isComma(r rune) bool { return r == ',' || r == ';' }
+
+func isBreak(r rune) bool { return isComma(r) || isSpace(r) }
 
 func isDash(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)

@@ -24,6 +24,7 @@ const (
 	rowSending rowState = "sending"
 	rowSent    rowState = "sent"
 	rowDead    rowState = "dead"
+	rowExpired rowState = "expired"
 )
 
 type row struct {
@@ -57,7 +58,7 @@ func (m *memory) add(chats ...ChatID) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range chats {
-		m.rows = append(m.rows, &row{item: Item{ID: int64(len(m.rows) + 1), Chat: c, To: -int64(c), Kind: "test"}, state: rowPlanned})
+		m.rows = append(m.rows, &row{item: Item{ID: int64(len(m.rows) + 1), Chat: c, Action: Send, To: -int64(c), Kind: "test"}, state: rowPlanned})
 	}
 	return int64(len(m.rows))
 }
@@ -184,6 +185,8 @@ func (m *memory) Finish(ctx context.Context, r Result) error {
 	switch r.Failure.Class {
 	case Rejected:
 		row.state = rowDead
+	case Pointless:
+		row.state = rowExpired
 	case Ambiguous:
 	default:
 		row.state = rowPlanned

@@ -81,7 +81,7 @@ func (d *Dispatcher) step(ctx context.Context, l *lane) {
 // proceed decides what the lane does after a result that has been written down.
 func (l *lane) proceed(r *Result) {
 	switch {
-	case r.Failure == nil || r.Failure.Class == Rejected:
+	case r.Failure == nil || r.Failure.Class == Rejected || r.Failure.Class == Pointless:
 		l.outcome, l.backoff = more, nil
 	case r.Failure.Class == Gone:
 		l.outcome, l.backoff = idle, nil
@@ -140,6 +140,8 @@ func (d *Dispatcher) send(ctx context.Context, item Item) *Result {
 		log.WarnContext(ctx, "the messenger asks to wait", "retry_after_ms", r.Failure.RetryAfter.Milliseconds())
 	case Rejected:
 		log.ErrorContext(ctx, "notice was refused and becomes a dead letter")
+	case Pointless:
+		log.DebugContext(ctx, "there is no point in the notice any more")
 	case Unauthorized:
 		log.ErrorContext(ctx, "the bot's token is not valid: nothing can be sent until it is")
 	case Gone:

@@ -60,8 +60,11 @@ func drawScenario(t *rapid.T) scenario {
 	})
 	last := rapid.Custom(func(t *rapid.T) fate {
 		f := fate{lasts: min(lasts.Draw(t, "lasts"), time.Second), unwritten: unwritten.Draw(t, "unwritten")}
-		if oneIn(6).Draw(t, "rejected") {
+		switch {
+		case oneIn(6).Draw(t, "rejected"):
 			f.class, f.panics = Rejected, rapid.Bool().Draw(t, "panics")
+		case oneIn(6).Draw(t, "pointless"):
+			f.class = Pointless
 		}
 		return f
 	})
@@ -209,8 +212,11 @@ func (w *world) check(s scenario) error {
 	for i, fates := range s.fates {
 		r := w.store.row(int64(i + 1))
 		end := rowSent
-		if fates[len(fates)-1].class == Rejected {
+		switch fates[len(fates)-1].class {
+		case Rejected:
 			end = rowDead
+		case Pointless:
+			end = rowExpired
 		}
 		copies := w.copies[r.item.ID]
 		switch {

@@ -24,18 +24,20 @@ func TestOrderInChat(t *testing.T) {
 	cases := map[string]struct {
 		errs     map[int64][]error
 		requests []int64
-		dead     []int64
-		perhaps  int // requests that count as perhaps sent, of item 4
+		ended    []int64  // without being sent
+		end      rowState // of these
+		perhaps  int      // requests that count as perhaps sent, of item 4
 	}{
-		"success":         {nil, sequence(1, items), nil, 0},
-		"rate limited":    {twice(rateLimited(3 * time.Second)), repeated, nil, 0},
-		"unreachable":     {twice(fail(Unreachable)), repeated, nil, 0},
-		"ambiguous":       {twice(fail(Ambiguous)), repeated, nil, 2},
-		"unauthorized":    {twice(fail(Unauthorized)), repeated, nil, 0},
-		"wrapped failure": {twice(fmt.Errorf("send: %w", fail(Unreachable))), repeated, nil, 0},
-		"rejected":        {twice(fail(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, 0},
-		"another error":   {twice(errors.New("what is this")), sequence(1, items), []int64{1, 4, 5, items}, 0},
-		"panic":           {twice(errPanic), sequence(1, items), []int64{1, 4, 5, items}, 0},
+		"success":         {nil, sequence(1, items), nil, rowSent, 0},
+		"rate limited":    {twice(rateLimited(3 * time.Second)), repeated, nil, rowSent, 0},
+		"unreachable":     {twice(fail(Unreachable)), repeated, nil, rowSent, 0},
+		"ambiguous":       {twice(fail(Ambiguous)), repeated, nil, rowSent, 2},
+		"unauthorized":    {twice(fail(Unauthorized)), repeated, nil, rowSent, 0},
+		"wrapped failure": {twice(fmt.Errorf("send: %w", fail(Unreachable))), repeated, nil, rowSent, 0},
+		"rejected":        {twice(fail(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
+		"pointless":       {twice(fail(Pointless)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
+		"another error":   {twice(errors.New("what is this")), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
+		"panic":           {twice(errPanic), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,9 +54,9 @@ func TestOrderInChat(t *testing.T) {
 				for id := int64(1); id <= items; id++ {
 					r := store.row(id)
 					switch {
-					case slices.Contains(c.dead, id):
-						if r.state != rowDead || r.lastError == "" {
-							t.Errorf("item %d is %s with error %q, want dead", id, r.state, r.lastError)
+					case slices.Contains(c.ended, id):
+						if r.state != c.end || r.lastError == "" {
+							t.Errorf("item %d is %s with error %q, want %s", id, r.state, r.lastError, c.end)
 						}
 					case r.state != rowSent || r.messageID != messageID(id):
 						t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)

@@ -16,12 +16,25 @@ import (
 // ChatID is the store's id of a chat.
 type ChatID int64
 
+// Action is what an item does.
+type Action string
+
+// The actions.
+const (
+	Send  Action = "send"  // a new message
+	Edit  Action = "edit"  // another text for a message that is there
+	Toast Action = "toast" // the answer to a pressed button
+)
+
 // Item is one thing to be told.
 type Item struct {
 	ID      int64
 	Chat    ChatID
-	To      int64 // the messenger's id of the chat
-	Private bool  // a chat with one person
+	Action  Action
+	Edits   int64  // for Edit: the message, 0 if there is none any more
+	Button  string // for Toast: the press that is answered
+	To      int64  // the messenger's id of the chat
+	Private bool   // a chat with one person
 	// Language is the chat's, as an IETF tag.
 	Language string
 	Kind     string
@@ -49,6 +62,7 @@ const (
 	Unauthorized Class = "unauthorized" // the token is not valid; nothing can be sent at all, the items stay
 	Gone         Class = "gone"         // the bot may not write to the chat; the chat is parked, its items stay
 	Rejected     Class = "rejected"     // the item itself is refused for good; it becomes a dead letter
+	Pointless    Class = "pointless"    // what it is about is not there any more; it ends quietly
 )
 
 // Failure is why an item was not sent.

@@ -294,29 +294,34 @@ func TestGoneParksChat(t *testing.T) {
 	}
 }
 
-// The lane goes on behind a dead letter at once.
-func TestRejectedDoesNotDelay(t *testing.T) {
+// The lane goes on at once behind a dead letter, and behind what has become pointless.
+func TestWhatEndsDoesNotDelay(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chat, items = ChatID(5), 30
-		store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
-			if item.ID < items {
-				return &Failure{Class: Rejected, Err: errors.New("can't parse entities")}
-			}
-			return nil
+	for class, end := range map[Class]rowState{Rejected: rowDead, Pointless: rowExpired} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chat, items = ChatID(5), 30
+				store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
+					if item.ID < items {
+						return &Failure{Class: class, Err: errors.New("can't parse entities")}
+					}
+					return nil
+				})
+				store.add(repeat(chat, items)...)
+				begun := time.Now()
+				p := dispatch(t, store, sender, Settings{})
+				synctest.Wait()
+				if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
+					t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
+				}
+				if r := store.row(1); r.lastError != "can't parse entities" {
+					t.Errorf("the error of the first is %q", r.lastError)
+				}
+				p.stop()
+			})
 		})
-		store.add(repeat(chat, items)...)
-		begun := time.Now()
-		p := dispatch(t, store, sender, Settings{})
-		synctest.Wait()
-		if time.Since(begun) != 0 || store.count(rowDead) != items-1 || store.count(rowSent) != 1 {
-			t.Errorf("after %v %d dead, %d sent", time.Since(begun), store.count(rowDead), store.count(rowSent))
-		}
-		if r := store.row(1); r.lastError != "can't parse entities" {
-			t.Errorf("the dead letter's error is %q", r.lastError)
-		}
-		p.stop()
-	})
+	}
 }
 
 // One that hangs is cut off, and what waits for its place goes on.

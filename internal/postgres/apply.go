@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,10 +14,6 @@ import (
 // same order: group, key, standings by id. Whatever does not find what was read raises an error in the server, because
 // the rest of a batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
-	payload, err := json.Marshal(c.Notice)
-	if err != nil {
-		return fmt.Errorf("encode notice: %w", err)
-	}
 	var batch pgx.Batch
 	if c.Match != nil {
 		batch.Queue(`
@@ -31,12 +25,21 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	switch {
 	case c.Match != nil:
 		queueStandings(&batch, c.Match)
-		queueMatch(&batch, c, payload)
+		if err := queueMatch(&batch, c); err != nil {
+			return err
+		}
 	case c.Join != nil:
 		queueNewStanding(&batch, c.Join.Ladder, c.Join.Standing)
-		queueNotice(&batch, c, payload)
-	default:
-		queueNotice(&batch, c, payload)
+	case c.Undo != nil:
+		queueUndo(&batch, *c.Undo)
+	case c.Fix != nil:
+		queueFix(&batch, *c.Fix)
+	}
+	if c.Rewrite != nil {
+		queueRewrite(&batch, *c.Rewrite)
+	}
+	if err := queueNotices(&batch, c); err != nil {
+		return err
 	}
 	batch.Queue(`UPDATE chats SET parked_at = NULL WHERE id = $1 AND parked_at IS NOT NULL`, c.Chat)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
@@ -47,72 +50,131 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 func queueStandings(batch *pgx.Batch, m *ranking.NewMatch) {
-	players := slices.SortedFunc(slices.Values(m.Players), func(a, b ranking.MatchPlayer) int {
-		return cmp.Compare(a.Before.ID, b.Before.ID)
-	})
-	for _, p := range players {
+	var known []ranking.Standing
+	for _, p := range m.Players {
 		if p.Before.ID == 0 {
 			queueNewStanding(batch, m.Ladder, p.After)
-			continue
+		} else {
+			known = append(known, p.After)
 		}
-		batch.Queue(`
-			WITH changed AS (
-			    UPDATE group_players
-			    SET elo = $3, best_elo = $4, played = $5, won = $6, drawn = $7, lost = $8, streak = $9,
-			        version = version + 1
-			    WHERE id = $1 AND version = $2
-			    RETURNING 1)
-			SELECT require_rows(count(*), 1) FROM changed`,
-			p.Before.ID, p.Before.Version, p.After.Elo, p.After.BestElo,
-			p.After.Played, p.After.Won, p.After.Drawn, p.After.Lost, p.After.Streak)
 	}
+	queueChangedStandings(batch, known)
 }
 
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
+	// a player who has been merged into another one meanwhile must not come into a ladder again
 	batch.Queue(`
-		INSERT INTO group_players
-		    (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		WITH player AS (
+		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
+		), added AS (
+		    INSERT INTO group_players
+		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
+		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM player
+		    RETURNING 1)
+		SELECT require_rows(count(*), 1) FROM added`,
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 
-// queueMatch inserts the match under the number that was drawn, who played in it, the history and the notice.
-func queueMatch(batch *pgx.Batch, c ranking.Changes, payload []byte) {
+// queueMatch inserts the match under the number that was drawn, who played in it, the history and its card.
+func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 	const sql = `
 		WITH match AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at,
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
 		                         idempotency_key)
-		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, nullif($6::bigint, 0), $7, $8
+		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, nullif($7::bigint, 0), $8, $9
 		    FROM groups g WHERE g.id = $1
 		    RETURNING id, number
 		), sides AS (
-		    INSERT INTO match_players (match_id, player_id, side)
-		    SELECT match.id, played.player_id, played.side
-		    FROM match, unnest($9::bigint[], $10::smallint[]) AS played (player_id, side)
+		    INSERT INTO match_players (match_id, player_id, side, place)
+		    SELECT match.id, played.player_id, played.side, played.place
+		    FROM match, unnest($10::bigint[], $11::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
 		), history AS (
-		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason)
-		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, 'match'
-		    FROM match, unnest($9::bigint[], $11::integer[], $12::integer[]) AS moved (player_id, elo_before, elo_after)
+		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.best_before, moved.streak_before,
+		           'match'
+		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
+		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
 		)
-		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id)
-		SELECT $13, $14, $15::jsonb || jsonb_build_object('number', match.number),
-		       nullif($16::bigint, 0), nullif($17::bigint, 0)
+		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, match_id)
+		SELECT $16, $17, $18::jsonb || jsonb_build_object('number', match.number),
+		       nullif($19::bigint, 0), nullif($20::bigint, 0), match.id
 		FROM match`
+	payload, err := encode(c.Notice)
+	if err != nil {
+		return err
+	}
 	m := c.Match
 	n := len(m.Players)
 	players, sides := make([]int64, n), make([]int16, n)
-	before, after := make([]int32, n), make([]int32, n)
+	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
 	for i, p := range m.Players {
 		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
 		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
+		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
-	batch.Queue(sql, m.Group, m.Ladder, m.ScoreA, m.ScoreB, m.K, m.ReportedBy, m.PlayedAt, c.Key,
-		players, sides, before, after, c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
+		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+	return nil
 }
 
-func queueNotice(batch *pgx.Batch, c ranking.Changes, payload []byte) {
+// setPoints returns the points of sets as they are stored: nil, or an array of pairs.
+func setPoints(sets []ranking.Score) [][]int16 {
+	var points [][]int16
+	for _, s := range sets {
+		points = append(points, []int16{int16(s.A), int16(s.B)})
+	}
+	return points
+}
+
+// queueNotices inserts what is told, but for the card of a new match, which comes with the match.
+func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
+	if c.Button != "" {
+		payload, err := encode(c.Toast)
+		if err != nil {
+			return err
+		}
+		batch.Queue(`
+			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES ($1, $2, $3, 'toast', $4)`,
+			c.Chat, c.Toast.Kind(), payload, c.Button)
+	}
+	if c.Notice != nil && c.Match == nil {
+		payload, err := encode(c.Notice)
+		if err != nil {
+			return err
+		}
+		batch.Queue(`
+			INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id)
+			VALUES ($1, $2, $3, nullif($4::bigint, 0), nullif($5::bigint, 0))`,
+			c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+	}
+	if c.Card != nil {
+		return queueCard(batch, c.Chat, *c.Card)
+	}
+	return nil
+}
+
+// queueCard has the card of a match say something else. What has not been sent yet is sent as it is to be; a message
+// that is there, or perhaps on its way, is edited.
+func queueCard(batch *pgx.Batch, chat ranking.ChatID, card ranking.Card) error {
+	payload, err := encode(card.Notice)
+	if err != nil {
+		return err
+	}
 	batch.Queue(`
-		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id)
-		VALUES ($1, $2, $3, nullif($4::bigint, 0), nullif($5::bigint, 0))`,
-		c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+		WITH waiting AS (
+		    UPDATE outbox SET payload = $4
+		    WHERE chat_id = $1 AND match_id = $2 AND kind = $3 AND state = 'planned'
+		    RETURNING 1)
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id)
+		SELECT $1, $3, $4, 'edit', $2 WHERE NOT EXISTS (SELECT FROM waiting)`,
+		chat, card.Match, card.Notice.Kind(), payload)
+	return nil
+}
+
+func encode(n ranking.Notice) ([]byte, error) {
+	payload, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode notice: %w", err)
+	}
+	return payload, nil
 }

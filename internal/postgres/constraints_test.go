@@ -10,19 +10,23 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// oneOfEach puts a row into every table. All ids are 1, but for the second player and standing.
+// oneOfEach puts a row into every table. All ids are 1, but for the second standing and the other players, of whom the
+// third has been merged into the first.
 const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
 	INSERT INTO ladders (group_id, is_default) VALUES (1, true);
 	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'alice', 'Alice'), (NULL, 'bob', 'bob');
+	INSERT INTO players (merged_into, display_name) VALUES (1, 'al');
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak) VALUES
 	    (1, 1, 'Alice', 1516, 1500, 1516, 1, 1, 0, 1), (1, 2, 'bob', 1484, 1500, 1500, 1, 0, 1, -1);
 	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
 	    VALUES (1, 1, 1, 3, 1, 32, 1, now(), 'm:-100:1');
 	INSERT INTO match_players VALUES (1, 1, 1), (1, 2, 2);
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason)
-	    VALUES (1, 1, 1500, 1516, 'match'), (1, 2, 1500, 1484, 'match');
+	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (1, 3, 2, 3, 1);
+	INSERT INTO match_messages VALUES (-100, 7, 1);
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+	    VALUES (1, 1, 1500, 1516, 1500, 0, 'match'), (1, 2, 1500, 1484, 1500, 0, 'match');
 	INSERT INTO handled_commands VALUES ('m:-100:1');
 	INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}');
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
@@ -32,6 +36,10 @@ const (
 	anotherMatch = `INSERT INTO matches
 		(id, group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
 		OVERRIDING SYSTEM VALUE VALUES `
+	anotherFix = `INSERT INTO match_fixes
+		(match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by) VALUES `
+	anotherEntry = `INSERT INTO elo_history
+		(match_id, player_id, elo_before, elo_after, best_before, streak_before, reason, superseded_at) VALUES `
 	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
@@ -62,7 +70,18 @@ var breaks = map[string][]string{
 	"players_telegram_user_id_key": {
 		`INSERT INTO players (telegram_user_id, display_name) VALUES (11, 'x')`, `UPDATE players SET telegram_user_id = 11`,
 	},
-	"players_identity_check":     {`INSERT INTO players (display_name) VALUES ('x')`, `UPDATE players SET username = NULL`},
+	"players_merged_into_fkey": {`UPDATE players SET merged_into = 99 WHERE id = 3`},
+	"players_identity_check": {
+		`INSERT INTO players (display_name) VALUES ('x')`, `UPDATE players SET username = NULL`,
+		// who is merged has nothing of their own, and into somebody else
+		`UPDATE players SET merged_into = 1 WHERE id = 2`,
+		`UPDATE players SET merged_into = 2, username = NULL WHERE id = 1`,
+		`UPDATE players SET merged_into = 2, telegram_user_id = NULL WHERE id = 1`,
+		`UPDATE players SET merged_into = 2, username = NULL WHERE id = 2`,
+		`UPDATE players SET merged_into = NULL WHERE id = 3`,
+		`UPDATE players SET username = 'al' WHERE id = 3`,
+		`UPDATE players SET telegram_user_id = 33 WHERE id = 3`,
+	},
 	"players_username_check":     {`UPDATE players SET username = '' WHERE id = 1`},
 	"players_display_name_check": {`UPDATE players SET display_name = ''`},
 	"players_username_key": {
@@ -117,31 +136,82 @@ var breaks = map[string][]string{
 		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
 		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,
 	},
-	"matches_k_factor_check":       {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
+	"matches_k_factor_check":  {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
+	"matches_undone_by_fkey":  {`UPDATE matches SET undone_at = now(), undone_by = 99`},
+	"matches_undone_by_check": {`UPDATE matches SET undone_by = 1`},
+	"matches_sets_check": {
+		`UPDATE matches SET sets = '{}'`,
+		`UPDATE matches SET sets = '{11,7}'`,
+		`UPDATE matches SET sets = '{{11,7}}'`,
+		`UPDATE matches SET sets = array_fill(1::smallint, ARRAY[26, 2])`,
+		`UPDATE matches SET sets = '{{11},{7}}'`,
+		`UPDATE matches SET sets = '{{11,7,1},{9,11,1}}'`,
+		`UPDATE matches SET sets = array_fill(1::smallint, ARRAY[2, 2, 2])`,
+		`UPDATE matches SET sets = '{{11,NULL},{9,11}}'`,
+		`UPDATE matches SET sets = '{{NULL,NULL},{NULL,NULL}}'`,
+		`UPDATE matches SET sets = '{{11,7},{-1,11}}'`,
+		`UPDATE matches SET sets = '{{11,7},{9,1000}}'`,
+	},
+	"match_fixes_pkey": {`INSERT INTO match_fixes (id, match_id, old_score_a, old_score_b, new_score_a, new_score_b)
+		OVERRIDING SYSTEM VALUE VALUES (1, 1, 0, 0, 1, 1)`},
+	"match_fixes_match_id_fkey": {anotherFix + `(99, 0, 0, NULL, 1, 1, NULL, 1)`},
+	"match_fixes_fixed_by_fkey": {anotherFix + `(1, 0, 0, NULL, 1, 1, NULL, 99)`},
+	"match_fixes_score_check": {
+		anotherFix + `(1, -1, 0, NULL, 1, 1, NULL, 1)`, anotherFix + `(1, 1000, 0, NULL, 1, 1, NULL, 1)`,
+		anotherFix + `(1, 0, -1, NULL, 1, 1, NULL, 1)`, anotherFix + `(1, 0, 1000, NULL, 1, 1, NULL, 1)`,
+		anotherFix + `(1, 0, 0, NULL, -1, 1, NULL, 1)`, anotherFix + `(1, 0, 0, NULL, 1000, 1, NULL, 1)`,
+		anotherFix + `(1, 0, 0, NULL, 1, -1, NULL, 1)`, anotherFix + `(1, 0, 0, NULL, 1, 1000, NULL, 1)`,
+	},
+	"match_fixes_change_check": {
+		anotherFix + `(1, 3, 1, NULL, 3, 1, NULL, 1)`,
+		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,9}}', 1)`,
+	},
+	"match_messages_pkey":          {`INSERT INTO match_messages VALUES (-100, 7, 1)`},
+	"match_messages_match_id_fkey": {`INSERT INTO match_messages VALUES (-100, 7, 99)`},
+	"match_messages_message_check": {
+		`INSERT INTO match_messages VALUES (-100, 0, 1)`, `INSERT INTO match_messages VALUES (-100, -7, 1)`,
+	},
 	"match_players_pkey":           {`INSERT INTO match_players VALUES (1, 1, 2)`},
+	"match_players_place_check":    {`UPDATE match_players SET place = 0`},
 	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1)`},
 	"match_players_player_id_fkey": {`INSERT INTO match_players VALUES (1, 99, 1)`},
 	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
-	"elo_history_pkey": {`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, reason, superseded_at)
-		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 'match', now())`},
+	"elo_history_pkey": {`INSERT INTO elo_history
+		(id, match_id, player_id, elo_before, elo_after, best_before, streak_before, reason, superseded_at)
+		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 0, 0, 'match', now())`},
 	"elo_history_match_player_fkey": {
-		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (1, 99, 0, 0, 'match')`,
-		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (99, 1, 0, 0, 'match')`,
+		anotherEntry + `(1, 99, 0, 0, 0, 0, 'match', NULL)`, anotherEntry + `(99, 1, 0, 0, 0, 0, 'match', NULL)`,
+		anotherEntry + `(1, 3, 0, 0, 0, 0, 'match', NULL)`, `DELETE FROM match_players`,
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
-		`UPDATE elo_history SET elo_before = 10001`, `UPDATE elo_history SET elo_after = 10001`,
+		// what is above the limit is above the best as well, which comes first in the alphabet
+		`ALTER TABLE elo_history DROP CONSTRAINT elo_history_best_before_check; UPDATE elo_history SET elo_before = 10001`,
+		`UPDATE elo_history SET elo_after = 10001`,
+	},
+	"elo_history_best_before_check": {
+		`UPDATE elo_history SET best_before = elo_before - 1`, `UPDATE elo_history SET best_before = 10001`,
 	},
 	"elo_history_reason_check": {`UPDATE elo_history SET reason = 'because'`},
 	"elo_history_current_key": {
-		`INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason) VALUES (1, 1, 1500, 1516, 'match')`,
+		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', NULL)`,
+		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 1500, 0, 'fix', now())`,
 	},
 	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
 	"outbox_pkey":           {`INSERT INTO outbox (id, chat_id, kind, payload) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'k', '{}')`},
 	"outbox_chat_id_fkey":   {`INSERT INTO outbox (chat_id, kind, payload) VALUES (99, 'k', '{}')`},
-	"outbox_state_check":    {`UPDATE outbox SET state = 'lost'`},
+	"outbox_match_id_fkey":  {`UPDATE outbox SET match_id = 99`},
+	"outbox_action_check": {
+		`UPDATE outbox SET action = 'pin'`, `UPDATE outbox SET action = ''`,
+		`UPDATE outbox SET callback_query_id = 'press'`, `UPDATE outbox SET callback_query_id = 'press', match_id = 1`,
+		`UPDATE outbox SET action = 'edit'`, `UPDATE outbox SET action = 'edit', callback_query_id = 'press', match_id = 1`,
+		`UPDATE outbox SET action = 'toast'`, `UPDATE outbox SET action = 'toast', match_id = 1`,
+		`UPDATE outbox SET action = 'toast', callback_query_id = 'press', match_id = 1`,
+	},
+	"outbox_state_check": {`UPDATE outbox SET state = 'lost'`},
 	"outbox_finished_check": {
-		`UPDATE outbox SET state = 'sent'`, `UPDATE outbox SET state = 'dead'`, `UPDATE outbox SET finished_at = now()`,
+		`UPDATE outbox SET state = 'sent'`, `UPDATE outbox SET state = 'dead'`, `UPDATE outbox SET state = 'expired'`,
+		`UPDATE outbox SET finished_at = now()`,
 		`UPDATE outbox SET state = 'sending', finished_at = now()`,
 	},
 	"outbox_counts_check":        {`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET perhaps_sent = -1`},
@@ -175,6 +245,36 @@ func TestEveryConstraintHolds(t *testing.T) {
 			if !errors.As(err, &pg) || pg.ConstraintName != name {
 				t.Errorf("%s does not reject %s: %v", name, sql, err)
 			}
+		}
+	}
+}
+
+// TestConstraintsLetThrough tries what lies just within the limits.
+func TestConstraintsLetThrough(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	exec(t, pool, oneOfEach)
+	for _, sql := range []string{
+		`UPDATE players SET username = NULL, merged_into = 1 WHERE id = 2`,
+		`UPDATE matches SET undone_at = now()`,
+		`UPDATE matches SET undone_at = now(), undone_by = 2`,
+		`UPDATE matches SET sets = '{{0,999},{999,0}}'`,
+		`UPDATE matches SET sets = array_fill(11::smallint, ARRAY[25, 2])`,
+		`UPDATE matches SET sets = NULL`,
+		anotherFix + `(1, 0, 999, NULL, 999, 0, NULL, NULL)`,
+		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,8}}', 2)`,
+		anotherFix + `(1, 2, 0, NULL, 2, 0, '{{11,7},{11,8}}', 2)`,
+		`INSERT INTO match_messages VALUES (-100, 8, 1), (-200, 7, 1)`,
+		`UPDATE elo_history SET reason = 'undo'`, `UPDATE elo_history SET reason = 'fix'`,
+		`UPDATE elo_history SET reason = 'merge'`, `UPDATE elo_history SET reason = 'repair'`,
+		anotherEntry + `(1, 1, 10000, 0, 10000, -9, 'match', now()), (1, 1, 0, 0, 0, 9, 'undo', now() - interval '1 s')`,
+		`UPDATE outbox SET match_id = 1`,
+		`UPDATE outbox SET action = 'edit', match_id = 1`,
+		`UPDATE outbox SET action = 'toast', callback_query_id = 'press', match_id = NULL`,
+		`UPDATE outbox SET state = 'expired', finished_at = now()`,
+	} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
 		}
 	}
 }

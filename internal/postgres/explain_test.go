@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,12 +95,23 @@ func plans(t *testing.T, pool *pgxpool.Pool, s statement) map[string]string {
 	return map[string]string{"these arguments": specific, "any arguments": strings.Join(generic, "\n")}
 }
 
-var scan = regexp.MustCompile(`Seq Scan on (\w+)`)
+var (
+	tableScan = regexp.MustCompile(`Seq Scan on (\w+)`)
+	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
+)
 
-// scanned returns the tables that a plan reads from one end to the other.
+// scanned returns the tables that a plan reads from one end to the other, perhaps by way of an index. Who only wants the
+// first row of an index does not.
 func scanned(plan string) (tables []string) {
-	for _, m := range scan.FindAllStringSubmatch(plan, -1) {
-		if m[1] != "waiting" && m[1] != "ladder" { // the names of parts of queries, not tables
+	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
+	lines = append(lines, "")
+	for i, line := range lines {
+		m := tableScan.FindStringSubmatch(line)
+		if index := indexScan.FindStringSubmatch(line); index != nil &&
+			!strings.Contains(lines[max(0, i-1)], "Limit") && !strings.Contains(lines[i+1], "Index Cond") {
+			m = index
+		}
+		if m != nil && m[1] != "waiting" && m[1] != "ladder" { // the names of parts of queries, not tables
 			tables = append(tables, m[1])
 		}
 	}
@@ -107,23 +119,36 @@ func scanned(plan string) (tables []string) {
 }
 
 // years fills the database with 500 groups of 60 players, 50 matches in each and what they have left behind, and with
-// 20,000 private chats; 10,000 notices wait in ten chats.
+// 20,000 private chats and 3,500 groups in which nobody has played; 10,000 notices wait in ten chats. One player in
+// seven is unclaimed. In match n of a ladder, the one who came into it as number n+1 beats number n+2, and reports it.
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 500) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
 	INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups;
 	INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 20000) n;
+	INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(501, 4000) n;
+	INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id < -500;
 	INSERT INTO players (telegram_user_id, username, display_name)
 	    SELECT n, 'user_' || n, 'Name ' || n % 3000 FROM generate_series(1, 20000) n;
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost)
 	    SELECT l.id, 1 + (l.id * 37 + n * 331) % 20000, 'Name ' || n % 50, 1400 + (n * 7 + l.id) % 200, 1500, 1700, 2, 1, 1
 	    FROM ladders l, generate_series(1, 60) n;
 	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
-	    SELECT l.group_id, l.id, n, 3, 1, 32, 1 + n, now(), 'm:-' || l.id || ':' || n FROM ladders l, generate_series(1, 50) n;
+	    SELECT l.group_id, l.id, n, 3, 1, 32, 1 + (l.id * 37 + (n + 1) * 331) % 20000, now(), 'm:-' || l.id || ':' || n
+	    FROM ladders l, generate_series(1, 50) n;
+	INSERT INTO match_players SELECT m.id, 1 + (m.ladder_id * 37 + (m.number + side) * 331) % 20000, side
+	    FROM matches m, generate_series(1, 2) side;
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 1700, 0, 'match' FROM match_players;
+	INSERT INTO match_messages SELECT -ladder_id, number, id FROM matches WHERE number <= 40;
+	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
+	    SELECT id, 1, 3, 3, 1 FROM matches WHERE number % 10 = 0;
+	UPDATE players SET telegram_user_id = NULL WHERE id % 7 = 3;
 	INSERT INTO handled_commands SELECT idempotency_key FROM matches;
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 	    SELECT 1 + n % 500, 'k', '{}', 'sent', now() FROM generate_series(1, 20000) n;
-	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 10000) n;`
+	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 10000) n;
+	INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE id > 500;`
 
 func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
@@ -146,11 +171,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
 	}
 	var snap ranking.Snapshot
-	for _, c := range []struct {
-		name string
-		run  func(ctx context.Context) error
-		want int // statements
-	}{
+	mustNotScan(t, plain, &rec, []explained{
 		{"read people", func(ctx context.Context) (err error) {
 			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people})
 			return err
@@ -170,7 +191,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{"match", func(ctx context.Context) error {
 			c := match(snap, "k")
 			return store.Apply(ctx, c)
-		}, 6},
+		}, 5},
 		{"answer", func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, 3},
@@ -194,12 +215,25 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, 1},
-	} {
+	})
+}
+
+// explained is a command, of whose statements the plans are looked at.
+type explained struct {
+	name string
+	run  func(ctx context.Context) error
+	want int // statements, or -1 for as many as it takes
+}
+
+// mustNotScan runs the commands, one after the other.
+func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []explained) {
+	t.Helper()
+	for _, c := range commands {
 		if err := c.run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		sent := rec.take()
-		if len(sent) != c.want {
+		if len(sent) != c.want && c.want >= 0 {
 			t.Errorf("%s: recorded %d statements, want %d", c.name, len(sent), c.want)
 		}
 		for _, s := range sent {
@@ -223,6 +257,19 @@ func TestScansAreSeen(t *testing.T) {
 	for kind, plan := range plans(t, pool, s) {
 		if got := scanned(plan); len(got) != 1 || got[0] != "players" {
 			t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
+		}
+	}
+	exec(t, pool, `INSERT INTO handled_commands SELECT 'm:' || n FROM generate_series(1, 2000) n`)
+	exec(t, pool, `VACUUM ANALYZE handled_commands`)
+	for sql, want := range map[string]int{
+		`SELECT key FROM handled_commands ORDER BY key`:                                1,
+		`SELECT key FROM handled_commands ORDER BY key LIMIT 1`:                        0,
+		`SELECT key FROM handled_commands WHERE key > 'm:9' ORDER BY key DESC LIMIT 3`: 0,
+	} {
+		for kind, plan := range plans(t, pool, statement{sql: sql}) {
+			if got := scanned(plan); len(got) != want {
+				t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
+			}
 		}
 	}
 }

@@ -64,11 +64,11 @@ func queuePlayer(batch *pgx.Batch, c ranking.PlayerChange) {
 			VALUES (nullif($1::bigint, 0), nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
 		return
 	}
-	// a player who was claimed by somebody else meanwhile must not be claimed again
+	// a player who was claimed by somebody else or merged meanwhile must not be claimed again
 	batch.Queue(`
 		WITH changed AS (
 		    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4
-		    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2)
+		    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
 		    RETURNING 1)
 		SELECT require_rows(count(*), 1) FROM changed`, p.ID, p.UserID, p.Username, p.Name)
 	if c.Standing != 0 {

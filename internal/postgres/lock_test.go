@@ -22,12 +22,12 @@ func TestHeldGroup(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	store := postgres.NewStore(pool, func(ranking.ChatID) {})
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	report := func(key string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // as long as the intake tries at once
 		defer cancel()
 		o := ranking.Origin{Key: key, Chat: club, Sender: &alice, SentAt: time.Now()}
-		return service.RecordMatch(ctx, o, ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+		return service.RecordMatch(ctx, o, aliceBeatsBob)
 	}
 	if err := report("1"); err != nil {
 		t.Fatal(err)

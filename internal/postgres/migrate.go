@@ -15,7 +15,9 @@ import (
 	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
 	"github.com/golang-migrate/migrate/v4/source"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -44,6 +46,40 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 		return fmt.Errorf("migrate: the database was made by a newer elobot than this one: %w", err)
 	case err != nil:
 		return fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
+	}
+	return nil
+}
+
+// CheckSchema returns an error unless the database is at the newest version of the files. It changes nothing.
+func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
+	src, err := iofs.New(files, ".")
+	if err != nil {
+		return fmt.Errorf("read migration files: %w", err)
+	}
+	newest, err := src.First()
+	for next := newest; err == nil; next, err = src.Next(newest) {
+		newest = next
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read migration files: %w", err)
+	}
+	var version uint
+	var dirty bool
+	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
+	var pg *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
+		return errors.New("there is nothing of elobot in this database yet: `elobot run` makes its tables")
+	case err != nil:
+		return fmt.Errorf("read the version of the database: %w", err)
+	case version > newest:
+		return fmt.Errorf("the database is at version %d, made by a newer elobot than this one, which knows %d",
+			version, newest)
+	case dirty:
+		return fmt.Errorf("the step of the database to version %d is not done yet: `elobot run` finishes it", version)
+	case version < newest:
+		return fmt.Errorf("the database is at version %d and this elobot needs %d: `elobot run` brings it up to date",
+			version, newest)
 	}
 	return nil
 }

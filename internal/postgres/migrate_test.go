@@ -104,7 +104,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	if err := instances.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(t, pool); got != "1 false" {
+	if got := state(t, pool); got != "2 false" {
 		t.Errorf("state is %q", got)
 	}
 }
@@ -113,24 +113,12 @@ func TestMigrateAtOnce(t *testing.T) {
 const gate = 4242
 
 // withSecond returns the real first migration and a second one that lasts until the gate opens.
-func withSecond(t *testing.T) fs.FS {
+func withSecond(t *testing.T) fstest.MapFS {
 	t.Helper()
-	files := fstest.MapFS{
-		"000002_gate.up.sql": {Data: []byte(
-			"CREATE TABLE half (id int); SELECT pg_advisory_xact_lock(4242); CREATE TABLE done (id int) -- no line end")},
-		"000002_gate.down.sql": {Data: []byte("DROP TABLE done; DROP TABLE half;")},
-	}
-	names, err := fs.Glob(migrations.FS, "000001_*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		data, err := fs.ReadFile(migrations.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = &fstest.MapFile{Data: data}
-	}
+	files := firstStep(t)
+	files["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte(
+		"CREATE TABLE half (id int); SELECT pg_advisory_xact_lock(4242); CREATE TABLE done (id int) -- no line end")}
+	files["000002_gate.down.sql"] = &fstest.MapFile{Data: []byte("DROP TABLE done; DROP TABLE half;")}
 	return files
 }
 
@@ -275,7 +263,7 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
 	pool, files := open(t, pgtest.Empty(t)), withSecond(t)
-	broken := withSecond(t).(fstest.MapFS)
+	broken := withSecond(t)
 	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
 	for range 2 {
 		if err := postgres.Migrate(t.Context(), pool, broken); err == nil || !strings.Contains(err.Error(), "division by zero") {
@@ -295,7 +283,7 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
 	exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
 	migrate(t, pool, migrations.FS)
-	if got := state(t, pool); got != "1 false" {
+	if got := state(t, pool); got != "2 false" {
 		t.Errorf("state is %q", got)
 	}
 }

@@ -49,7 +49,10 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.ChatID, error) {
 func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, error) {
 	const sql = `
 		WITH head AS (
-		    SELECT o.id, o.state, c.telegram_chat_id, c.kind = 'private' AS private, c.language
+		    SELECT o.id, o.state, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
+		           CASE WHEN o.action = 'edit' THEN (
+		               SELECT max(mm.telegram_message_id) FROM match_messages mm
+		               WHERE mm.match_id = o.match_id AND mm.telegram_chat_id = c.telegram_chat_id) END AS edits
 		    FROM outbox o JOIN chats c ON c.id = o.chat_id
 		    WHERE o.chat_id = $1 AND o.state IN ('planned', 'sending')
 		      AND c.parked_at IS NULL AND (c.frozen_until IS NULL OR c.frozen_until <= now())
@@ -58,7 +61,8 @@ func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, er
 		UPDATE outbox o
 		SET state = 'sending', attempts = o.attempts + 1, perhaps_sent = o.perhaps_sent + (head.state = 'sending')::int
 		FROM head WHERE o.id = head.id
-		RETURNING o.id, o.chat_id, head.telegram_chat_id, head.private, head.language, o.kind, o.payload,
+		RETURNING o.id, o.chat_id, o.action, coalesce(head.edits, 0), coalesce(o.callback_query_id, ''),
+		          head.telegram_chat_id, head.private, head.language, o.kind, o.payload,
 		          coalesce(o.reply_to, 0), coalesce(o.thread_id, 0), o.attempts, o.perhaps_sent`
 	rows, err := o.pool.Query(ctx, sql, chat)
 	if err != nil {
@@ -66,8 +70,8 @@ func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, er
 	}
 	items, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*outbox.Item, error) {
 		var i outbox.Item
-		err := row.Scan(&i.ID, &i.Chat, &i.To, &i.Private, &i.Language, &i.Kind, &i.Payload, &i.ReplyTo, &i.Thread,
-			&i.Attempts, &i.PerhapsSent)
+		err := row.Scan(&i.ID, &i.Chat, &i.Action, &i.Edits, &i.Button, &i.To, &i.Private, &i.Language,
+			&i.Kind, &i.Payload, &i.ReplyTo, &i.Thread, &i.Attempts, &i.PerhapsSent)
 		return &i, err
 	})
 	if err != nil {
@@ -84,8 +88,12 @@ func (o *Outbox) Finish(ctx context.Context, r outbox.Result) error {
 	var batch pgx.Batch
 	if r.Failure == nil {
 		batch.Queue(`
-			UPDATE outbox SET state = 'sent', telegram_message_id = $2, finished_at = now()
-			WHERE id = $1 AND state = 'sending'`, r.Item.ID, r.MessageID)
+			WITH sent AS (
+			    UPDATE outbox SET state = 'sent', telegram_message_id = $2, finished_at = now()
+			    WHERE id = $1 AND state = 'sending' RETURNING match_id, action)
+			INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id)
+			SELECT $3, $2, match_id FROM sent WHERE match_id IS NOT NULL AND action = 'send' AND $2 > 0
+			ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`, r.Item.ID, r.MessageID, r.Item.To)
 	} else {
 		queueFailure(&batch, r)
 	}
@@ -106,6 +114,11 @@ func queueFailure(batch *pgx.Batch, r outbox.Result) {
 			INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
 			SELECT 'notice', id, convert_to(payload::text, 'UTF8'), $2, attempts, created_at FROM dead`,
 			r.Item.ID, reason)
+		return
+	case outbox.Pointless:
+		batch.Queue(`
+			UPDATE outbox SET state = 'expired', last_error = $2, finished_at = now()
+			WHERE id = $1 AND state = 'sending'`, r.Item.ID, reason)
 		return
 	case outbox.Ambiguous:
 		batch.Queue(`UPDATE outbox SET last_error = $2 WHERE id = $1 AND state = 'sending'`, r.Item.ID, reason)

@@ -71,7 +71,10 @@ func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	m.mustWait(t, 1, 2)
-	want := &outbox.Item{ID: 1, Chat: 1, To: -100, Language: "en", Kind: "a", Payload: []byte(`{"n": 1}`), ReplyTo: 7, Thread: 8, Attempts: 1}
+	want := &outbox.Item{
+		ID: 1, Chat: 1, Action: outbox.Send, To: -100, Language: "en", Kind: "a", Payload: []byte(`{"n": 1}`),
+		ReplyTo: 7, Thread: 8, Attempts: 1,
+	}
 	if diff := cmp.Diff(want, m.take(t, 1)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -81,7 +84,10 @@ func TestTake(t *testing.T) {
 		t.Errorf("again (-want +got):\n%s", diff)
 	}
 	m.mustWait(t, 1, 2)
-	private := &outbox.Item{ID: 2, Chat: 2, To: 5, Private: true, Language: "en", Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}
+	private := &outbox.Item{
+		ID: 2, Chat: 2, Action: outbox.Send, To: 5, Private: true, Language: "en", Kind: "b", Payload: []byte(`{"n": 2}`),
+		Attempts: 1,
+	}
 	if diff := cmp.Diff(private, m.take(t, 2)); diff != "" {
 		t.Errorf("private (-want +got):\n%s", diff)
 	}
@@ -143,6 +149,10 @@ func TestFinishFailures(t *testing.T) {
 			"dead attempts 1 perhaps 0 message 0 error why finished true",
 			&outbox.Item{ID: 3, Attempts: 1}, []outbox.ChatID{1, 2},
 		},
+		outbox.Pointless: {
+			"expired attempts 1 perhaps 0 message 0 error why finished true",
+			&outbox.Item{ID: 3, Attempts: 1}, []outbox.ChatID{1, 2},
+		},
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +167,7 @@ func TestFinishFailures(t *testing.T) {
 				t.Errorf("the notice is %s, want %s", got, tc.row)
 			}
 			m.mustWait(t, tc.waiting...)
-			ids := cmpopts.IgnoreFields(outbox.Item{}, "Chat", "To", "Language", "Kind", "Payload", "ReplyTo", "Thread")
+			ids := cmpopts.IgnoreFields(outbox.Item{}, "Chat", "Action", "To", "Language", "Kind", "Payload", "ReplyTo", "Thread")
 			if diff := cmp.Diff(tc.again, m.take(t, 1), ids); diff != "" {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}
@@ -179,7 +189,7 @@ func TestFinishFailures(t *testing.T) {
 // TestFinishTextThatCannotBeStored holds a lane free of what a broken answer may contain.
 func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
-	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected} {
+	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Pointless} {
 		m := newMail(t)
 		r := outbox.Result{Item: *m.take(t, 1), Failure: &outbox.Failure{Class: class, Err: errors.New("<b>\x00Bad\xff gateway")}}
 		m.finish(t, r)

@@ -1,6 +1,6 @@
 // Package postgres keeps everything in PostgreSQL: it holds every SQL statement of the bot, each beside the method that
-// runs it. It implements the stores that other packages ask for (ranking.Store, outbox.Store, intake's dead letters)
-// and decides nothing: it reads, and it applies.
+// runs it. It implements the stores that other packages ask for (ranking.Store, ranking.Ledger, outbox.Store,
+// intake's dead letters) and decides nothing: it reads, and it applies.
 package postgres
 
 import (

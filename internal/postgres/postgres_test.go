@@ -136,6 +136,11 @@ var (
 	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
 )
 
+// aliceBeatsBob is a report that needs no more than those two.
+var aliceBeatsBob = ranking.Report{
+	A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 3, B: 1}},
+}
+
 // asNew is the change that makes a person known.
 func asNew(p ranking.Person) ranking.PlayerChange {
 	return ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
@@ -179,7 +184,7 @@ func (w *world) read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 // match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
 func match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID, ScoreA: 3, ScoreB: 1, K: snap.Ladder.K,
+		Group: snap.Group, Ladder: snap.Ladder.ID, Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, K: snap.Ladder.K,
 		ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
 	}
 	for i, k := range snap.People[:2] {
@@ -213,8 +218,8 @@ func (w *world) play(t *testing.T, key string, a, b ranking.Person) {
 
 // tables are those in which a command leaves something.
 var tables = []string{
-	"chats", "groups", "ladders", "players", "group_players", "matches", "match_players", "elo_history",
-	"handled_commands", "outbox", "dead_letters",
+	"chats", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes", "match_messages",
+	"elo_history", "handled_commands", "outbox", "dead_letters",
 }
 
 // contents returns all rows of all tables.

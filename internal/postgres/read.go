@@ -20,6 +20,12 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	if q.Top > 0 {
 		queueRanking(&batch, q, &snap)
 	}
+	if q.Match != nil {
+		queueMatchRef(&batch, q, &snap)
+	}
+	if q.Course != nil {
+		queueCourse(&batch, *q.Course, &snap.Course)
+	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return ranking.Snapshot{}, fmt.Errorf("read: %w", translate(err))
 	}
@@ -31,7 +37,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(g.id, 0),
-		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false)
+		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
+		       coalesce(l.uneven_teams_allowed, false)
 		FROM (VALUES ($2::bigint)) AS wanted (telegram_chat_id)
 		LEFT JOIN chats c USING (telegram_chat_id)
 		LEFT JOIN groups g ON g.chat_id = c.id
@@ -39,7 +46,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	batch.Queue(sql, q.Key, q.Chat.ID).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Group,
-			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed)
+			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed)
 	})
 }
 
@@ -93,10 +100,11 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 	var k ranking.Known
 	var byID, byUsername ranking.Player
 	var s ranking.Standing
-	err := row.Scan(&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
+	fields := append([]any{
+		&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
 		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
-		&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Version,
-		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, &k.Namesakes, &k.Earlier, &k.Position)
+	}, standingFields(&s)...)
+	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Position)...)
 	if byID.ID != 0 {
 		k.ByID = &byID
 	}
@@ -112,39 +120,21 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 // queueRanking reads the top of the ranking. Equal ratings share a position and stand in the order in which they came
 // into the ladder.
 func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const ladder = `
-		WITH ladder AS (
+	const ladder = `(
 		    SELECT l.id FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default
-		    WHERE c.telegram_chat_id = $1
-		)`
-	const top = ladder + `
-		SELECT top.id, top.player_id, top.name, top.elo, top.won, top.drawn, top.lost, top.position,
-		       coalesce(p.username, ''), namesakes.others, namesakes.earlier
-		FROM ladder CROSS JOIN LATERAL (
-		    SELECT s.*, rank() OVER (ORDER BY s.elo DESC) AS position
-		    FROM group_players s WHERE s.ladder_id = ladder.id AND s.played > 0
-		    ORDER BY s.elo DESC, s.id LIMIT $2
-		) AS top
-		JOIN players p ON p.id = top.player_id
-		CROSS JOIN LATERAL (
-		    SELECT count(*) AS others, count(*) FILTER (WHERE o.id < top.id) AS earlier
-		    FROM group_players o
-		    WHERE o.ladder_id = top.ladder_id AND o.id <> top.id AND lower(o.name) = lower(top.name)
-		) AS namesakes
-		ORDER BY top.elo DESC, top.id`
+		    WHERE c.telegram_chat_id = $1)`
+	const top = contenders + ladder + ` AND s.played > 0 ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(top, q.Chat.ID, q.Top).Query(func(rows pgx.Rows) error {
-		var err error
-		snap.Ranked, err = pgx.CollectRows(rows, scanRanked)
+		all, err := pgx.CollectRows(rows, scanContender)
+		for i, c := range all {
+			r := ranking.Ranked{Contender: c, Position: i + 1}
+			if i > 0 && c.Elo == all[i-1].Elo {
+				r.Position = snap.Ranked[i-1].Position
+			}
+			snap.Ranked = append(snap.Ranked, r)
+		}
 		return err
 	})
-	const total = ladder + `
-		SELECT count(*) FROM ladder JOIN group_players s ON s.ladder_id = ladder.id AND s.played > 0`
+	const total = `SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.ladder_id = ` + ladder
 	batch.Queue(total, q.Chat.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&snap.Total) })
-}
-
-func scanRanked(row pgx.CollectableRow) (ranking.Ranked, error) {
-	var r ranking.Ranked
-	err := row.Scan(&r.ID, &r.Player, &r.Name, &r.Elo, &r.Won, &r.Drawn, &r.Lost, &r.Position,
-		&r.Username, &r.Namesakes, &r.Earlier)
-	return r, err
 }

@@ -22,12 +22,12 @@ func TestRoundTrips(t *testing.T) {
 		// a connection that was idle for a second is tried out, which a slow machine must not count here
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
-	service := ranking.NewService(postgres.NewStore(pool, ignore), slog.New(slog.DiscardHandler))
+	service := ranking.NewService(postgres.NewStore(pool, ignore), slog.New(slog.DiscardHandler), ranking.Settings{})
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}
 	record := func(key string) error {
-		return service.RecordMatch(t.Context(), origin(key), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+		return service.RecordMatch(t.Context(), origin(key), aliceBeatsBob)
 	}
 	commands := []struct {
 		name string

@@ -61,7 +61,7 @@ func TestAtOnce(t *testing.T) {
 	const reporters, each = 8, 50
 	g := newGame(t)
 	other := postgres.NewStore(connect(t, g.url), func(ranking.ChatID) {})
-	services := []*ranking.Service{g.Service, ranking.NewService(other, slog.New(slog.DiscardHandler))}
+	services := []*ranking.Service{g.Service, ranking.NewService(other, slog.New(slog.DiscardHandler), ranking.Settings{})}
 	players := []ranking.Person{alice, bob, carol, zoe}
 	var work errgroup.Group
 	for r := range reporters {
@@ -69,7 +69,7 @@ func TestAtOnce(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(r), 1))
 			for i := range each {
 				pair := random.Perm(len(players))
-				report := ranking.Report{A: players[pair[0]], B: players[pair[1]], ScoreA: random.IntN(4), ScoreB: random.IntN(4)}
+				report := singles(players[pair[0]], players[pair[1]], random.IntN(4), random.IntN(4))
 				o := from(&players[r%len(players)], fmt.Sprintf("m:%d:%d", r, i))
 				if err := services[r%2].RecordMatch(t.Context(), o, report); err != nil {
 					return fmt.Errorf("match %s: %w", o.Key, err)

@@ -11,7 +11,7 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 		name:   "join",
 		people: cast{*o.Sender},
 		needed: 1,
-		decide: func(snap Snapshot) Changes {
+		decide: func(snap Snapshot) (Changes, error) {
 			known := snap.People[0]
 			standing := known.standing(snap.Ladder)
 			changes := Changes{Notice: Joined{
@@ -23,7 +23,7 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 			if known.Standing == nil {
 				changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
 			}
-			return changes
+			return changes, nil
 		},
 	})
 }

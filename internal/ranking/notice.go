@@ -12,6 +12,9 @@ const (
 	KindMatchRecorded = "match_recorded"
 	KindRankingPage   = "ranking_page"
 	KindJoined        = "joined"
+	KindMatchUndone   = "match_undone"
+	KindMatchFixed    = "match_fixed"
+	KindPlayersMerged = "players_merged"
 	KindRefusal       = "refusal"
 )
 
@@ -22,12 +25,26 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
-// MatchRecorded tells of a match that counts now. The side that scored more comes first.
+// MatchRecorded tells of a match. It is what the match's card says, at first and whenever the card changes. The side
+// that scored more comes first.
 type MatchRecorded struct {
-	Number     int       `json:"number"` // filled in by the store, which draws it
-	Sides      [2]Side   `json:"sides"`
-	NewPlayers []Name    `json:"new_players,omitempty"` // who was not in the ladder before
-	ReportedBy *Reporter `json:"reported_by,omitempty"` // set when no player reported it
+	Number     int        `json:"number"` // filled in by the store, which draws it
+	Sides      [2]Side    `json:"sides"`
+	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, when the score counts sets
+	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
+	ReportedBy *Reporter  `json:"reported_by,omitempty"` // set when no player reported it
+	Was        *OldScore  `json:"was,omitempty"`         // what the score was before it was corrected
+	Undone     bool       `json:"undone,omitempty"`      // it does not count any more
+	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // not set when both sides turned out to be the same person
+}
+
+// SetScore is the points of one set, in the order of the sides.
+type SetScore [2]int
+
+// OldScore is a score that has been corrected, in the order of the sides as they stand now.
+type OldScore struct {
+	Score [2]int     `json:"score"`
+	Sets  []SetScore `json:"sets,omitempty"`
 }
 
 // Side is one side of a match.
@@ -50,6 +67,50 @@ type Reporter struct {
 
 // Kind implements Notice.
 func (MatchRecorded) Kind() string { return KindMatchRecorded }
+
+// MatchUndone tells that a match does not count any more.
+type MatchUndone struct {
+	Number int        `json:"number"`
+	Sides  [2]Side    `json:"sides"` // as the match had been recorded
+	Sets   []SetScore `json:"sets,omitempty"`
+	By     Reporter   `json:"by"`
+	Moved
+}
+
+// Kind implements Notice.
+func (MatchUndone) Kind() string { return KindMatchUndone }
+
+// MatchFixed tells that the score of a match has been corrected.
+type MatchFixed struct {
+	Number int        `json:"number"`
+	Sides  [2]Side    `json:"sides"` // as the match counts now
+	Sets   []SetScore `json:"sets,omitempty"`
+	Was    OldScore   `json:"was"`
+	By     Reporter   `json:"by"`
+	Moved
+}
+
+// Kind implements Notice.
+func (MatchFixed) Kind() string { return KindMatchFixed }
+
+// PlayersMerged tells that a player who was known by a username alone turned out to be another player of the ladder,
+// so that the results of both are one person's.
+type PlayersMerged struct {
+	Username string `json:"username"`         // without @
+	Name     Name   `json:"name"`             // who it is
+	Undone   []int  `json:"undone,omitempty"` // the numbers of matches that this person would have played against themself
+	Moved
+}
+
+// Kind implements Notice.
+func (PlayersMerged) Kind() string { return KindPlayersMerged }
+
+// Moved tells how ratings have moved because matches were replayed: from what everybody had before to what they have
+// now, those whom the notice is about first.
+type Moved struct {
+	Ratings []RatingChange `json:"ratings"`
+	Others  int            `json:"others,omitempty"` // how many more ratings have moved
+}
 
 // RankingPage tells the beginning of a ladder's ranking.
 type RankingPage struct {
@@ -93,12 +154,29 @@ const (
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
 	NotAPerson    RefusalCode = "not_a_person"     // Name is perhaps a bot, and no person of that name has been seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // others kept changing the same standings; nothing was recorded
+
+	UnevenTeams RefusalCode = "uneven_teams" // the ladder wants sides of the same size
+
+	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
+	NotAboutAMatch RefusalCode = "not_about_match"  // the message that was replied to tells of no match
+	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match of the last Minutes in the group
+	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has no match of their own
+	NotYours       RefusalCode = "not_yours"        // the sender neither played nor reported the match and is no admin
+	TooLate        RefusalCode = "too_late"         // the match is older than Minutes, and the sender is no admin
+	UndoneAlready  RefusalCode = "undone_already"   // the match does not count any more
+	SameScore      RefusalCode = "same_score"       // the match has the score already that it was to get
+	AdminsUnknown  RefusalCode = "admins_unknown"   // it could not be found out whether the sender is an admin
+	Inconsistent   RefusalCode = "inconsistent"     // what is stored contradicts itself, so nothing can be reckoned anew
+	UnknownButton  RefusalCode = "unknown_button"   // the button means nothing any more
 )
 
 // Refusal tells why nothing was changed.
 type Refusal struct {
-	Code RefusalCode `json:"code"`
-	Name string      `json:"name,omitempty"` // whom it is about, where the code says so
+	Code   RefusalCode `json:"code"`
+	Name   string      `json:"name,omitempty"`   // whom it is about, where the code says so
+	Number int         `json:"number,omitempty"` // the match that it is about
+	// Minutes is how long those who played or reported a match may take it back.
+	Minutes int `json:"minutes,omitempty"`
 }
 
 // Kind implements Notice.

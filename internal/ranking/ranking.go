@@ -28,6 +28,10 @@ type (
 	PlayerID int64
 	// StandingID is the id of a player's standing in a ladder.
 	StandingID int64
+	// MatchID is the id of a match.
+	MatchID int64
+	// HistoryID is the id of an entry of the history.
+	HistoryID int64
 )
 
 // Origin says where a command came from: who sent it, when, and where the answer goes.
@@ -37,6 +41,9 @@ type Origin struct {
 	Chat   Chat
 	Sender *Person // nil when the sender has no name of their own, as an anonymous admin has none
 	SentAt time.Time
+	// Button is the id of the press of a button that the command came by, empty for a message. A press is answered
+	// where it was made; the chat is told only of what it changes.
+	Button string
 	// ReplyTo and Thread are the address of the answer: the message that it answers and the topic that it belongs to,
 	// 0 for none.
 	ReplyTo, Thread int64
@@ -84,24 +91,9 @@ type Player struct {
 
 // Ladder is one ranking of a group, with its rules.
 type Ladder struct {
-	ID           LadderID
-	StartElo     int
-	K            int
-	DrawsAllowed bool
-}
-
-// Standing is a player's place in a ladder. Ratings are between elo.Min and elo.Max.
-type Standing struct {
-	ID       StandingID // 0 while it is not stored
-	Player   PlayerID
-	Name     string // what the group last knew the player by
-	Elo      int
-	StartElo int
-	BestElo  int
-	Version  int64
-	Played   int
-	Won      int
-	Drawn    int
-	Lost     int
-	Streak   int // wins in a row, or losses in a row as a negative number
+	ID                 LadderID
+	StartElo           int
+	K                  int
+	DrawsAllowed       bool
+	UnevenTeamsAllowed bool // the sides may differ in size
 }

@@ -2,24 +2,29 @@ package ranking
 
 import (
 	"context"
+	"slices"
 	"time"
-
-	"elobot/internal/elo"
 )
 
-// Report is a match as somebody reports it.
+// Report is a match as somebody reports it: who played whom, and the score, or the scores of the sets.
 type Report struct {
-	A, B           Person
-	ScoreA, ScoreB int // 0 to 999
+	A, B   []Person // at least one on each side, side A the one whose scores come first
+	Scores []Score  // at least one
 }
 
-// RecordMatch records a singles match, moves both ratings and tells the group.
+// RecordMatch records a match, moves the ratings of all who played and tells the group.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
-	if same(r.A, r.B) {
-		return s.Answer(ctx, o, Refusal{Code: SamePlayer})
+	rec := recording{result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
+	for side, people := range [][]Person{r.A, r.B} {
+		for _, p := range people {
+			i := rec.people.add(p)
+			if slices.Contains(rec.players, i) {
+				return s.Answer(ctx, o, Refusal{Code: SamePlayer})
+			}
+			rec.players, rec.sides = append(rec.players, i), append(rec.sides, side+1)
+		}
 	}
-	rec := recording{report: r, playedAt: o.SentAt, reporter: -1}
-	rec.a, rec.b = rec.people.add(r.A), rec.people.add(r.B)
+	rec.even = len(r.A) == len(r.B)
 	if o.Sender != nil {
 		rec.reporter = rec.people.add(*o.Sender)
 	}
@@ -34,77 +39,105 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 
 // recording is a match on its way into the store.
 type recording struct {
-	report   Report
+	result   Result
+	even     bool // both sides have as many players
 	playedAt time.Time
 	people   cast
-	a, b     int // who plays, as indexes into people
-	reporter int // who reports it, -1 for somebody without a name
+	players  []int // who plays, as indexes into people
+	sides    []int // on which side each of the players is
+	reporter int   // who reports it, as an index into people; -1 for somebody without a name
 }
 
 func (r recording) refuse(snap Snapshot) Notice {
-	for _, i := range []int{r.a, r.b} {
+	for _, i := range r.players {
 		p, k := r.people[i], snap.People[i]
 		if p.Doubtful && (k.Player == nil || k.Player.UserID == 0) {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
-	if a, b := snap.People[r.a].Player, snap.People[r.b].Player; a != nil && b != nil && a.ID == b.ID {
-		return Refusal{Code: SamePlayer} // named in two ways
-	}
-	if l := snap.Ladder; r.report.ScoreA == r.report.ScoreB && l.ID != 0 && !l.DrawsAllowed {
+	switch l := snap.Ladder; {
+	case r.sameTwice(snap):
+		return Refusal{Code: SamePlayer}
+	case l.ID == 0:
+		return nil // the rules will be those that every group begins with, once there is one
+	case r.result.A == r.result.B && !l.DrawsAllowed:
 		return Refusal{Code: NoDraws}
+	case !r.even && !l.UnevenTeamsAllowed:
+		return Refusal{Code: UnevenTeams}
 	}
 	return nil
 }
 
-func (r recording) decide(snap Snapshot) Changes {
-	a, b := snap.People[r.a], snap.People[r.b]
-	if a.Player.ID == b.Player.ID {
-		return Changes{Notice: Refusal{Code: SamePlayer}} // which shows only now that both are known
+// sameTwice tells whether two of the players are the same person, named in two ways.
+func (r recording) sameTwice(snap Snapshot) bool {
+	seen := make(map[PlayerID]bool, len(r.players))
+	for _, i := range r.players {
+		if p := snap.People[i].Player; p != nil {
+			if seen[p.ID] {
+				return true
+			}
+			seen[p.ID] = true
+		}
 	}
-	score := elo.ScoreOf(r.report.ScoreA, r.report.ScoreB)
-	beforeA, beforeB := a.standing(snap.Ladder), b.standing(snap.Ladder)
-	change := elo.Change(snap.Ladder.K, []int{beforeA.Elo}, []int{beforeB.Elo}, score)
+	return false
+}
+
+func (r recording) decide(snap Snapshot) (Changes, error) {
+	if n := r.refuse(snap); n != nil {
+		return Changes{Notice: n}, nil // which shows only now that everybody is known
+	}
 	m := &NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID,
-		ScoreA: r.report.ScoreA, ScoreB: r.report.ScoreB, K: snap.Ladder.K, PlayedAt: r.playedAt,
-		Players: []MatchPlayer{
-			{Side: 1, Before: beforeA, After: beforeA.after(score, change)},
-			{Side: 2, Before: beforeB, After: beforeB.after(elo.Win-score, -change)},
-		},
+		Group: snap.Group, Ladder: snap.Ladder.ID, Result: r.result, K: snap.Ladder.K, PlayedAt: r.playedAt,
+		Players: make([]MatchPlayer, len(r.players)),
 	}
+	parts, standings := make([]Part, len(r.players)), make([]*Standing, len(r.players))
+	for i, person := range r.players {
+		p := &m.Players[i]
+		p.Side, p.Before = r.sides[i], snap.People[person].standing(snap.Ladder)
+		p.After = p.Before
+		parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.After
+	}
+	play(m.K, m.Score, parts, standings)
 	if r.reporter >= 0 {
 		m.ReportedBy = snap.People[r.reporter].Player.ID
 	}
-	return Changes{Match: m, Notice: r.notice(snap, m)}
+	return Changes{Match: m, Notice: r.notice(snap, m)}, nil
 }
 
 // notice tells of the match.
 func (r recording) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	called := names(snap.People)
-	n := MatchRecorded{Sides: [2]Side{
-		{Score: m.ScoreA, Players: []RatingChange{m.Players[0].change(called[r.a])}},
-		{Score: m.ScoreB, Players: []RatingChange{m.Players[1].change(called[r.b])}},
-	}}
-	if m.ScoreB > m.ScoreA {
-		n.Sides[0], n.Sides[1] = n.Sides[1], n.Sides[0]
+	var sides [2]Side
+	for i, p := range m.Players {
+		side := &sides[p.Side-1]
+		side.Players = append(side.Players, RatingChange{
+			Name: called[r.players[i]], Before: p.Before.Elo, After: p.After.Elo,
+		})
 	}
-	for _, i := range []int{r.a, r.b} {
+	n := card(m.Result, sides)
+	for _, i := range r.players {
 		if snap.People[i].Standing == nil {
 			n.NewPlayers = append(n.NewPlayers, called[i])
 		}
 	}
+	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
 	switch {
 	case r.reporter < 0:
 		n.ReportedBy = &Reporter{}
-	case m.ReportedBy != m.Players[0].Before.Player && m.ReportedBy != m.Players[1].Before.Player:
+	case !slices.ContainsFunc(m.Players, plays):
 		n.ReportedBy = &Reporter{Name: &called[r.reporter]}
 	}
 	return n
 }
 
-func (p MatchPlayer) change(name Name) RatingChange {
-	return RatingChange{Name: name, Before: p.Before.Elo, After: p.After.Elo}
+// card tells of a result, given with the players of side A and side B, in the order of cards.
+func card(r Result, sides [2]Side) MatchRecorded {
+	if r.B > r.A {
+		r = r.swapped()
+		sides[0], sides[1] = sides[1], sides[0]
+	}
+	sides[0].Score, sides[1].Score = r.A, r.B
+	return MatchRecorded{Sides: sides, Sets: r.setScores()}
 }
 
 // standing returns the person's standing, or the one that they begin with in the ladder.
@@ -116,23 +149,4 @@ func (k Known) standing(l Ladder) Standing {
 		Player: k.Player.ID, Name: k.Player.Name,
 		Elo: l.StartElo, StartElo: l.StartElo, BestElo: l.StartElo,
 	}
-}
-
-// after returns the standing after a match with this score and this change of the rating.
-func (s Standing) after(score elo.Score, change int) Standing {
-	s.Elo += change
-	s.BestElo = max(s.BestElo, s.Elo)
-	s.Played++
-	switch score {
-	case elo.Win:
-		s.Won++
-		s.Streak = max(s.Streak, 0) + 1
-	case elo.Loss:
-		s.Lost++
-		s.Streak = min(s.Streak, 0) - 1
-	default:
-		s.Drawn++
-		s.Streak = 0
-	}
-	return s
 }

@@ -57,10 +57,10 @@ func TestRedelivery(t *testing.T) {
 	g := newGame(t)
 	for name, run := range map[string]func(o ranking.Origin) error{
 		"match": func(o ranking.Origin) error {
-			return g.RecordMatch(t.Context(), o, ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+			return g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1))
 		},
 		"refusal": func(o ranking.Origin) error {
-			return g.RecordMatch(t.Context(), o, ranking.Report{A: alice, B: alice, ScoreA: 3, ScoreB: 1})
+			return g.RecordMatch(t.Context(), o, singles(alice, alice, 3, 1))
 		},
 		"join":    func(o ranking.Origin) error { return g.Join(t.Context(), o) },
 		"ranking": func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },

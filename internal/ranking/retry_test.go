@@ -65,6 +65,12 @@ func (e *easy) Exclusively(ctx context.Context, _ ranking.ExternalChatID, fn fun
 	return fn(ctx, e)
 }
 
+func (e *easy) Rewrite(context.Context, ranking.Rewrite) error { return nil }
+
+func (e *easy) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.Shared) ([]ranking.LadderMerge, error)) error {
+	return nil
+}
+
 // try is an attempt to apply: how long after the command came, and whether it held the group.
 type try struct {
 	After     time.Duration
@@ -85,8 +91,8 @@ func TestRetries(t *testing.T) {
 					tries = append(tries, try{time.Since(begun), exclusive})
 				}}
 				store.left.Store(int64(lost))
-				service := ranking.NewService(store, slog.New(logged))
-				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+				service := ranking.NewService(store, slog.New(logged), ranking.Settings{})
+				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,8 +132,8 @@ func TestNothingCanBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := losing{Store: &easy{}, left: new(atomic.Int64), log: func(bool) {}}
 		store.left.Store(1000)
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler))
-		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("error is %v: the command would count as handled", err)
 		}
@@ -140,10 +146,10 @@ func TestStoppedBetweenRetries(t *testing.T) {
 		memory := &easy{}
 		store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 		store.left.Store(1000)
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler))
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		err := service.RecordMatch(ctx, from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3})
+		err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
 		if !errors.Is(err, context.DeadlineExceeded) || len(memory.applied) > 0 {
 			t.Errorf("error is %v, applied %v", err, memory.applied)
 		}
@@ -156,8 +162,8 @@ func TestTooManyAtOnce(t *testing.T) {
 	g := newGame(t)
 	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(4)
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler))
-	o, report := from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1}
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
 	for range 2 {
 		if err := service.RecordMatch(t.Context(), o, report); err != nil {
 			t.Fatal(err)
@@ -182,8 +188,8 @@ func TestRetryOnTheRealStore(t *testing.T) {
 	g := newGame(t)
 	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(1)
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler))
-	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), ranking.Report{A: alice, B: bob, ScoreA: 3, ScoreB: 1})
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,13 +20,23 @@ const (
 // answer committed together, or with an error and nothing changed; called again with the same key it changes nothing
 // and succeeds.
 type Service struct {
-	store Store
-	log   *slog.Logger
+	store    Store
+	log      *slog.Logger
+	settings Settings
+}
+
+// Settings of a Service. The zero value of a field stands for its default.
+type Settings struct {
+	// UndoWindow is how long those who played or reported a match may undo or correct it, default 24 h.
+	UndoWindow time.Duration
 }
 
 // NewService returns a service that keeps everything in the store.
-func NewService(store Store, log *slog.Logger) *Service {
-	return &Service{store: store, log: log}
+func NewService(store Store, log *slog.Logger, settings Settings) *Service {
+	if settings.UndoWindow == 0 {
+		settings.UndoWindow = 24 * time.Hour
+	}
+	return &Service{store: store, log: log, settings: settings}
 }
 
 // Answer answers a command that changes nothing else.
@@ -35,9 +45,12 @@ func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	if o.Sender != nil {
 		people.add(*o.Sender) // any command claims the player that was only named so far
 	}
-	return s.handle(ctx, o, command{name: "answer", people: people, decide: func(Snapshot) Changes {
-		return Changes{Notice: n}
-	}})
+	return s.handle(ctx, o, command{name: "answer", people: people, decide: answer(n)})
+}
+
+// answer decides that nothing changes, and that this is told.
+func answer(n Notice) func(Snapshot) (Changes, error) {
+	return func(Snapshot) (Changes, error) { return Changes{Notice: n}, nil }
 }
 
 // command is the part of a command's handling that differs from kind to kind.
@@ -46,10 +59,20 @@ type command struct {
 	people cast
 	needed int // the first so many people are added when they are not known
 	top    int // how many rows of the ranking it shows
+	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
+	// of the ladder from that match on.
+	match *MatchRef
 	// decide turns what there is into what shall change. It may run several times.
-	decide func(Snapshot) Changes
+	decide func(Snapshot) (Changes, error)
 	// refuse, if set, is asked before anybody is added.
 	refuse func(Snapshot) Notice
+	// permit, if set, refuses whoever may not, once nothing else is in the way. It may ask the messenger, so it is
+	// called outside any transaction.
+	permit func(context.Context, Snapshot) Notice
+}
+
+func (c command) query(o Origin) Query {
+	return Query{Key: o.Key, Chat: o.Chat, People: c.people, Top: c.top, Match: c.match}
 }
 
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
@@ -70,9 +93,12 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	if errors.Is(err, ErrConflict) {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
-		err = s.once(ctx, s.store, o, command{decide: func(Snapshot) Changes {
-			return Changes{Notice: Refusal{Code: TooManyAtOnce}}
-		}})
+		err = s.attempt(ctx, o, command{decide: answer(Refusal{Code: TooManyAtOnce})}, 1)
+	}
+	if errors.Is(err, ErrInconsistent) {
+		s.log.ErrorContext(ctx, "what is stored contradicts itself: `elobot verify` says where", "command", c.name,
+			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
+		err = s.attempt(ctx, o, command{decide: answer(Refusal{Code: Inconsistent})}, 1)
 	}
 	if err != nil && !errors.Is(err, ErrHandled) {
 		return fmt.Errorf("%s: %w", c.name, err)
@@ -80,49 +106,132 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	return nil
 }
 
-// attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again.
+// attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
+// what takes a match back holds it from the beginning.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	if attempt == 1 {
-		return s.once(ctx, s.store, o, c)
+	snap, refusal, err := s.acquaint(ctx, o, c)
+	switch {
+	case err != nil:
+		return err
+	case refusal != nil:
+		c.decide = answer(refusal)
+	case attempt > 1 || c.match != nil:
+		return s.store.Exclusively(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
+			return again(ctx, store, o, c, snap)
+		})
 	}
-	return s.store.Exclusively(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
-		return s.once(ctx, store, o, c)
-	})
+	return apply(ctx, s.store, o, c, snap)
 }
 
-func (s *Service) once(ctx context.Context, store Store, o Origin, c command) error {
-	q := Query{Key: o.Key, Chat: o.Chat, People: c.people, Top: c.top}
+// again reads and decides anew, now that the group is held and nothing can change any more.
+func again(ctx context.Context, store Store, o Origin, c command, known Snapshot) error {
+	q := c.query(o)
+	m := known.Match
+	if m != nil { // that one and no other, also if the sender's last match is another one by now
+		q.Match = &MatchRef{Number: m.Number}
+		q.Course = &CourseFrom{Ladder: m.Ladder, Number: m.Number}
+	}
 	snap, err := store.Read(ctx, q)
+	if m != nil && snap.Match != nil {
+		snap.Match.ByCommand = m.ByCommand
+	}
+	switch {
+	case err != nil:
+		return err
+	case snap.Handled:
+		return ErrHandled
+	}
+	if err := c.met(snap); err != nil {
+		return err
+	}
+	if c.refuse != nil {
+		if n := c.refuse(snap); n != nil {
+			c.decide = answer(n)
+		}
+	}
+	return apply(ctx, store, o, c, snap)
+}
+
+// apply decides, and has the store apply it.
+func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot) error {
+	changes, err := c.decide(snap)
 	if err != nil {
 		return err
 	}
+	changes.Key, changes.Chat = o.Key, snap.ChatID
+	changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
+	if o.Button != "" {
+		changes.Button, changes.Toast = o.Button, changes.Notice
+		if changes.Card == nil { // nothing has changed that others have to know
+			changes.Notice = nil
+		}
+	}
+	return store.Apply(ctx, changes)
+}
+
+// acquaint reads what the command concerns, after it has made known what is new in it: players who have turned out to be
+// the same person, the chat, and people. None of that is an effect of the command. It returns the refusal if the command
+// is refused; then nobody is added.
+func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, Notice, error) {
+	q := c.query(o)
+	snap, err := s.store.Read(ctx, q)
+	if err != nil {
+		return snap, nil, err
+	}
 	if snap.Handled {
-		return ErrHandled
+		return snap, nil, ErrHandled
 	}
-	decide := c.decide
-	if c.refuse != nil {
-		if n := c.refuse(snap); n != nil {
-			decide = func(Snapshot) Changes { return Changes{Notice: n} }
-			c.needed = 0
+	if same := merges(snap); len(same) > 0 {
+		for _, m := range same {
+			err := s.merge(ctx, m.from, m.into)
+			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
+				s.log.ErrorContext(ctx, "two players stay apart: `elobot verify` says what is wrong", "error", err)
+			} else if err != nil {
+				return snap, nil, err
+			}
+		}
+		if snap, err = s.store.Read(ctx, q); err != nil {
+			return snap, nil, err
 		}
 	}
-	if news := news(snap, q, c.needed); snap.ChatID == 0 || snap.Chat != o.Chat || len(news) > 0 {
-		if err := store.Introduce(ctx, o.Chat, news); err != nil {
-			return err
-		}
-		if snap, err = store.Read(ctx, q); err != nil {
-			return err
-		}
+	refusal := c.refused(ctx, snap)
+	if refusal != nil {
+		c.needed = 0
 	}
+	news := news(snap, q, c.needed)
+	if snap.ChatID != 0 && snap.Chat == o.Chat && len(news) == 0 {
+		return snap, refusal, nil
+	}
+	if err := s.store.Introduce(ctx, o.Chat, news); err != nil {
+		return snap, nil, err
+	}
+	if snap, err = s.store.Read(ctx, q); err != nil {
+		return snap, nil, err
+	}
+	return snap, refusal, c.met(snap)
+}
+
+// met returns an error unless everybody is known whom the command needs.
+func (c command) met(snap Snapshot) error {
 	for i, k := range snap.People[:c.needed] {
 		if k.Player == nil {
 			return fmt.Errorf("%w: person %d is gone again", ErrConflict, i+1)
 		}
 	}
-	changes := decide(snap)
-	changes.Key, changes.Chat = o.Key, snap.ChatID
-	changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
-	return store.Apply(ctx, changes)
+	return nil
+}
+
+// refused returns why the command is refused, or nil.
+func (c command) refused(ctx context.Context, snap Snapshot) Notice {
+	if c.refuse != nil {
+		if n := c.refuse(snap); n != nil {
+			return n
+		}
+	}
+	if c.permit != nil {
+		return c.permit(ctx, snap)
+	}
+	return nil
 }
 
 // news returns what the command has shown of its people that is not known yet.
@@ -132,4 +241,18 @@ func news(snap Snapshot, q Query, needed int) []PlayerChange {
 		changes = append(changes, sightings(p, snap.People[i], i < needed)...)
 	}
 	return changes
+}
+
+// samePerson is an unclaimed player and the known one who turned out to be the same person.
+type samePerson struct{ from, into Player }
+
+// merges returns the players among the people of a command who are the same person.
+func merges(snap Snapshot) []samePerson {
+	var all []samePerson
+	for _, k := range snap.People {
+		if k.ByID != nil && k.ByUsername != nil && k.ByID.ID != k.ByUsername.ID && k.ByUsername.UserID == 0 {
+			all = append(all, samePerson{from: *k.ByUsername, into: *k.ByID})
+		}
+	}
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +21,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(instanceVariable) != "" {
+		os.Exit(instanceMain())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var (
 	club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
@@ -39,28 +45,40 @@ type game struct {
 	keys  int
 }
 
-func newGame(t *testing.T) *game {
-	t.Helper()
-	g := &game{url: pgtest.New(t)}
-	g.pool = connect(t, g.url)
+func newGame(tb testing.TB) *game {
+	tb.Helper()
+	g := &game{url: pgtest.New(tb)}
+	g.pool = connect(tb, g.url)
 	g.store = postgres.NewStore(g.pool, func(ranking.ChatID) {})
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler))
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	return g
 }
 
-func connect(t *testing.T, url string) *pgxpool.Pool {
+// another returns another instance of the service on the same database.
+func (g *game) another(t *testing.T) *ranking.Service {
 	t.Helper()
+	store := postgres.NewStore(connect(t, g.url), func(ranking.ChatID) {})
+	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+}
+
+func connect(tb testing.TB, url string) *pgxpool.Pool {
+	tb.Helper()
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	config.MaxConns = 8
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	pool, err := pgxpool.NewWithConfig(tb.Context(), config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
+	tb.Cleanup(pool.Close)
 	return pool
+}
+
+// singles is a report of a match between two.
+func singles(a, b ranking.Person, scoreA, scoreB int) ranking.Report {
+	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: []ranking.Score{{A: scoreA, B: scoreB}}}
 }
 
 // origin is that of a command that was not there before.
@@ -107,7 +125,7 @@ func (g *game) count(t *testing.T, table string) (n int) {
 func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, ScoreA: scoreA, ScoreB: scoreB}); err != nil {
+	if err := g.RecordMatch(t.Context(), o, singles(a, b, scoreA, scoreB)); err != nil {
 		t.Fatal(err)
 	}
 	return g.notice(t, o.Key)
@@ -120,7 +138,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	var payload []byte
 	err := g.pool.QueryRow(t.Context(), `
 		SELECT kind, payload FROM outbox
-		WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) AND reply_to = 7 AND thread_id = 8`, key).Scan(&kind, &payload)
+		WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) AND reply_to = 7 AND thread_id = 8
+		ORDER BY id DESC LIMIT 1`, key).Scan(&kind, &payload)
 	if err != nil {
 		t.Fatalf("no answer was committed with the key %s: %v", key, err)
 	}
@@ -133,6 +152,10 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 		return decode[ranking.Joined](t, payload)
 	case ranking.KindRefusal:
 		return decode[ranking.Refusal](t, payload)
+	case ranking.KindMatchUndone:
+		return decode[ranking.MatchUndone](t, payload)
+	case ranking.KindMatchFixed:
+		return decode[ranking.MatchFixed](t, payload)
 	}
 	t.Fatalf("a notice of the kind %q", kind)
 	return nil
@@ -173,4 +196,22 @@ func (r *records) Handle(_ context.Context, record slog.Record) error {
 	defer r.mu.Unlock()
 	r.all = append(r.all, attrs)
 	return nil
+}
+
+// verify returns what differs between what is stored and what must be.
+func verify(t *testing.T, store *postgres.Store) (found []ranking.Finding) {
+	t.Helper()
+	err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// verifyClean replays everything that is stored, and finds nothing that differs.
+func verifyClean(t *testing.T, store *postgres.Store) {
+	t.Helper()
+	if found := verify(t, store); len(found) > 0 {
+		t.Errorf("what is stored differs from its replay: %+v", found)
+	}
 }

@@ -18,16 +18,15 @@ func (s *Service) ShowRanking(ctx context.Context, o Origin) error {
 		name:   "show ranking",
 		people: people,
 		top:    TopRows,
-		decide: func(snap Snapshot) Changes {
+		decide: func(snap Snapshot) (Changes, error) {
 			page := RankingPage{Title: snap.Chat.Title, Total: snap.Total}
 			for _, r := range snap.Ranked {
-				name := Name{Name: r.Name, Mark: mark(r.Username, r.Namesakes, r.Earlier)}
-				page.Rows = append(page.Rows, r.row(name, r.Position))
+				page.Rows = append(page.Rows, r.row(r.called(), r.Position))
 			}
 			if len(snap.People) > 0 {
 				page.Own = ownRow(snap)
 			}
-			return Changes{Notice: page}
+			return Changes{Notice: page}, nil
 		},
 	})
 }

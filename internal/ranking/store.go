@@ -14,7 +14,8 @@ var (
 	ErrConflict = errors.New("conflict with another transaction")
 )
 
-// Store keeps everything. Each method is one transaction of its own, except on the store that Exclusively lends.
+// Store keeps everything. Each method is one transaction of its own. The store that Exclusively lends is part of one that
+// is open already: there Merge and Exclusively must not be called.
 type Store interface {
 	// Read returns what the command concerns, in one round trip and without locks.
 	Read(ctx context.Context, q Query) (Snapshot, error)
@@ -26,9 +27,17 @@ type Store interface {
 	// Apply makes the changes, all or none, in one round trip. It fails with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
+	// Rewrite writes what a replay changes, and nothing else.
+	Rewrite(ctx context.Context, w Rewrite) error
+
 	// Exclusively runs fn in one transaction that holds the chat's group: nobody else records, undoes or merges in it
 	// meanwhile. The transaction commits when fn returns nil.
 	Exclusively(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
+
+	// Merge makes the unclaimed player from and the known player into one, in one transaction that holds both and all
+	// groups in which from is ranked: everything of from passes to into. decide gets the ladders in which both are ranked
+	// and returns what shall change in them. When from is claimed or merged by now, nothing changes.
+	Merge(ctx context.Context, from, into PlayerID, decide func([]Shared) ([]LadderMerge, error)) error
 }
 
 // Query says what a command concerns.
@@ -36,7 +45,24 @@ type Query struct {
 	Key    string
 	Chat   Chat
 	People []Person
-	Top    int // how many rows of the ranking are wanted, 0 for no ranking
+	Top    int       // how many rows of the ranking are wanted, 0 for no ranking
+	Match  *MatchRef // which match is wanted, nil for none
+	// Course asks for the course of a ladder as well. Only under Exclusively does it stay as it is read.
+	Course *CourseFrom
+}
+
+// MatchRef says which match of a group is meant: that with the Number; else the one that the message tells of, or that
+// the command with the key has made; else the last one that the first of the query's people has played or reported.
+type MatchRef struct {
+	Number  int
+	Message int64
+	Key     string
+}
+
+// CourseFrom is the beginning of a course. Number 0 means the whole ladder, with all standings in it.
+type CourseFrom struct {
+	Ladder LadderID
+	Number int
 }
 
 // Snapshot is what there is for a Query.
@@ -49,16 +75,47 @@ type Snapshot struct {
 	People  []Known  // in the order of the query's people
 	Ranked  []Ranked // the top of the ranking
 	Total   int      // how many are ranked
+	Match   *StoredMatch
+	Course  Course
+}
+
+// StoredMatch is a match that was asked for.
+type StoredMatch struct {
+	ID         MatchID
+	Ladder     LadderID
+	Number     int
+	Result     Result
+	PlayedAt   time.Time
+	Undone     bool
+	ReportedBy PlayerID // 0: an anonymous admin
+	Reporter   string   // what the group knows the reporter by
+	Players    []PlayerID
+	// ByCommand says that it was found by the command that made it.
+	ByCommand bool
 }
 
 // Ranked is somebody in the ranking.
 type Ranked struct {
-	Standing
-	Username string
+	Contender
 	Position int
+}
 
-	// Namesakes and Earlier are as in Known.
-	Namesakes, Earlier int
+// Shared is a ladder in which two players are ranked who are to become one.
+type Shared struct {
+	Chat   ChatID
+	From   Contender // the player who goes
+	Into   Contender // the player who stays
+	Course Course    // from the first match of either on
+}
+
+// LadderMerge is what the merging of two players changes in a ladder where both are ranked.
+type LadderMerge struct {
+	Chat    ChatID
+	Drop    Standing // that of the player who goes
+	Rewrite Rewrite
+	Undone  []MatchID // matches that one person cannot have played, with the two on two sides or together on one
+	Cards   []Card
+	Notice  Notice
 }
 
 // Known is what is known of a person.
@@ -90,23 +147,50 @@ type PlayerChange struct {
 	Standing StandingID
 }
 
-// Changes is what a command changes: the key and the notice always, the rest by kind of command.
+// Changes is what a command changes: the key always, the rest by kind of command.
 type Changes struct {
-	Key   string
-	Chat  ChatID
-	Match *NewMatch
-	Join  *NewStanding
+	Key     string
+	Chat    ChatID
+	Match   *NewMatch
+	Join    *NewStanding
+	Undo    *Undone
+	Fix     *Fixed
+	Rewrite *Rewrite
 
-	Notice          Notice
+	// Button is the press of a button that is answered with Toast.
+	Button string
+	Toast  Notice
+
+	Notice          Notice // what the chat is told, nil for nothing
 	ReplyTo, Thread int64
+	// Card is what the card of a match has to say from now on.
+	Card *Card
+}
+
+// Card is the message that tells of a match.
+type Card struct {
+	Match  MatchID
+	Notice MatchRecorded
+}
+
+// Undone is a match that shall not count any more.
+type Undone struct {
+	Match MatchID
+	By    PlayerID // 0: nobody with a name
+}
+
+// Fixed is a match whose result is corrected.
+type Fixed struct {
+	Match    MatchID
+	By       PlayerID // 0: nobody with a name
+	Old, New Result
 }
 
 // NewMatch is a match to be recorded.
 type NewMatch struct {
-	Group      GroupID
-	Ladder     LadderID
-	ScoreA     int
-	ScoreB     int
+	Group  GroupID
+	Ladder LadderID
+	Result
 	K          int
 	ReportedBy PlayerID // 0: nobody with a name
 	PlayedAt   time.Time

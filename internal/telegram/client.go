@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,19 +115,26 @@ func (c *Client) Updates(ctx context.Context, offset int64, wait time.Duration) 
 	for _, raw := range raws {
 		// Each by itself, and no more of it than its place: what cannot be read further is the handler's to say.
 		var u struct {
-			ID      int64 `json:"update_id"`
-			Message struct {
-				Chat struct {
-					ID int64 `json:"id"`
-				} `json:"chat"`
-			} `json:"message"`
+			ID            int64  `json:"update_id"`
+			Message       inChat `json:"message"`
+			CallbackQuery struct {
+				Message inChat `json:"message"`
+			} `json:"callback_query"`
 		}
 		if err := json.Unmarshal(raw, &u); err != nil && u.ID == 0 {
 			return nil, fmt.Errorf("read update id: %w", err)
 		}
-		updates = append(updates, intake.Update{ID: u.ID, Lane: u.Message.Chat.ID, Raw: raw})
+		lane := cmp.Or(u.Message.Chat.ID, u.CallbackQuery.Message.Chat.ID)
+		updates = append(updates, intake.Update{ID: u.ID, Lane: lane, Raw: raw})
 	}
 	return updates, nil
+}
+
+// inChat is the part of a message that says which chat it is in.
+type inChat struct {
+	Chat struct {
+		ID int64 `json:"id"`
+	} `json:"chat"`
 }
 
 // Confirm implements intake.Source.

@@ -113,9 +113,9 @@ func TestRequestsForUpdates(t *testing.T) {
 		params = append(params, c.Params)
 	}
 	want := []map[string]string{
-		{"limit": "100", "timeout": "50", "allowed_updates": `["message"]`},
-		{"limit": "100", "timeout": "0", "allowed_updates": `["message"]`, "offset": "42"},
-		{"limit": "1", "timeout": "0", "allowed_updates": `["message"]`, "offset": "43"},
+		{"limit": "100", "timeout": "50", "allowed_updates": `["message","callback_query"]`},
+		{"limit": "100", "timeout": "0", "allowed_updates": `["message","callback_query"]`, "offset": "42"},
+		{"limit": "1", "timeout": "0", "allowed_updates": `["message","callback_query"]`, "offset": "43"},
 	}
 	if diff := cmp.Diff(want, params); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -269,6 +269,7 @@ func TestAnUpdateThatCannotBeReadIsPassedOn(t *testing.T) {
 	group.Say(alice, "before")
 	raws := []string{
 		`{"message":"text"}`, `{"message":{"chat":{"id":"many"}}}`, `{"message":[],"more":1}`, `{"message":{"chat":7}}`, `{"of_the_future":{}}`,
+		`{"callback_query":7}`, `{"callback_query":{"message":"text"}}`, `{"callback_query":{"id":"1","inline_message_id":"x"}}`,
 	}
 	for _, raw := range raws {
 		sim.Update(json.RawMessage(raw))
@@ -408,7 +409,7 @@ func TestTheMenus(t *testing.T) {
 			}
 		}
 	}
-	want := map[string][]string{"all_group_chats": {"match", "ranking", "join", "help"}, "all_private_chats": {"start", "help"}}
+	want := map[string][]string{"all_group_chats": {"match", "ranking", "undo", "fix", "join", "help"}, "all_private_chats": {"start", "help"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("menus (-want +got):\n%s", diff)
 	}

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -14,73 +13,20 @@ import (
 // english is the English wording.
 type english struct{}
 
-// The forms of a report, as examples to copy. In <code> nothing becomes a link or a mention.
+// The forms of commands, as examples to copy. In <code> nothing becomes a link or a mention.
 const (
 	formMatch = "<code>/match @bob 3:1</code>"
 	formOther = "<code>/match @alice @bob 3:1</code>"
 	formReply = "<code>/match 3:1</code>"
+	formSets  = "<code>/match @bob 11:7 9:11 11:5</code>"
+	formTeams = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
+
+	formUndo      = "<code>/undo 42</code>"
+	formUndoReply = "<code>/undo</code>"
+	formFix       = "<code>/fix 42 3:2</code>"
+	formFixReply  = "<code>/fix 3:2</code>"
+	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
 )
-
-func (english) matchRecorded(n ranking.MatchRecorded) string {
-	first, second := n.Sides[0], n.Sides[1]
-	verb := "%s beat %s %d:%d\n"
-	if first.Score == second.Score {
-		verb = "%s and %s drew %d:%d\n"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, verb, sideNames(first), sideNames(second), first.Score, second.Score)
-	for _, side := range n.Sides {
-		for _, p := range side.Players {
-			fmt.Fprintf(&b, "%s %s → %d\n", showName(p.Name), signed(p.After-p.Before), p.After)
-		}
-	}
-	notes := []string{fmt.Sprintf("Match #%d", n.Number)}
-	if names := nameList(n.NewPlayers); names != "" {
-		noun := "new player"
-		if len(n.NewPlayers) > 1 {
-			noun = "new players"
-		}
-		notes = append(notes, noun+": "+names)
-	}
-	switch by := n.ReportedBy; {
-	case by == nil:
-	case by.Name == nil:
-		notes = append(notes, "reported by an admin")
-	default:
-		notes = append(notes, "reported by "+showName(*by.Name))
-	}
-	b.WriteString("<i>" + strings.Join(notes, " · ") + "</i>")
-	return b.String()
-}
-
-// sideNames returns the players of a side in bold.
-func sideNames(s ranking.Side) string {
-	names := make([]string, len(s.Players))
-	for i, p := range s.Players {
-		names[i] = "<b>" + showName(p.Name) + "</b>"
-	}
-	return strings.Join(names, " &amp; ")
-}
-
-// signed writes a change with its sign, a real minus.
-func signed(n int) string {
-	switch {
-	case n > 0:
-		return "+" + strconv.Itoa(n)
-	case n < 0:
-		return "−" + strconv.Itoa(-n)
-	default:
-		return "±0"
-	}
-}
-
-func nameList(names []ranking.Name) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = showName(n)
-	}
-	return strings.Join(shown, ", ")
-}
 
 func (english) rankingPage(n ranking.RankingPage) string {
 	if len(n.Rows) == 0 {
@@ -126,23 +72,6 @@ func (english) joined(n ranking.Joined) string {
 	}
 }
 
-func (english) refusal(n ranking.Refusal) string {
-	switch n.Code {
-	case ranking.SamePlayer:
-		return "Both names are the same person. Name the two who played: " + formOther
-	case ranking.NotAPerson:
-		return showText(n.Name) + " looks like a bot, and bots don’t play. If it is a person, let them send <code>/join</code> first."
-	case ranking.NoDraws:
-		return "There are no draws in this ranking, so somebody must have scored more: " + formMatch
-	case ranking.NobodyToJoin:
-		return "You write as the group, so I cannot see who joins. Send <code>/join</code> under your own name."
-	case ranking.TooManyAtOnce:
-		return "Too much came in at the same moment, and this was not done. Please send it again."
-	default:
-		return "That did not work, and nothing was changed."
-	}
-}
-
 func (english) greeting(n Greeting) string {
 	if n.Private {
 		return "Hello! I keep an <b>Elo ranking</b> for a group: chess, table tennis, table football, any game for two.\n\n" +
@@ -157,21 +86,43 @@ func (english) greeting(n Greeting) string {
 
 func (english) addToGroup() string { return "Add me to a group" }
 
+func (english) undo() string { return "Undo" }
+
 func (english) help(n Help) string {
 	switch n.Topic {
 	case command.NameMatch:
 		return "<b>Report a result</b>, the first one’s points first:\n" +
 			formMatch + " – you against Bob\n" +
 			formOther + " – Alice against Bob\n" +
-			formReply + " – as a reply to a message of the one you played against\n\n" +
+			formReply + " – as a reply to a message of the one you played against\n" +
+			formSets + " – the points of each set; sets won decide\n" +
+			formTeams + " – two against two; everybody’s rating moves\n\n" +
 			"<code>3:1</code>, <code>3-1</code> and <code>3 1</code> are the same. " +
-			"Who has no username can be picked from the list that appears behind the @."
+			"Who has no username can be picked from the list that appears behind the @. " +
+			"A wrong result can be taken back with <code>/undo</code> or corrected with <code>/fix</code>."
 	case command.NameRanking:
 		return "<code>/ranking</code> shows the first 20 and your own place, with games won–drawn–lost. " +
 			"Whoever has played is ranked. <code>/top</code> and <code>/leaderboard</code> do the same."
 	case command.NameJoin:
 		return "<code>/join</code> puts you on the list before your first game. " +
 			"It is not needed: whoever is named in a result joins by it."
+	case command.NameUndo:
+		return "<b>Take a result back</b>, as if it had never been played:\n" +
+			formUndo + " – the match with this number\n" +
+			formUndoReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
+			formUndoReply + " – otherwise the last match that you played or reported\n\n" +
+			"The button below a card does the same. All later ratings are worked out anew. " +
+			"Those who played or reported a match may undo it for a while, admins always. " +
+			"If only the score is wrong, there is <code>/fix</code>."
+	case command.NameFix:
+		return "<b>Correct a score</b>:\n" +
+			formFix + " – that of the match with this number\n" +
+			formFixReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
+			formFixReply + " – otherwise that of the last match that you played or reported\n" +
+			formFixSets + " – with sets\n\n" +
+			"The numbers are in the order of the match’s card, the winner’s first: <code>/fix 42 2:3</code> makes the other " +
+			"side the winner. In reply to the <code>/match</code> they are in the order of that. " +
+			"All later ratings are worked out anew. Who may undo a match may correct it."
 	}
 	intro := "<b>What I understand</b>\n"
 	if n.Private {
@@ -182,48 +133,10 @@ func (english) help(n Help) string {
 		formOther + " – Alice beat Bob\n" +
 		formReply + " – in reply to the one you beat\n" +
 		"<code>/ranking</code> – who stands where\n" +
+		formUndo + " – take match #42 back\n" +
+		formFix + " – correct the score of match #42\n" +
 		"<code>/join</code> – be on the list before your first game\n" +
-		"<code>/match help</code> – more about a command"
-}
-
-func (english) wrongForm(n WrongForm) string {
-	quoted := "“" + showText(n.Detail) + "”"
-	switch n.Reason {
-	case command.ReasonEmpty:
-		return "Who played, and how did it end? Like this: " + formMatch + ", or for others: " + formOther
-	case command.ReasonNoOpponent:
-		return "I don’t see against whom. Name them: " + formMatch + ", or reply to a message of theirs with " + formReply
-	case command.ReasonNameBothPlayers:
-		return "You write as the group, so please name both players: " + formOther
-	case command.ReasonTooManyPeople:
-		return "That is one person too many, two play: " + formOther
-	case command.ReasonSamePerson:
-		return "Nobody plays against themselves. Name the other one: " + formMatch
-	case command.ReasonBot:
-		return "Bots don’t play. Name a person: " + formMatch
-	case command.ReasonUnknownMention:
-		return quoted + " is not a username that Telegram knows. Pick the person from the list behind the @: " + formMatch
-	case command.ReasonUnexpectedWord:
-		return "I don’t understand " + quoted + ". A result looks like this: " + formMatch
-	case command.ReasonNoScore:
-		return "The score is missing: " + formMatch
-	case command.ReasonIncompleteScore:
-		return "A score has two numbers, I see only " + quoted + ": " + formMatch
-	case command.ReasonThirdNumber:
-		return "A score has two numbers, " + quoted + " is a third: " + formMatch
-	case command.ReasonSeveralScores:
-		return "That is more than one score. Send the games won, or each game by itself: " + formMatch
-	case command.ReasonNegativeNumber:
-		return "A score is never negative, as in " + quoted + ": " + formMatch
-	case command.ReasonDecimalNumber:
-		return "A score has whole numbers, unlike " + quoted + ": " + formMatch
-	case command.ReasonForeignDigits:
-		return "I read the digits 0 to 9 only, not " + quoted + ": " + formMatch
-	case command.ReasonScoreTooLarge:
-		return "Scores go up to 999, " + quoted + " is more: " + formMatch
-	default:
-		return "I don’t understand that. A result looks like this: " + formMatch
-	}
+		"<code>/match help</code> – more about a command, here sets and teams"
 }
 
 func (english) groupOnly(n GroupOnly) string {
@@ -239,6 +152,8 @@ func (english) groupMenu() []models.BotCommand {
 	return []models.BotCommand{
 		{Command: command.NameMatch, Description: "Report a result: /match @bob 3:1"},
 		{Command: command.NameRanking, Description: "Who stands where"},
+		{Command: command.NameUndo, Description: "Take a result back: /undo 42"},
+		{Command: command.NameFix, Description: "Correct a score: /fix 42 3:2"},
 		{Command: command.NameJoin, Description: "Be on the list before your first game"},
 		{Command: command.NameHelp, Description: "What I understand"},
 	}

@@ -40,6 +40,10 @@ func pollError(err error) error {
 
 // sendFailure says what an error of a send means to the outbox.
 func sendFailure(err error) *outbox.Failure {
+	var own *outbox.Failure
+	if errors.As(err, &own) {
+		return own
+	}
 	f := &outbox.Failure{Class: outbox.Rejected, Err: err}
 	var api *APIError
 	var connection *ConnectionError
@@ -69,6 +73,9 @@ func (e *APIError) class() outbox.Class {
 		return outbox.Ambiguous
 	case e.Description == "" || e.Status >= 500:
 		return outbox.Unreachable
+	case e.says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
+		e.Method == "editMessageText" && e.says("MESSAGE_ID_INVALID"):
+		return outbox.Pointless
 	case e.MigrateTo != 0:
 		return outbox.Gone // the chat has another id now: what it is to be told must not be lost
 	case e.Status == http.StatusForbidden, e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights",

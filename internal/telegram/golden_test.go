@@ -21,7 +21,8 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
 // TestGolden compares what is said of every notice with testdata/golden. A file has the notice as it is stored, so that
-// a field that changes its name is seen, then the HTML, and the button if there is one.
+// a field that changes its name is seen, then the HTML, the button if there is one, and what is said of it to somebody
+// who has pressed a button, if it can come of that.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {
@@ -32,6 +33,12 @@ func TestGolden(t *testing.T) {
 			got := fmt.Sprintf("%s %s\n\n%s\n", item.Kind, item.Payload, out.html)
 			if out.addToGroup {
 				got += "\n[" + wordingFor("").addToGroup() + "]\n"
+			}
+			if out.undo != 0 {
+				got += "\n[" + wordingFor("").undo() + "] " + undoData(out.undo) + "\n"
+			}
+			if comesOfAPress(notice) {
+				got += "\ntoast: " + out.toast() + "\n"
 			}
 			got = visible.Replace(got)
 			file := filepath.Join("testdata", "golden", name+".golden")
@@ -86,6 +93,11 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		}
 	}
 	add("match", goldenMatches())
+	add("match", goldenTeamsAndSets())
+	add("match", goldenCardsTakenBack())
+	add("undone", goldenUndone())
+	add("fixed", goldenFixed())
+	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
 	add("joined", map[string]ranking.Notice{
 		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
@@ -94,11 +106,19 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		"hostile": ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
-		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot"}
+		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60}
 	}
+	all["refusal_too_late_by_minutes"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 90}
+	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
+	all["refusal_too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal_unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
 		all["wrong_form_"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
+	}
+	for name, reasons := range wrongForms {
+		for _, r := range reasons {
+			all["wrong_form_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+		}
 	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
@@ -117,7 +137,9 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 }
 
 // groupCommands are the commands that are about a group's ranking.
-var groupCommands = []string{command.NameMatch, command.NameRanking, command.NameJoin}
+var groupCommands = []string{
+	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix,
+}
 
 // hostile has everything that could break a text.
 const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
@@ -128,7 +150,8 @@ var details = map[command.Reason]string{
 	command.ReasonSamePerson:      "@alice",
 	command.ReasonBot:             "@elo_bot",
 	command.ReasonUnknownMention:  "@ab",
-	command.ReasonUnexpectedWord:  "versus",
+	command.ReasonUnexpectedWord:  "and",
+	command.ReasonNoSuchNumber:    "0",
 	command.ReasonIncompleteScore: "3",
 	command.ReasonThirdNumber:     "7",
 	command.ReasonSeveralScores:   "9:11",

@@ -71,17 +71,20 @@ func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
 
-// shorten cuts a name after so many characters, without cutting one of them in two.
-func shorten(name string) string {
+// shorten cuts a name that is too long.
+func shorten(name string) string { return cut(name, maxName, maxNameUnits) }
+
+// cut cuts a text after so many characters or UTF-16 units, without cutting a character in two.
+func cut(text string, maxCharacters, maxUnits int) string {
 	var b strings.Builder
 	characters, units := 0, 0
-	for rest, state := name, -1; rest != ""; {
+	for rest, state := text, -1; rest != ""; {
 		var character string
 		character, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		length := utf16Length(character)
-		if characters == maxName-1 && rest != "" || units+length > maxNameUnits-1 {
+		if characters == maxCharacters-1 && rest != "" || units+length > maxUnits-1 {
 			if b.Len() == 0 {
-				b.WriteString(firstUnits(character, maxNameUnits-1))
+				b.WriteString(firstUnits(character, maxUnits-1))
 			}
 			return strings.TrimRight(b.String(), " ") + "…"
 		}

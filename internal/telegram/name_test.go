@@ -269,23 +269,41 @@ func withName(raw string) []ranking.Notice {
 			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)},
 			NewPlayers: []ranking.Name{n, n}, ReportedBy: &ranking.Reporter{Name: &n},
 		},
+		ranking.MatchRecorded{
+			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)},
+			Undone: true, UndoneBy: &ranking.Reporter{Name: &n},
+		},
+		ranking.MatchUndone{
+			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)}, By: ranking.Reporter{Name: &n},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
+		},
+		ranking.MatchFixed{
+			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)}, By: ranking.Reporter{Name: &n},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
+		},
+		ranking.PlayersMerged{
+			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
+		},
 		ranking.RankingPage{Title: raw, Rows: []ranking.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
 		WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
 	}
 }
 
+// longestNames are the longest that names can be, each in its own way.
+var longestNames = []string{
+	strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
+	strings.Repeat("@", 64),
+	strings.Repeat("𝕏\U0001D165", 64), // two runes of two units for one character
+	strings.Repeat("@\U0001D165", 64), // three units and a joiner
+	strings.Repeat("<\U0001D165", 64),
+	strings.Repeat("&", 64),
+}
+
 // TestTheLongestRankingFits: twenty of the worst names, with the longest marks, the asker's row and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
-	for _, worst := range []string{
-		strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
-		strings.Repeat("@", 64),
-		strings.Repeat("𝕏\U0001D165", 64), // two runes of two units for one character
-		strings.Repeat("@\U0001D165", 64), // three units and a joiner
-		strings.Repeat("<\U0001D165", 64),
-		strings.Repeat("&", 64),
-	} {
+	for _, worst := range longestNames {
 		row := func(position int) ranking.Row {
 			return ranking.Row{
 				Position: position, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)},

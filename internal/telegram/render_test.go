@@ -22,7 +22,7 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 	if err != nil {
 		t.Fatalf("encode notice: %v", err)
 	}
-	return outbox.Item{ID: 1, Chat: 1, Kind: n.Kind(), Payload: payload}
+	return outbox.Item{ID: 1, Chat: 1, Action: outbox.Send, Kind: n.Kind(), Payload: payload}
 }
 
 func mustRender(t testing.TB, n ranking.Notice) outgoing {
@@ -108,7 +108,7 @@ func checkEntities(t fatalizer, m botsim.Message, from, to int) {
 	t.Helper()
 	for _, e := range m.Entities {
 		overlaps := e.Offset < to && from < e.Offset+e.Length
-		if overlaps && e.Type != "bold" && e.Type != "italic" {
+		if overlaps && e.Type != "bold" && e.Type != "italic" && e.Type != "strikethrough" {
 			t.Errorf("the name in %q has become a %s: %q", m.Text, e.Type, m.EntityText(e))
 		}
 	}
@@ -136,6 +136,9 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 	}
 	for kind, payload := range map[string]string{
 		ranking.KindMatchRecorded: `{"number":"one"}`,
+		ranking.KindMatchUndone:   `{"sides":"two"}`,
+		ranking.KindMatchFixed:    `{"was":7}`,
+		ranking.KindPlayersMerged: `{"undone":["4"]}`,
 		ranking.KindRankingPage:   `{"rows":{}}`,
 		ranking.KindJoined:        `{"name":"alice"}`,
 		ranking.KindRefusal:       `{"code":1}`,
@@ -154,8 +157,12 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 	group := sim.Group("g", sim.User("alice"))
 	s := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	for _, item := range []outbox.Item{
-		{To: group.ID(), Kind: "sticker", Payload: []byte(`{}`)},
-		{To: group.ID(), Kind: ranking.KindJoined, Payload: []byte(`{`)},
+		{To: group.ID(), Action: outbox.Send, Kind: "sticker", Payload: []byte(`{}`)},
+		{To: group.ID(), Action: outbox.Send, Kind: ranking.KindJoined, Payload: []byte(`{`)},
+		{To: group.ID(), Action: outbox.Edit, Edits: 5, Kind: ranking.KindJoined, Payload: []byte(`{`)},
+		{To: group.ID(), Action: outbox.Toast, Button: "5", Kind: "sticker", Payload: []byte(`{}`)},
+		{To: group.ID(), Action: "of tomorrow", Kind: ranking.KindJoined, Payload: []byte(`{}`)},
+		{To: group.ID(), Kind: ranking.KindJoined, Payload: []byte(`{}`)},
 	} {
 		_, err := s.Send(testContext(t), item)
 		var failure *outbox.Failure
@@ -176,11 +183,13 @@ func noticeKinds(t *testing.T) []string {
 
 func TestEveryReasonHasItsOwnWords(t *testing.T) {
 	t.Parallel()
-	var reasons []ranking.Notice
-	for _, r := range constants(t, "../command", ofType("Reason")) {
-		reasons = append(reasons, WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"})
+	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameFix} {
+		var reasons []ranking.Notice
+		for _, r := range constants(t, "../command", ofType("Reason")) {
+			reasons = append(reasons, WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})
+		}
+		checkOwnWords(t, WrongForm{Command: name, Reason: "of tomorrow", Detail: "x"}, reasons)
 	}
-	checkOwnWords(t, WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}, reasons)
 }
 
 func TestEveryRefusalHasItsOwnWords(t *testing.T) {
@@ -205,13 +214,21 @@ func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the sentence has the reason and a form to copy.
+// TestWrongInputNamesTheRightForm: the sentence has the reason and a form of that very command to copy.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}).html
-		if !strings.Contains(text, "<code>/match ") {
+		wrong := WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
+		if text := mustRender(t, wrong).html; !strings.Contains(text, "<code>/match ") {
 			t.Errorf("%s: no form in %q", r, text)
+		}
+	}
+	for name, reasons := range wrongForms {
+		for _, r := range reasons {
+			text := mustRender(t, WrongForm{Command: name, Reason: r, Detail: "x"}).html
+			if !strings.Contains(text, "<code>/"+name+" ") || strings.Contains(text, "<code>/match ") {
+				t.Errorf("%s: no form of /%s in %q", r, name, text)
+			}
 		}
 	}
 }

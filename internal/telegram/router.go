@@ -19,18 +19,23 @@ type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowRanking(ctx context.Context, o ranking.Origin) error
+	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
+	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 }
 
 // Router turns updates into calls of the ranking service.
 type Router struct {
 	rankings Rankings
+	admins   Admins
 	self     Self
+	now      func() time.Time
 }
 
-// NewRouter returns a router for the bot with this account.
-func NewRouter(rankings Rankings, self Self) *Router {
-	return &Router{rankings: rankings, self: self}
+// NewRouter returns a router for the bot with this account. now is the clock that says when a button was pressed, which
+// Telegram does not.
+func NewRouter(rankings Rankings, admins Admins, self Self, now func() time.Time) *Router {
+	return &Router{rankings: rankings, admins: admins, self: self, now: now}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle
@@ -40,6 +45,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	var u update
 	if err := json.Unmarshal(in.Raw, &u); err != nil {
 		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
+	}
+	if u.CallbackQuery != nil {
+		return r.press(ctx, u.CallbackQuery)
 	}
 	if u.Message == nil || !u.Message.isFromPerson() {
 		return nil
@@ -77,6 +85,10 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 		return r.match(ctx, req)
 	case name == command.NameRanking:
 		return r.rankings.ShowRanking(ctx, req.origin)
+	case name == command.NameUndo:
+		return r.undo(ctx, req)
+	case name == command.NameFix:
+		return r.fix(ctx, req)
 	case private || req.command.Addressed:
 		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
 	default:
@@ -98,7 +110,7 @@ func (r *Router) match(ctx context.Context, req request) error {
 		return fmt.Errorf("read match: %w", err)
 	}
 	return r.rankings.RecordMatch(ctx, req.origin, ranking.Report{
-		A: person(m.A), B: person(m.B), ScoreA: m.Score.A, ScoreB: m.Score.B,
+		A: people(m.A), B: people(m.B), Scores: scores(m.Scores),
 	})
 }
 
@@ -122,20 +134,25 @@ func (m *message) isAnonymousAdmin() bool {
 
 // origin returns where a command came from.
 func (m *message) origin() ranking.Origin {
+	o := m.place()
+	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
+	if !m.isAnonymousAdmin() {
+		sender := person(m.From.mentioned())
+		o.Sender = &sender
+	}
+	return o
+}
+
+// place returns the part of an origin that says where the answer goes.
+func (m *message) place() ranking.Origin {
 	o := ranking.Origin{
-		Key:    m.key(),
-		Chat:   ranking.Chat{ID: ranking.ExternalChatID(m.Chat.ID), Kind: ranking.ChatKind(m.Chat.Type), Title: cleanName(m.Chat.Title)},
-		SentAt: time.Unix(m.Date, 0).UTC(),
+		Chat: ranking.Chat{ID: ranking.ExternalChatID(m.Chat.ID), Kind: ranking.ChatKind(m.Chat.Type), Title: cleanName(m.Chat.Title)},
 	}
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
 	if m.IsTopicMessage { // in the General topic it is not set, and answers there take no topic
 		o.Thread = m.ThreadID
-	}
-	if !m.isAnonymousAdmin() {
-		sender := person(m.From.mentioned())
-		o.Sender = &sender
 	}
 	return o
 }
@@ -144,17 +161,27 @@ func (m *message) origin() ranking.Origin {
 // others by its content.
 func (m *message) key() string {
 	if m.ID != 0 {
-		return fmt.Sprintf("m:%d:%d", m.Chat.ID, m.ID)
+		return messageKey(m.Chat.ID, m.ID)
 	}
 	content := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s", m.Chat.ID, m.From.ID, m.Date, m.Text))
 	return fmt.Sprintf("h:%x", content)
 }
 
-// repliedPerson returns whose message this one replies to, or nil if that is no person. In a forum every message may
-// seem to reply to the one that created its topic.
+func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
+
+// replied returns the message that this one replies to, or nil. In a forum every message may seem to reply to the one
+// that created its topic.
+func (m *message) replied() *message {
+	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
+		return nil
+	}
+	return m.ReplyTo
+}
+
+// repliedPerson returns whose message this one replies to, or nil if that is no person.
 func (m *message) repliedPerson() *command.Person {
-	to := m.ReplyTo
-	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil || to.ForumTopicCreated != nil {
+	to := m.replied()
+	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {
 		return nil
 	}
 	p := to.From.mentioned()
@@ -184,4 +211,20 @@ func person(p command.Person) ranking.Person {
 		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
 		Doubtful: p.UserID == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
 	}
+}
+
+func people(all []command.Person) []ranking.Person {
+	side := make([]ranking.Person, len(all))
+	for i, p := range all {
+		side[i] = person(p)
+	}
+	return side
+}
+
+func scores(all []command.Score) []ranking.Score {
+	told := make([]ranking.Score, len(all))
+	for i, s := range all {
+		told[i] = ranking.Score(s)
+	}
+	return told
 }

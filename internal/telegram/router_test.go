@@ -23,6 +23,8 @@ type call struct {
 	method string
 	origin ranking.Origin
 	report ranking.Report
+	take   ranking.TakeBack
+	scores []ranking.Score // of a fix
 	notice ranking.Notice
 }
 
@@ -30,7 +32,11 @@ type call struct {
 func (c call) String() string {
 	switch c.method {
 	case "match":
-		return fmt.Sprintf("match %s %s %d:%d", who(c.report.A), who(c.report.B), c.report.ScoreA, c.report.ScoreB)
+		return fmt.Sprintf("match %s %s %s", team(c.report.A), team(c.report.B), points(c.report.Scores))
+	case "undo":
+		return "undo " + which(c.take.Match)
+	case "fix":
+		return "fix " + which(c.take.Match) + " " + points(c.scores)
 	case "answer":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
@@ -40,6 +46,36 @@ func (c call) String() string {
 	default:
 		return c.method
 	}
+}
+
+// points are scores as "3:1", one after the other.
+func points(scores []ranking.Score) string {
+	var all []string
+	for _, s := range scores {
+		all = append(all, fmt.Sprintf("%d:%d", s.A, s.B))
+	}
+	return strings.Join(all, " ")
+}
+
+// which is the match that is meant: "#42", "message 7 or m:-100:7", or "last".
+func which(ref ranking.MatchRef) string {
+	switch {
+	case ref == ranking.MatchRef{}:
+		return "last"
+	case ref.Message == 0 && ref.Key == "":
+		return fmt.Sprintf("#%d", ref.Number)
+	default:
+		return fmt.Sprintf("message %d or %s", ref.Message, ref.Key)
+	}
+}
+
+// team is the people of a side, with a + between them.
+func team(people []ranking.Person) string {
+	var all []string
+	for _, p := range people {
+		all = append(all, who(p))
+	}
+	return strings.Join(all, "+")
 }
 
 // who is a person as "Name@username#id", without what is not known, and with a ? if doubtful.
@@ -82,6 +118,14 @@ func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "ranking", origin: o})
 }
 
+func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack) error {
+	return f.add(call{method: "undo", origin: o, take: t})
+}
+
+func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error {
+	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
+}
+
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
 	return f.add(call{method: "answer", origin: o, notice: n})
 }
@@ -105,10 +149,15 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return worldTime }))
 	w := &world{t: t, sim: sim, client: client, rankings: &fakeRankings{}}
-	w.router = NewRouter(w.rankings, selfOf(sim))
+	w.router = NewRouter(w.rankings, client, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
 	w.alice, w.bob, w.carol, w.nameless = sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("Dan 2")
 	w.group = sim.Group("Table tennis", w.alice, w.bob, w.carol, w.nameless)
 	return w
+}
+
+// newRouter returns a router that has nobody to ask who is an admin.
+func newRouter(rankings Rankings) *Router {
+	return NewRouter(rankings, nil, Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
 }
 
 // fetch takes the updates that have come since the last time, and confirms those before.
@@ -311,7 +360,7 @@ func TestKeyWithoutMessageID(t *testing.T) {
 		t.Helper()
 		rankings := &fakeRankings{}
 		raw := fmt.Sprintf(template, updateID, date, chat, from, text)
-		if err := NewRouter(rankings, Self{Username: "elo_bot"}).Handle(t.Context(), intake.Update{Raw: []byte(raw)}); err != nil {
+		if err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: []byte(raw)}); err != nil {
 			t.Fatalf("handle %s: %v", raw, err)
 		}
 		if len(rankings.calls) != 1 {
@@ -487,7 +536,6 @@ func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 		w.expect(kind)
 	}
 	for _, raw := range []string{
-		`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice"},"data":"/match @bob 3:1","message":` + string(original["message"]) + `}}`,
 		`{"my_chat_member":{"chat":{"id":-100},"from":{"id":1001}}}`,
 		`{"poll":{"id":"1"}}`, `{}`, `{"message":null}`,
 		`{"message":{"message_id":1,"date":1,"chat":{"id":-100,"type":"supergroup"},"from":{"id":1001,"first_name":"A"},"dice":{"emoji":"🎲","value":3}}}`,
@@ -515,7 +563,7 @@ func TestAnEditIsNotEvenAskedFor(t *testing.T) {
 func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	t.Parallel()
 	rankings := &fakeRankings{}
-	router := NewRouter(rankings, Self{ID: 7, Username: "elo_bot"})
+	router := newRouter(rankings)
 	for _, raw := range []string{
 		``, `{`, `[]`, `"text"`, `12`, `{"update_id":"one"}`, `{"update_id":1,"message":"text"}`, `{"update_id":1,"message":{"message_id":"one"}}`,
 		`{"update_id":1,"message":{"message_id":1,"from":5}}`, `{"update_id":1,"message":{"message_id":1,"entities":{}}}`, `{"message":{"date":1e99}}`,
@@ -563,7 +611,9 @@ func TestUnknownThingsInARepliedMessage(t *testing.T) {
 
 func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"/match @bob 3:1", "/match", "/join", "/ranking", "/help", "/start"} {
+	for _, text := range []string{
+		"/match @bob 3:1", "/match", "/join", "/ranking", "/help", "/start", "/undo", "/undo x", "/fix 3:1", "/fix",
+	} {
 		w := newWorld(t)
 		w.rankings.err = errors.New("the database is away")
 		w.group.Say(w.alice, text)
@@ -578,7 +628,7 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		rankings := &fakeRankings{}
-		err := NewRouter(rankings, Self{ID: 7000000001, Username: "elo_bot"}).Handle(t.Context(), intake.Update{Raw: raw})
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: raw})
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
 			t.Fatalf("error %v", err)
 		}
@@ -597,7 +647,8 @@ func checkCall(t *testing.T, c call) {
 	var chat, message int64
 	_, err := fmt.Sscanf(c.origin.Key, "m:%d:%d", &chat, &message)
 	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")
-	if !byContent && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
+	pressed := c.origin.Button != "" && c.origin.Key == "c:"+c.origin.Button
+	if !pressed && !byContent && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
 		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
 	}
 	checkName(t, c.origin.Chat.Title)
@@ -607,14 +658,23 @@ func checkCall(t *testing.T, c call) {
 	}
 	switch c.method {
 	case "match":
-		people = append(people, c.report.A, c.report.B)
-		for _, p := range people[len(people)-2:] {
+		players := slices.Concat(c.report.A, c.report.B)
+		people = append(people, players...)
+		for _, p := range players {
 			if p.ID == 0 && p.Username == "" {
 				t.Errorf("nobody plays: %v", c)
 			}
 		}
-		if c.report.ScoreA < 0 || c.report.ScoreA > 999 || c.report.ScoreB < 0 || c.report.ScoreB > 999 {
-			t.Errorf("score of %v", c)
+		if len(c.report.A) == 0 || len(c.report.B) == 0 || len(players) > 20 {
+			t.Errorf("sides of %v", c)
+		}
+		checkScores(t, c.report.Scores)
+	case "undo", "fix":
+		if c.take.IsAdmin == nil || c.take.Match.Number < 0 {
+			t.Errorf("match %+v", c.take.Match)
+		}
+		if c.method == "fix" {
+			checkScores(t, c.scores)
 		}
 	case "answer":
 		mustRender(t, c.notice)
@@ -625,6 +685,18 @@ func checkCall(t *testing.T, c call) {
 		}
 		if p.ID != 0 && p.Name == "" {
 			t.Errorf("user %d has no name", p.ID)
+		}
+	}
+}
+
+func checkScores(t *testing.T, scores []ranking.Score) {
+	t.Helper()
+	if len(scores) == 0 || len(scores) > 25 {
+		t.Errorf("%d scores", len(scores))
+	}
+	for _, s := range scores {
+		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {
+			t.Errorf("score %v", s)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"log/slog"
 	"regexp"
@@ -34,15 +35,31 @@ func (s *Sender) Send(ctx context.Context, item outbox.Item) (int64, error) {
 	if err != nil {
 		return 0, &outbox.Failure{Class: outbox.Rejected, Err: err}
 	}
-	params := s.params(item, out)
-	id, err := s.sendMessage(ctx, params)
-	if err != nil && s.simplify(ctx, params, item, err) {
-		id, err = s.sendMessage(ctx, params)
+	var id int64
+	switch item.Action {
+	case outbox.Send:
+		id, err = s.post(ctx, item, out)
+	case outbox.Edit:
+		id, err = item.Edits, s.edit(ctx, item, out)
+	case outbox.Toast:
+		err = s.answerPress(ctx, item, out)
+	default:
+		err = fmt.Errorf("there is no action %q", item.Action)
 	}
 	if err != nil {
 		return 0, sendFailure(err)
 	}
 	return id, nil
+}
+
+// post sends a new message.
+func (s *Sender) post(ctx context.Context, item outbox.Item, out outgoing) (int64, error) {
+	params := s.params(item, out)
+	id, err := s.sendMessage(ctx, params)
+	if err != nil && s.simplify(ctx, params, item, err) {
+		id, err = s.sendMessage(ctx, params)
+	}
+	return id, err
 }
 
 func (s *Sender) params(item outbox.Item, out outgoing) *bot.SendMessageParams {
@@ -57,13 +74,24 @@ func (s *Sender) params(item outbox.Item, out outgoing) *bot.SendMessageParams {
 	if item.ReplyTo != 0 {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: int(item.ReplyTo), AllowSendingWithoutReply: true}
 	}
-	if out.addToGroup {
-		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{{
-			Text: wordingFor(item.Language).addToGroup(),
-			URL:  "https://t.me/" + s.self.Username + "?startgroup=true",
-		}}}}
+	if keyboard := s.keyboard(item, out); keyboard != nil {
+		params.ReplyMarkup = keyboard
 	}
 	return params
+}
+
+// keyboard returns the button below a message, nil for none.
+func (s *Sender) keyboard(item outbox.Item, out outgoing) *models.InlineKeyboardMarkup {
+	var button models.InlineKeyboardButton
+	switch words := wordingFor(item.Language); {
+	case out.addToGroup:
+		button.Text, button.URL = words.addToGroup(), "https://t.me/"+s.self.Username+"?startgroup=true"
+	case out.undo != 0:
+		button.Text, button.CallbackData = words.undo(), undoData(out.undo)
+	default:
+		return nil
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{button}}}
 }
 
 // sendMessage sends and returns the id of the message. What Telegram has accepted counts as sent, even if its answer
@@ -94,12 +122,21 @@ func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, it
 		params.ReplyParameters = nil
 	case params.MessageThreadID != 0 && api.says("thread not found", "TOPIC_CLOSED"):
 		params.MessageThreadID, params.ReplyParameters = 0, nil
-	case api.says("can't parse entities"):
-		s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", item.Kind, "item", item.ID)
+	case s.unparsed(ctx, item, err):
 		params.Text, params.ParseMode = plain(params.Text), ""
 	default:
 		return false
 	}
+	return true
+}
+
+// unparsed says whether Telegram cannot parse the markup of a message, which is our fault and worth a look.
+func (s *Sender) unparsed(ctx context.Context, item outbox.Item, err error) bool {
+	var api *APIError
+	if !errors.As(err, &api) || !api.says("can't parse entities") {
+		return false
+	}
+	s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", item.Kind, "item", item.ID)
 	return true
 }
 

@@ -11,8 +11,18 @@ import "encoding/json"
 // models refuse a whole update for one unknown type in a field that nobody reads, and a result would be lost for a
 // new kind of attachment in the message that it replies to.
 type update struct {
-	ID      int64    `json:"update_id"`
+	ID            int64          `json:"update_id"`
+	Message       *message       `json:"message"`
+	CallbackQuery *callbackQuery `json:"callback_query"`
+}
+
+// callbackQuery is the press of a button. Of a message that is too old Telegram shows no more than its id and its chat,
+// of one that was sent by way of the bot into a chat of others nothing.
+type callbackQuery struct {
+	ID      string   `json:"id"`
+	From    *user    `json:"from"`
 	Message *message `json:"message"`
+	Data    string   `json:"data"`
 }
 
 type message struct {
@@ -29,6 +39,7 @@ type message struct {
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
 	Text               string          `json:"text"`
 	Entities           []entity        `json:"entities"`
+	ReplyMarkup        json.RawMessage `json:"reply_markup"`
 }
 
 type user struct {
@@ -54,4 +65,4 @@ type entity struct {
 
 // allowedUpdates are the kinds of updates that the bot asks for. They are sent with every request, because Telegram
 // keeps the last setting otherwise.
-var allowedUpdates = []string{"message"}
+var allowedUpdates = []string{"message", "callback_query"}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -42,14 +43,26 @@ func checkNoSecret(t *testing.T, what string, err error) {
 func requests(t *testing.T, client *Client, log *slog.Logger) map[string]func(context.Context) error {
 	item := itemOf(t, ranking.Joined{Name: ranking.Name{Name: "Alice"}})
 	item.To, item.ReplyTo = -100, 1
-	return map[string]func(context.Context) error{
-		"getMe":         func(ctx context.Context) error { _, err := client.GetMe(ctx); return err },
-		"getMyCommands": client.PublishMenu,
-		"setMyCommands": client.PublishMenu,
-		"getUpdates":    func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0); return err },
-		"confirm":       func(ctx context.Context) error { return client.Confirm(ctx, 5) },
-		"sendMessage": func(ctx context.Context) error {
+	send := func(item outbox.Item) func(context.Context) error {
+		return func(ctx context.Context) error {
 			_, err := NewSender(client, Self{ID: 7, Username: "elo_bot"}, log).Send(ctx, item)
+			return err
+		}
+	}
+	edit, toast := item, item
+	edit.Action, edit.Edits = outbox.Edit, 5
+	toast.Action, toast.Button = outbox.Toast, "5"
+	return map[string]func(context.Context) error{
+		"getMe":               func(ctx context.Context) error { _, err := client.GetMe(ctx); return err },
+		"getMyCommands":       client.PublishMenu,
+		"setMyCommands":       client.PublishMenu,
+		"getUpdates":          func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0); return err },
+		"confirm":             func(ctx context.Context) error { return client.Confirm(ctx, 5) },
+		"sendMessage":         send(item),
+		"editMessageText":     send(edit),
+		"answerCallbackQuery": send(toast),
+		"getChatAdministrators": func(ctx context.Context) error {
+			_, err := client.IsAdmin(ctx, -100, 1)
 			return err
 		},
 	}

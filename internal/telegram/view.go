@@ -15,6 +15,18 @@ type outgoing struct {
 	html string
 	// addToGroup puts a button below that adds the bot to a group.
 	addToGroup bool
+	// undo, if set, puts a button below that undoes the match with this number.
+	undo int
+}
+
+// maxToast is how many characters the answer to a pressed button may have. It is a bound for UTF-16 units too: which of
+// the two Telegram counts is not documented.
+const maxToast = 200
+
+// toast returns the message as the answer to a pressed button: its first line as plain text.
+func (o outgoing) toast() string {
+	line, _, _ := strings.Cut(o.html, "\n")
+	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxToast, maxToast)
 }
 
 // render puts a notice into the words of a language.
@@ -26,6 +38,12 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.rankingPage)
 	case ranking.KindJoined:
 		return say(item, words.joined)
+	case ranking.KindMatchUndone:
+		return say(item, words.matchUndone)
+	case ranking.KindMatchFixed:
+		return say(item, words.matchFixed)
+	case ranking.KindPlayersMerged:
+		return say(item, words.playersMerged)
 	case ranking.KindRefusal:
 		return say(item, words.refusal)
 	case kindGreeting:
@@ -49,7 +67,15 @@ func say[N ranking.Notice](item outbox.Item, words func(N) string) (outgoing, er
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of the kind %q: %w", item.Kind, err)
 	}
-	return outgoing{html: words(n), addToGroup: invites(n)}, nil
+	return outgoing{html: words(n), addToGroup: invites(n), undo: undoable(n)}, nil
+}
+
+// undoable returns the number of the match that a notice is the card of, if the match counts.
+func undoable(n ranking.Notice) int {
+	if card, ok := n.(ranking.MatchRecorded); ok && !card.Undone {
+		return card.Number
+	}
+	return 0
 }
 
 // invites tells the notices that are about adding the bot to a group.
@@ -71,7 +97,12 @@ func hasHelp(name string) bool { return isGroupCommand(name) }
 
 // isGroupCommand tells the commands that are about a group's ranking.
 func isGroupCommand(name string) bool {
-	return name == command.NameMatch || name == command.NameRanking || name == command.NameJoin
+	switch name {
+	case command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix:
+		return true
+	default:
+		return false
+	}
 }
 
 // helpTopic returns the command that "/help match" asks about, or nothing.

@@ -12,7 +12,12 @@ type wording interface {
 	matchRecorded(n ranking.MatchRecorded) string
 	rankingPage(n ranking.RankingPage) string
 	joined(n ranking.Joined) string
+	matchUndone(n ranking.MatchUndone) string
+	matchFixed(n ranking.MatchFixed) string
+	playersMerged(n ranking.PlayersMerged) string
 	refusal(n ranking.Refusal) string
+
+	undo() string // on the button that undoes a match
 
 	greeting(n Greeting) string
 	addToGroup() string // on the button that adds the bot to a group

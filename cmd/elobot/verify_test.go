@@ -1,0 +1,368 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
+)
+
+// verify runs `elobot verify` on a database to its end.
+func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	p := prepare([]string{"DATABASE_URL=" + databaseURL}, append([]string{"verify"}, args...)...)
+	p.cmd.Dir = t.TempDir()
+	var out, errs bytes.Buffer
+	p.cmd.Stdout, p.cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := p.cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// mustVerify checks how `elobot verify` ends, and what it says, in which the groups stand for their ids.
+func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
+	t.Helper()
+	for i, a := range args {
+		args[i] = b.ids.Replace(a)
+	}
+	gotCode, out, errs := verify(t, b.url, args...)
+	if gotCode != code {
+		t.Errorf("verify %v ended with %d, want %d", args, gotCode, code)
+	}
+	if diff := cmp.Diff(b.ids.Replace(strings.TrimPrefix(stdout, "\n")), out); diff != "" {
+		t.Errorf("verify %v on standard output (-want +got):\n%s", args, diff)
+	}
+	if diff := cmp.Diff(stderr, errs); diff != "" {
+		t.Errorf("verify %v on standard error (-want +got):\n%s", args, diff)
+	}
+}
+
+// What verify says on standard error.
+const (
+	sayRepairable = "elobot: not everything is right: run it again with --repair to set right all that follows from the matches\n"
+	sayDiffers    = "elobot: not everything is right, and what is left cannot be reckoned from the matches: compare it with a backup\n"
+)
+
+// books are a database in which two groups have played, and whose bot has gone.
+type books struct {
+	url  string
+	pool *pgxpool.Pool
+	ids  *strings.Replacer // CHESS and GO stand for the ids of the groups
+}
+
+// newBooks has four matches played in one group and one in another.
+func newBooks(t *testing.T) *books {
+	t.Helper()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice, bob := sim.User("Alice"), sim.User("Bob")
+	chess, second := sim.Group("Chess", alice, bob), sim.Group("Go", alice, bob)
+	bot := launch(t, environment(sim, url), "run")
+	for _, p := range []botsim.User{alice, bob} {
+		chess.Say(p, "/join")
+	}
+	for _, said := range []string{
+		"/match @bob 3:1", "/match @bob 11:7 7:11 11:9", "/match @bob 0:3", "/match @bob 2:2",
+	} {
+		chess.Say(alice, said)
+	}
+	awaitAnswers(t, chess, 6)
+	second.Say(bob, "/match @alice 3:0")
+	awaitAnswers(t, second, 1)
+	awaitSettled(t, sim, pool, chess)
+	awaitSettled(t, sim, pool, second)
+	bot.stop(t)
+	return &books{url, pool, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
+}
+
+func (b *books) exec(t *testing.T, sql string) {
+	t.Helper()
+	if _, err := b.pool.Exec(t.Context(), b.ids.Replace(sql)); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// contents returns the standings and the history, which are all that a repair changes.
+func (b *books) contents(t *testing.T) []string {
+	t.Helper()
+	return collect(t, b.pool, pgx.RowTo[string],
+		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	right := b.contents(t)
+	const clean = "Verified 2 groups with 5 matches: everything is right.\n"
+	b.mustVerify(t, 0, clean, "")
+	b.mustVerify(t, 0, clean, "", "--repair")
+	b.mustVerify(t, 0, "Verified 1 group with 1 match: everything is right.\n", "", "--group=GO")
+	b.mustVerify(t, 1, "", "elobot: there is no group with the Telegram id -4711 in this database\n", "--group=-4711")
+	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
+		t.Errorf("something was changed:\n%s", diff)
+	}
+}
+
+// TestVerifyShowsAndRepairs spoils one group in many ways and reads what an operator reads.
+func TestVerifyShowsAndRepairs(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	for _, sql := range []string{
+		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
+		"UPDATE elo_history SET elo_before = elo_before + 1, best_before = 1600, elo_after = elo_after + 2 WHERE id = 5",
+		"DELETE FROM elo_history WHERE id = 8",
+		"UPDATE group_players SET elo = 1501, best_elo = 1700, played = 9 WHERE id = 1",
+		"UPDATE group_players SET won = won + 1, lost = lost - 1, streak = 1 WHERE id = 2",
+	} {
+		b.exec(t, sql)
+	}
+	const found = `
+CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (best 1600, streak 2 before), and must say 1531 → 1512 (best 1531, streak 2 before)
+CHESS "Chess", match 3, "Alice": the history has 1532 before it, and 1531 after the match before
+CHESS "Chess", match 4, "Alice": the history has 1512 before it, and 1514 after the match before
+CHESS "Chess", match 4, "Bob": the history does not tell of it, and must say 1488 → 1489 (best 1500, streak 1 before)
+CHESS "Chess", "Alice": the rating is 1501, and must be 1511
+CHESS "Chess", "Alice": the best rating is 1700, and must be 1531
+CHESS "Chess", "Alice": the rating is 1501, and the start and all changes in the history add up to 1512
+CHESS "Chess", "Alice": the number of matches is 9, and won, drawn and lost add up to 4
+CHESS "Chess", "Bob": the streak is 1, and must be 0
+CHESS "Chess", "Bob": won–drawn–lost is 2–1–1, and must be 1–1–2
+CHESS "Chess", "Bob": the rating is 1489, and the start and all changes in the history add up to 1488
+Verified 2 groups with 5 matches: 11 differences in 1 group.
+`
+	b.mustVerify(t, 1, found, sayRepairable)
+	b.mustVerify(t, 0, "Verified 1 group with 1 match: everything is right.\n", "", "--group=GO")
+	b.mustVerify(t, 0, found+`CHESS "Chess": repaired
+Verifying again:
+Verified 2 groups with 5 matches: everything is right.
+`, "", "--repair")
+	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: everything is right.\n", "")
+}
+
+// TestVerifyWhatCannotBeRepaired: what does not follow from the matches stays as it is, and the rest is repaired.
+func TestVerifyWhatCannotBeRepaired(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	for _, sql := range []string{
+		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
+		"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
+		"UPDATE matches SET idempotency_key = (SELECT idempotency_key FROM matches WHERE id = 4) WHERE id = 3",
+		"UPDATE matches SET score_a = 0 WHERE id = 2",
+		"UPDATE matches SET undone_at = now() WHERE id = 4",
+		"UPDATE groups SET last_match_number = 3 WHERE id = 1",
+		"UPDATE groups SET last_match_number = 2 WHERE id > 1",
+	} {
+		b.exec(t, sql)
+	}
+	const beyond = `CHESS "Chess", match 4: its group has not come to this number yet, so that no match can be recorded when it does
+CHESS "Chess", match 2: the command that made it does not count as handled
+CHESS "Chess", match 3: another match comes from the same command
+CHESS "Chess", match 4: another match comes from the same command
+CHESS "Chess", match 2: the score does not count the sets: it is 0:1, and must be 2:1
+`
+	const beyondInGo = `GO "Go", match 2: the number was drawn, and no match has it
+`
+	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO")
+	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO", "--repair")
+	code, stdout, stderr := verify(t, b.url, "--repair")
+	_, again, _ := strings.Cut(stdout, b.ids.Replace("CHESS \"Chess\": repaired\nVerifying again:\n"))
+	want := b.ids.Replace(beyond + beyondInGo + "Verified 2 groups with 5 matches: 6 differences in 2 groups.\n")
+	if diff := cmp.Diff(want, again); diff != "" || code != 1 || stderr != sayDiffers {
+		t.Errorf("the repair ended with %d: %s\n%s\n(-want +got after it):\n%s", code, stderr, stdout, diff)
+	}
+	if !strings.Contains(stdout, `match 4, "Bob": it is undone, and the history still says 1488 → 1489`) {
+		t.Errorf("the entry of an undone match is not shown:\n%s", stdout)
+	}
+	b.mustVerify(t, 1, again, sayDiffers)
+}
+
+// TestVerifyWhatCannotBeReckoned: without all players of a match nobody knows the ratings, and nothing is changed.
+func TestVerifyWhatCannotBeReckoned(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
+	b.exec(t, "UPDATE group_players SET best_elo = 1999")
+	const found = `
+CHESS "Chess", match 2: a side has no player, or one who has no standing in the ladder
+`
+	b.mustVerify(t, 1, found+"Verified 1 group with 4 matches: 1 difference in 1 group.\n", sayDiffers, "--group=CHESS", "--repair")
+	b.exec(t, "UPDATE elo_history SET elo_after = elo_after - 1 WHERE id = 7")
+	before := b.contents(t)
+	b.mustVerify(t, 1, found+`CHESS "Chess", "Alice": the rating is 1511, and the start and all changes in the history add up to 1510
+Verified 1 group with 4 matches: 2 differences in 1 group.
+CHESS "Chess": cannot be repaired: a match has nobody on one side, or somebody who has no standing
+`, sayDiffers, "--group=CHESS", "--repair")
+	if diff := cmp.Diff(before, b.contents(t)); diff != "" {
+		t.Errorf("something was changed:\n%s", diff)
+	}
+}
+
+// TestVerifyShowsTheFirst: one wrong match makes all later ones differ, and nobody reads them all.
+func TestVerifyShowsTheFirst(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	const matches = 60
+	for n := 5; n <= matches; n++ { // undone ones, which the history must not tell of
+		b.exec(t, fmt.Sprintf(`
+			WITH m AS (
+			    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
+			                         undone_at, created_at)
+			    VALUES (1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
+			), mp AS (
+			    INSERT INTO match_players SELECT id, side, side FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
+			)
+			UPDATE groups SET last_match_number = %[1]d WHERE id = 1`, n))
+	}
+	b.exec(t, `
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		SELECT id, 2, 1489, 1489, 1500, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
+	code, stdout, stderr := verify(t, b.url)
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if len(lines) != 52 || code != 1 || stderr != sayRepairable {
+		t.Fatalf("verify ended with %d: %s\n%s", code, stderr, stdout)
+	}
+	want := b.ids.Replace("CHESS \"Chess\": … and more that is not shown\nVerified 2 groups with 61 matches: 56 differences in 1 group.")
+	if got := strings.Join(lines[50:], "\n"); got != want {
+		t.Errorf("the last lines are\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestVerifyNeedsTheDatabaseOfThisVersion(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		database func(testing.TB) string
+		sql      string
+		want     string
+	}{
+		"empty": {database: pgtest.Empty, want: "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n"},
+		"older": {
+			pgtest.New, "UPDATE schema_migrations SET version = 1",
+			"elobot: the database is at version 1 and this elobot needs 2: `elobot run` brings it up to date\n",
+		},
+		"newer": {
+			pgtest.New, "UPDATE schema_migrations SET version = 3",
+			"elobot: the database is at version 3, made by a newer elobot than this one, which knows 2\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := tc.database(t)
+			pool, err := pgxpool.New(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(pool.Close)
+			if tc.sql != "" {
+				if _, err := pool.Exec(t.Context(), tc.sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			const relations = `SELECT relname || ' ' || relfilenode FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`
+			before := collect(t, pool, pgx.RowTo[string], relations)
+			code, stdout, stderr := verify(t, url, "--repair")
+			if code != 1 || stdout != "" || stderr != tc.want {
+				t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
+			}
+			if diff := cmp.Diff(before, collect(t, pool, pgx.RowTo[string], relations)); diff != "" {
+				t.Errorf("the database was changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestVerifyWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := verify(t, "")
+	if code != 2 || stdout != "" || !strings.Contains(stderr, "DATABASE_URL is not set") {
+		t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
+func TestVerifyInterrupted(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	tx, err := b.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE elo_history"); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, []string{"DATABASE_URL=" + b.url}, "verify")
+	eventually(t, "verify waits for the table", func() bool {
+		return count(t, b.pool, `
+			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	})
+	begun := time.Now()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	code, said := p.wait(t), p.output.String()
+	if code != 1 || said != "elobot: stopped before the end: not everything was verified\n" {
+		t.Errorf("verify ended with %d: %s", code, said)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifyBesideTheBot verifies again and again while a bot records, undoes and corrects.
+func TestVerifyBesideTheBot(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice, bob := sim.User("Alice"), sim.User("Bob")
+	group := sim.Group("Chess", alice, bob)
+	launch(t, environment(sim, url), "run")
+	const commands = 300
+	var said []botsim.Message
+	for n := range commands {
+		text := fmt.Sprintf("/match @bob %d:%d", n%5, n%3)
+		switch n % 20 {
+		case 19:
+			text = "/undo"
+		case 9:
+			text = fmt.Sprintf("/fix %d 17:%d", n/2, n%7)
+		}
+		said = append(said, group.Say(alice, text))
+	}
+	awaitAnswers(t, group, 1)
+	verified := 0
+	for handled := 0; handled < commands; verified++ {
+		code, stdout, stderr := verify(t, url)
+		if code != 0 || stderr != "" || !strings.HasSuffix(stdout, ": everything is right.\n") {
+			t.Fatalf("verify ended with %d: %s%s", code, stdout, stderr)
+		}
+		handled = count(t, pool, `SELECT count(*) FROM handled_commands`)
+	}
+	if verified < 2 {
+		t.Error("everything was handled before the first verification had ended")
+	}
+	awaitSettled(t, sim, pool, group)
+	handled := handledKeys(t, pool)
+	for _, m := range said {
+		if !handled[key(m)] {
+			t.Errorf("%s was not handled", m.Text)
+		}
+	}
+	if code, stdout, _ := verify(t, url); code != 0 {
+		t.Errorf("verify ended with %d: %s", code, stdout)
+	}
+}

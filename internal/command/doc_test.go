@@ -1,0 +1,129 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"elobot/internal/command"
+)
+
+// TestDoc reads every example of the package's doc, and compares what comes of
+// it with what the doc says.
+func TestDoc(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile(`(?m)^//\t(/(match|undo|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
+	if len(examples) < 40 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	const column = 38 // of what comes of it, in characters
+	for _, example := range examples {
+		line := []rune(example[1])
+		if strings.HasSuffix(example[1], " WantsHelp") {
+			c, _ := parseDoc(strings.Fields(example[1]))
+			if !c.WantsHelp() {
+				t.Errorf("%q does not want help", example[1])
+			}
+			continue
+		}
+		text := strings.TrimSpace(string(line[:column]))
+		want := strings.TrimSpace(string(line[column:]))
+		c, ok := parseDoc(strings.Fields(text))
+		if !ok {
+			t.Errorf("%q is no command", text)
+			continue
+		}
+		if got := describe(c); got != want {
+			t.Errorf("%q: got %q, the doc says %q", text, got, want)
+		}
+	}
+}
+
+// parseDoc reads a command as it stands in the doc, where every word with an @
+// is a mention.
+func parseDoc(words []string) (command.Command, bool) {
+	var m message
+	m.mark(command.KindBotCommand, words[0], nil)
+	for _, word := range words[1:] {
+		if word == "WantsHelp" {
+			break
+		}
+		m.plain(" ")
+		if strings.HasPrefix(word, "@") {
+			m.mark(command.KindMention, word, nil)
+		} else {
+			m.plain(word)
+		}
+	}
+	return command.Parse(m.text, m.entities, botUsername)
+}
+
+// describe says in the doc's words what a command means if sam replies with it to
+// rita.
+func describe(c command.Command) string {
+	var parts []string
+	people := func(side []command.Person) {
+		for _, p := range side {
+			parts = append(parts, p.Username)
+		}
+	}
+	scores := func(scores []command.Score) {
+		for _, s := range scores {
+			parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
+		}
+	}
+	number := func(n int) {
+		if n == 0 {
+			parts = append(parts, "the match is not given")
+		} else {
+			parts = append(parts, "match", strconv.Itoa(n))
+		}
+	}
+	var err error
+	switch c.Name {
+	case command.NameMatch:
+		var m command.Match
+		m, err = command.ParseMatch(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"})
+		people(m.A)
+		scores(m.Scores)
+		people(m.B)
+	case command.NameUndo:
+		var n int
+		n, err = command.ParseUndo(c)
+		number(n)
+	case command.NameFix:
+		var f command.Fix
+		f, err = command.ParseFix(c)
+		number(f.Number)
+		scores(f.Scores)
+	}
+	var form *command.FormError
+	if errors.As(err, &form) {
+		return strings.TrimSpace(constant(form.Reason) + " " + quote(form.Detail))
+	}
+	return strings.Join(parts, " ")
+}
+
+// constant is the name of a reason in the code.
+func constant(r command.Reason) string {
+	name := "Reason"
+	for part := range strings.SplitSeq(string(r), "_") {
+		name += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return name
+}
+
+func quote(detail string) string {
+	if detail == "" {
+		return ""
+	}
+	return strconv.Quote(detail)
+}

@@ -1,0 +1,53 @@
+package command
+
+import "strings"
+
+// Fix is the right result of a match that was recorded with a wrong one.
+type Fix struct {
+	Number int     // of the match; zero if it is not given
+	Scores []Score // as in Match
+}
+
+// ParseFix reads the arguments of /fix. Every error is a *FormError.
+func ParseFix(c Command) (Fix, error) {
+	if len(c.Mentions) > 0 {
+		return Fix{}, formError(ReasonUnexpectedWord, c.Mentions[0].label())
+	}
+	if c.Args == "" {
+		return Fix{}, formError(ReasonEmpty, "")
+	}
+	var f Fix
+	rest := c.Args
+	if word, after := cutWord(rest); isMatchNumber(word, after) {
+		n, err := matchNumber(word)
+		if err != nil {
+			return Fix{}, err
+		}
+		f.Number, rest = n, after
+	}
+	text := scoreText{numbers: make([]number, 0, 2)}
+	for rest != "" {
+		var word string
+		word, rest = cutWord(rest)
+		if err := text.add(word); err != nil {
+			return Fix{}, err
+		}
+	}
+	scores, err := text.scores()
+	if err != nil {
+		return Fix{}, err
+	}
+	f.Scores = scores
+	return f, nil
+}
+
+// isMatchNumber reports whether the first word of a fix is meant as the number
+// of a match. A number that a colon or dash follows is half a score; so there is
+// one in every score if no number of a match is given.
+func isMatchNumber(word, after string) bool {
+	if strings.HasPrefix(word, "#") {
+		return true
+	}
+	next, _ := cutWord(after)
+	return isNumber(word) && strings.IndexFunc(next, isSeparator) != 0
+}

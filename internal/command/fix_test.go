@@ -1,0 +1,244 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/command"
+)
+
+// parse fills a template and reads its command.
+func parse(t *testing.T, n naming, template string) command.Command {
+	t.Helper()
+	m := n.fill(template)
+	c, ok := command.Parse(m.text, m.entities, botUsername)
+	if !ok {
+		t.Fatalf("%q: no command", m.text)
+	}
+	return c
+}
+
+func TestParseUndo(t *testing.T) {
+	t.Parallel()
+	for template, want := range map[string]int{
+		"/undo":                0,
+		"/undo@elobot \u200f":  0,
+		"/undo ,":              0,
+		"/undo 42":             42,
+		"/undo #42":            42,
+		"/undo\n42\n":          42,
+		"/undo 42.":            42,
+		"/undo #42,":           42,
+		"/undo \u206842\u2069": 42,
+		"/undo 1":              1,
+		"/undo 007":            7,
+		"/undo 999999999":      999999999,
+		"/Undo@EloBot #1000":   1000,
+	} {
+		c := parse(t, namings()[0], template)
+		if c.Name != command.NameUndo {
+			t.Errorf("%q: name %q", template, c.Name)
+		}
+		if got, err := command.ParseUndo(c); got != want || err != nil {
+			t.Errorf("%q: got %d, %v, want %d", template, got, err, want)
+		}
+	}
+}
+
+// numberErrors are what is wrong with the number of a match.
+var numberErrors = []struct {
+	number string
+	reason command.Reason
+	detail string
+}{
+	{"#", command.ReasonUnexpectedWord, "#"},
+	{"##42", command.ReasonUnexpectedWord, "##42"},
+	{"#42:", command.ReasonUnexpectedWord, "#42:"},
+	{"#42:1", command.ReasonUnexpectedWord, "#42:1"},
+	{"#4-2", command.ReasonUnexpectedWord, "#4-2"},
+	{"#:", command.ReasonUnexpectedWord, "#:"},
+	{"#x", command.ReasonUnexpectedWord, "#x"},
+	{"#42x", command.ReasonUnexpectedWord, "#42x"},
+	{"# 42", command.ReasonUnexpectedWord, "#"},
+	{"42#", command.ReasonUnexpectedWord, "42#"},
+	{"match 42", command.ReasonUnexpectedWord, "match"},
+	{"last", command.ReasonUnexpectedWord, "last"},
+	{"#" + strings.Repeat("🏓", 40), command.ReasonUnexpectedWord, "#" + strings.Repeat("🏓", 31)},
+	{"\xff", command.ReasonUnexpectedWord, "\ufffd"},
+	{"0", command.ReasonNoSuchNumber, "0"},
+	{"#000", command.ReasonNoSuchNumber, "000"},
+	{"1000000000", command.ReasonNoSuchNumber, "1000000000"},
+	{"#0000000001", command.ReasonNoSuchNumber, "0000000001"},
+	{strings.Repeat("9", 4000), command.ReasonNoSuchNumber, strings.Repeat("9", 32)},
+	{"-42", command.ReasonNegativeNumber, "-42"},
+	{"#−42", command.ReasonNegativeNumber, "−42"},
+	{"4.2", command.ReasonDecimalNumber, "4.2"},
+	{"#4,2", command.ReasonDecimalNumber, "#4,2"},
+	{"４２", command.ReasonForeignDigits, "４２"},
+	{"#٤٢", command.ReasonForeignDigits, "#٤٢"},
+	{"@al", command.ReasonUnknownMention, "@al"},
+	{"#@al", command.ReasonUnknownMention, "#@al"},
+}
+
+func TestParseUndoErrors(t *testing.T) {
+	t.Parallel()
+	cases := append(numberErrors[:len(numberErrors):len(numberErrors)], []struct {
+		number string
+		reason command.Reason
+		detail string
+	}{
+		{"3:1", command.ReasonUnexpectedWord, "3:1"},
+		{"42:", command.ReasonUnexpectedWord, "42:"},
+		{"-", command.ReasonUnexpectedWord, "-"},
+		{"42 43", command.ReasonUnexpectedWord, "43"},
+		{"#42 #43", command.ReasonUnexpectedWord, "#43"},
+		{"42 0", command.ReasonUnexpectedWord, "0"},
+		{"42, please", command.ReasonUnexpectedWord, "please"},
+		{"42 -", command.ReasonUnexpectedWord, "-"},
+		{"42 @al", command.ReasonUnknownMention, "@al"},
+		{"{a}", command.ReasonUnexpectedWord, "{a}"},
+		{"42 {b} {a}", command.ReasonUnexpectedWord, "{b}"},
+		{"4{a}2", command.ReasonUnexpectedWord, "{a}"},
+		{"{bot} what", command.ReasonUnexpectedWord, "{bot}"},
+	}...)
+	for _, tc := range cases {
+		for _, n := range namings() {
+			got, err := command.ParseUndo(parse(t, n, "/undo "+tc.number))
+			wantReason(t, n, tc.number, err, tc.reason, tc.detail)
+			if got != 0 {
+				t.Errorf("%q: %d beside the error", tc.number, got)
+			}
+		}
+	}
+}
+
+func TestParseFix(t *testing.T) {
+	t.Parallel()
+	one := []command.Score{{A: 3, B: 2}}
+	three := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	for template, want := range map[string]command.Fix{
+		"/fix 42 3:2":              {Number: 42, Scores: one},
+		"/fix #42 3:2":             {Number: 42, Scores: one},
+		"/fix 42 3-2":              {Number: 42, Scores: one},
+		"/fix 42 3 2":              {Number: 42, Scores: one},
+		"/fix #42 3 2":             {Number: 42, Scores: one},
+		"/fix 42 3 : 2":            {Number: 42, Scores: one},
+		"/fix 42 3 – 2":            {Number: 42, Scores: one},
+		"/fix 42, 3:2.":            {Number: 42, Scores: one},
+		"/fix\n42\n3\n2":           {Number: 42, Scores: one},
+		"/fix \u206842\u2069 3:2":  {Number: 42, Scores: one},
+		"/fix 999999999 3:2":       {Number: 999999999, Scores: one},
+		"/fix@elobot #0042 003:02": {Number: 42, Scores: one},
+		"/fix 42 11:7 9:11 11:5":   {Number: 42, Scores: three},
+		"/fix #42 11:7,9:11,11:5":  {Number: 42, Scores: three},
+		"/Fix 11:7 9:11 11:5":      {Scores: three},
+		"/fix 11-7, 9-11, 11-5":    {Scores: three},
+		"/fix 11 : 7 9:11 11 - 5":  {Scores: three},
+		"/fix 3:2":                 {Scores: one},
+		"/fix 3-2":                 {Scores: one},
+		"/fix 3 : 2":               {Scores: one},
+		"/fix 3 :2":                {Scores: one},
+		"/fix 3: 2":                {Scores: one},
+		"/fix 3 – 2":               {Scores: one},
+		"/fix 3, : 2":              {Scores: one},
+		"/fix 3 ： 2":               {Scores: one},
+		"/fix 0:0":                 {Scores: []command.Score{{}}},
+	} {
+		c := parse(t, namings()[0], template)
+		if c.Name != command.NameFix {
+			t.Errorf("%q: name %q", template, c.Name)
+		}
+		got, err := command.ParseFix(c)
+		if err != nil {
+			t.Errorf("%q: %v, %+v", template, err, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", template, diff)
+		}
+	}
+}
+
+func TestParseFixErrors(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		args   string
+		reason command.Reason
+		detail string
+	}{
+		{"", command.ReasonEmpty, ""},
+		{"\n\u200f", command.ReasonEmpty, ""},
+		{",", command.ReasonNoScore, ""},
+		{"-", command.ReasonNoScore, ""},
+		{"42", command.ReasonNoScore, ""},
+		{"#42", command.ReasonNoScore, ""},
+		{"#42 -", command.ReasonNoScore, ""},
+		{"42 -", command.ReasonIncompleteScore, "42"},
+		{"42 3", command.ReasonIncompleteScore, "3"},
+		{"3 2", command.ReasonIncompleteScore, "2"},
+		{"#42 3:", command.ReasonIncompleteScore, "3"},
+		{"3:", command.ReasonIncompleteScore, "3"},
+		{"42 3 2 1", command.ReasonThirdNumber, "1"},
+		{"42: 3:2", command.ReasonThirdNumber, "2"},
+		{"42 - 3:2", command.ReasonThirdNumber, "2"},
+		{"3:2 42", command.ReasonThirdNumber, "42"},
+		{"3:2 #42", command.ReasonUnexpectedWord, "#42"},
+		{"42 #3:2", command.ReasonUnexpectedWord, "#3:2"},
+		{"42 43 #3", command.ReasonUnexpectedWord, "#3"},
+		{":3 2", command.ReasonUnexpectedWord, ":"},
+		{"3 : : 2", command.ReasonUnexpectedWord, ":"},
+		{"42 3 vs 2", command.ReasonUnexpectedWord, "vs"},
+		{"42 to 3:2", command.ReasonUnexpectedWord, "to"},
+		{"0 3:2", command.ReasonNoSuchNumber, "0"},
+		{"1234567890 3:2", command.ReasonNoSuchNumber, "1234567890"},
+		{"1234:2", command.ReasonScoreTooLarge, "1234"},
+		{"1234 : 2", command.ReasonScoreTooLarge, "1234"},
+		{"42 1000:2", command.ReasonScoreTooLarge, "1000"},
+		{"42 -3:2", command.ReasonNegativeNumber, "-3"},
+		{"42 3 -2", command.ReasonNegativeNumber, "-2"},
+		{"42,3:2", command.ReasonDecimalNumber, "42,3:2"},
+		{"42 3.5:2", command.ReasonDecimalNumber, "3.5:2"},
+		{"42 ３:2", command.ReasonForeignDigits, "３:2"},
+		{"42 @al 3:2", command.ReasonUnknownMention, "@al"},
+		{"{a} 3:2", command.ReasonUnexpectedWord, "{a}"},
+		{"42 3:2 {b} {a}", command.ReasonUnexpectedWord, "{b}"},
+		{"{bot}", command.ReasonUnexpectedWord, "{bot}"},
+	}
+	for _, tc := range setErrors {
+		cases = append(cases, struct {
+			args   string
+			reason command.Reason
+			detail string
+		}{"#42 " + tc.scores, tc.reason, tc.detail})
+	}
+	for _, tc := range numberErrors {
+		cases = append(cases, struct {
+			args   string
+			reason command.Reason
+			detail string
+		}{tc.number + " 3:2", tc.reason, tc.detail})
+	}
+	for _, tc := range cases {
+		for _, n := range namings() {
+			got, err := command.ParseFix(parse(t, n, "/fix "+tc.args))
+			wantReason(t, n, tc.args, err, tc.reason, tc.detail)
+			if diff := cmp.Diff(command.Fix{}, got); diff != "" {
+				t.Errorf("%q: a fix beside the error: %s", tc.args, diff)
+			}
+		}
+	}
+}
+
+// wantReason compares an error with what it is to be; detail may be the key of a
+// person.
+func wantReason(t *testing.T, n naming, args string, err error, reason command.Reason, detail string) {
+	t.Helper()
+	if c, ok := n.people[detail]; ok {
+		detail = label(c.person)
+	}
+	var want error = &command.FormError{Reason: reason, Detail: detail}
+	if diff := cmp.Diff(want, err); diff != "" {
+		t.Errorf("%q: -want +got:\n%s", args, diff)
+	}
+}

@@ -1,0 +1,162 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/command"
+)
+
+func TestParseMatchSets(t *testing.T) {
+	t.Parallel()
+	two := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}}
+	three := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	most := make([]command.Score, command.MaxSets)
+	for i := range most {
+		most[i] = command.Score{A: 11, B: 5}
+	}
+	for _, tc := range []struct {
+		scores string
+		want   []command.Score
+	}{
+		{"11:7 9:11", two},
+		{"11-7 9-11", two},
+		{"11:7 9–11", two},
+		{"11 : 7 9 : 11", two},
+		{"11 - 7 9 - 11", two},
+		{"11: 7 9 :11", two},
+		{"11:7, 9:11.", two},
+		{"11:7,9:11", two},
+		{"11:7;9:11", two},
+		{"11:7,,9:11", two},
+		{"11-7,9-11", two},
+		{"11：7,9：11", two},
+		{",11:7,9:11,", two},
+		{"11:7 9:11 11:5", three},
+		{"11-7, 9-11, 11-5", three},
+		{"11:7,9:11,11:5", three},
+		{"11:7,9:11, 11:5", three},
+		{"11:7; 9:11; 11:5;", three},
+		{"11:7\n9:11\n11:5", three},
+		{"\u206811:7\u2069 9\u200e:11\u200f11:5", three},
+		{strings.Repeat("11:5 ", command.MaxSets), most},
+		{strings.Repeat("11:5,", command.MaxSets), most},
+	} {
+		for _, n := range namings() {
+			for _, template := range []string{
+				"/match {a} {b} " + tc.scores, "/match {b} " + tc.scores, "/match " + tc.scores + " {b}",
+				"/match " + tc.scores, "/match {a} vs {b} {c} " + tc.scores,
+			} {
+				t.Run(n.name, func(t *testing.T) {
+					t.Parallel()
+					m := n.fill(template)
+					c, ok := command.Parse(m.text, m.entities, botUsername)
+					if !ok {
+						t.Fatal("no command")
+					}
+					got, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Name: "Rita"})
+					if err != nil {
+						t.Fatalf("%q: %v, %+v", m.text, err, err)
+					}
+					if diff := cmp.Diff(tc.want, got.Scores); diff != "" {
+						t.Errorf("%q: -want +got:\n%s", m.text, diff)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestParseMatchSetsAmongPeople(t *testing.T) {
+	t.Parallel()
+	want := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}}
+	for _, template := range []string{
+		"/match 11:7 {a} 9:11 {b}", "/match {a} 11:7 {b} 9:11", "/match 11:7{a}9:11{b}",
+		"/match {a} 11:7 vs {b} 9:11", "/match {a} 11:7 9 vs : {b} 11",
+	} {
+		for _, n := range namings() {
+			m := n.fill(template)
+			c, _ := command.Parse(m.text, m.entities, botUsername)
+			got, err := command.ParseMatch(c, sender(), nil)
+			if err != nil {
+				t.Fatalf("%q: %v, %+v", m.text, err, err)
+			}
+			if diff := cmp.Diff(want, got.Scores); diff != "" {
+				t.Errorf("%q: -want +got:\n%s", m.text, diff)
+			}
+		}
+	}
+}
+
+// setErrors are what is wrong with several scores, whatever the command.
+var setErrors = []struct {
+	scores string
+	reason command.Reason
+	detail string
+}{
+	{"11:7 9", command.ReasonThirdNumber, "9"},
+	{"11 7 9", command.ReasonThirdNumber, "9"},
+	{"11:7,9:", command.ReasonThirdNumber, "9"},
+	{"11:7 9:11 11", command.ReasonIncompleteScore, "11"},
+	{"11:7 9:11 5:", command.ReasonIncompleteScore, "5"},
+	{"11:7 9 11:5", command.ReasonIncompleteScore, "9"},
+	{"9 11:7 11:5", command.ReasonIncompleteScore, "9"},
+	{"11:7:9 11:5", command.ReasonIncompleteScore, "9"},
+	{"1 2 3 4 5", command.ReasonIncompleteScore, "5"},
+	{"1 2 3 4:5", command.ReasonIncompleteScore, "5"},
+	{"11 7 9 11", command.ReasonSeveralScores, "9"},
+	{"11:7 9 11", command.ReasonSeveralScores, "9"},
+	{"11 7 9:11", command.ReasonSeveralScores, "9:11"},
+	{"11 7:9 11", command.ReasonSeveralScores, "7:9"},
+	{"11:7 9:11 11 5", command.ReasonSeveralScores, "9:11"},
+	{"11 7, 9 11", command.ReasonSeveralScores, "9"},
+	{": 11 7 9 11", command.ReasonSeveralScores, "9"},
+	{"11:7 : 9:11", command.ReasonUnexpectedWord, ":"},
+	{"11:7 – 9:11", command.ReasonUnexpectedWord, "–"},
+	{"11:7-9:11", command.ReasonUnexpectedWord, "-"},
+	{"11:7:9:11", command.ReasonUnexpectedWord, ":"},
+	{"11:7, -, 9:11", command.ReasonUnexpectedWord, "-"},
+	{"- 11:7 9:11", command.ReasonUnexpectedWord, "-"},
+	{"11:7 9:11 —", command.ReasonUnexpectedWord, "—"},
+	{"11:7 9::11", command.ReasonSeveralScores, "9::11"},
+	{"11:7 9:11 x", command.ReasonUnexpectedWord, "x"},
+	{"11:7,x", command.ReasonUnexpectedWord, "11:7,x"},
+	{"11:7,9:x", command.ReasonUnexpectedWord, "9:x"},
+	{"11:7/9:11", command.ReasonUnexpectedWord, "11:7/9:11"},
+	{"11:7,9", command.ReasonDecimalNumber, "11:7,9"},
+	{"3,5:1", command.ReasonDecimalNumber, "3,5:1"},
+	{"3,5:1,5", command.ReasonDecimalNumber, "3,5:1,5"},
+	{"3,5:1,5:2", command.ReasonDecimalNumber, "3,5:1,5:2"},
+	{"11:7,9:11,5", command.ReasonDecimalNumber, "9:11,5"},
+	{"11:7.9:11", command.ReasonDecimalNumber, "11:7.9:11"},
+	{"11:7 3.5:1", command.ReasonDecimalNumber, "3.5:1"},
+	{"11:7;9", command.ReasonUnexpectedWord, "11:7;9"},
+	{"11:7,-9:11", command.ReasonNegativeNumber, "-9"},
+	{"11:7 9 -11", command.ReasonNegativeNumber, "-11"},
+	{"11:7 ９:11", command.ReasonForeignDigits, "９:11"},
+	{"11:7,９:11", command.ReasonForeignDigits, "９:11"},
+	{"11:7 9:1100", command.ReasonScoreTooLarge, "1100"},
+	{"11:7 @al:11", command.ReasonUnknownMention, "@al:11"},
+	{strings.Repeat("11:5 ", command.MaxSets+1), command.ReasonTooManySets, ""},
+	{strings.Repeat("11:5,", command.MaxSets) + "11:", command.ReasonTooManySets, ""},
+	{strings.Repeat("11:5,", 5000), command.ReasonTooManySets, ""},
+	{strings.Repeat("11:5 ", command.MaxSets-1) + "11", command.ReasonIncompleteScore, "11"},
+}
+
+func TestParseMatchSetErrors(t *testing.T) {
+	t.Parallel()
+	for _, tc := range setErrors {
+		for _, n := range namings() {
+			for _, template := range []string{
+				"/match {a} {b} " + tc.scores, "/match " + tc.scores + " {b}", "/match {a} vs " + tc.scores + " {b} {c}",
+			} {
+				t.Run(n.name, func(t *testing.T) {
+					t.Parallel()
+					wantFormError(t, n.fill(template), sender(), nil, tc.reason, tc.detail)
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package command_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/command"
+)
+
+func TestParseMatchTeams(t *testing.T) {
+	t.Parallel()
+	score := []command.Score{{A: 10, B: 8}}
+	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	for _, tc := range []struct {
+		template string
+		a, b     string // keys; the sender without being mentioned is the empty one
+	}{
+		{"/match {a} {b} vs {c} {me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match 10:8 {a} {b} vs {c} {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a} 10:8 {b} vs {c} {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a} {b} 10:8 vs {c} {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a} {b} vs 10:8 {c} {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a} {b} vs {c} 10:8 {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a} {b} 10 vs {c} {me} 8", "{a} {b}", "{c} {me}"},
+		{"/match {a} {b} 10 : vs {c} {me} 8", "{a} {b}", "{c} {me}"},
+		{"/match {a} 10 {b} 8 vs {c} {me}", "{a} {b}", "{c} {me}"},
+		{"/match {a}{b}vs{c}{me}10:8", "{a} {b}", "{c} {me}"},
+		{"/match {a}, {b}, vs., {c}, {me}, 10:8.", "{a} {b}", "{c} {me}"},
+		{"/match {a}\n{b}\nvs\n{c}\n{me}\n10\n8", "{a} {b}", "{c} {me}"},
+		{"/match {a}\u200f{b} \u2067vs\u2069 {c} {me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match {c} vs {b} {a} 10:8", "{c}", "{b} {a}"},
+		{"/match {me} {c} {a} VS {b} 10:8", "{me} {c} {a}", "{b}"},
+		{"/match {a} vs {b} 10:8", "{a}", "{b}"},
+		{"/match {a} v {b} 10:8", "{a}", "{b}"},
+		{"/match {a} V. {b} 10:8", "{a}", "{b}"},
+		{"/match {a} Vs. {b} 10:8", "{a}", "{b}"},
+		{"/match {a} Versus {b} 10:8", "{a}", "{b}"},
+		{"/match {me} vs {b} 10:8", "{me}", "{b}"},
+		{"/match vs {b} 10:8", "", "{b}"},
+		{"/match 10:8 vs {b}", "", "{b}"},
+		{"/match 10 vs {b} 8", "", "{b}"},
+	} {
+		for _, n := range namings() {
+			t.Run(n.name+" "+tc.template, func(t *testing.T) {
+				t.Parallel()
+				side := func(keys string) []command.Person {
+					var people []command.Person
+					for key := range strings.SplitSeq(keys, " ") {
+						if key == "{me}" || key == "" {
+							people = append(people, sender())
+						} else {
+							people = append(people, n.people[key].person)
+						}
+					}
+					return people
+				}
+				m := n.fill(tc.template)
+				c, ok := command.Parse(m.text, m.entities, botUsername)
+				if !ok {
+					t.Fatal("no command")
+				}
+				got, err := command.ParseMatch(c, sender(), &replied)
+				if err != nil {
+					t.Fatalf("%v, %+v", err, err)
+				}
+				want := command.Match{A: side(tc.a), B: side(tc.b), Self: tc.a == "", Scores: score}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestParseMatchTeamErrors(t *testing.T) {
+	t.Parallel()
+	nobody := command.Person{}
+	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	for _, tc := range []struct {
+		template string
+		sender   command.Person
+		reason   command.Reason
+		detail   string // a key, or the text itself
+	}{
+		{"/match {a} {b} {c} 3:1", sender(), command.ReasonNoVersus, ""},
+		{"/match {a} {b} {c} {me} 3:1", nobody, command.ReasonNoVersus, ""},
+		{"/match {a} {b} - {c} 3:1", sender(), command.ReasonNoVersus, ""},
+		{"/match {a} {b} {bot}", sender(), command.ReasonNoVersus, ""},
+		{"/match vs", sender(), command.ReasonEmptySide, ""},
+		{"/match vs 3:1", sender(), command.ReasonEmptySide, ""},
+		{"/match {a} vs 3:1", sender(), command.ReasonEmptySide, ""},
+		{"/match {a} {b} vs 3:1", sender(), command.ReasonEmptySide, ""},
+		{"/match 3:1 {a} {b} vs", sender(), command.ReasonEmptySide, ""},
+		{"/match vs {a} {b} 3:1", sender(), command.ReasonEmptySide, ""},
+		{"/match 3:1 vs{a}{b}", sender(), command.ReasonEmptySide, ""},
+		{"/match vs {b} 3:1", nobody, command.ReasonEmptySide, ""},
+		{"/match vs {b} 3:1", command.Person{UserID: 1087968824, IsBot: true}, command.ReasonEmptySide, ""},
+		{"/match {a} vs {b} vs {c} 3:1", sender(), command.ReasonUnexpectedWord, "vs"},
+		{"/match {a} vs VERSUS. {c} 3:1", sender(), command.ReasonUnexpectedWord, "VERSUS"},
+		{"/match vs 3:1 v", sender(), command.ReasonUnexpectedWord, "v"},
+		{"/match {a} vs. and {b} 3:1", sender(), command.ReasonUnexpectedWord, "and"},
+		{"/match {a} vs @bob 3:1", sender(), command.ReasonUnknownMention, "@bob"},
+		{"/match {a} {b} vs {c} {a} 3:1", sender(), command.ReasonSamePerson, "{a}"},
+		{"/match {a} {b} vs {b} {a} 3:1", sender(), command.ReasonSamePerson, "{b}"},
+		{"/match {a} {a} vs {b} {c} 3:1", sender(), command.ReasonSamePerson, "{a}"},
+		{"/match {a} vs {b} {c} {c} 3:1", nobody, command.ReasonSamePerson, "{c}"},
+		{"/match {a} {me} vs {b} {me} 3:1", sender(), command.ReasonSamePerson, "@Sam"},
+		{"/match vs {me} 3:1", sender(), command.ReasonSamePerson, "@Sam"},
+		{"/match {a} {bot} vs {b} {c} 3:1", sender(), command.ReasonBot, "{bot}"},
+		{"/match {a} vs {bot} {a} 3:1", sender(), command.ReasonBot, "{bot}"},
+		{"/match vs {bot} 3:1", sender(), command.ReasonBot, "{bot}"},
+		{"/match {a} {b} vs {c} {me}", sender(), command.ReasonNoScore, ""},
+		{"/match {a} {b} vs {c} {me} 3", sender(), command.ReasonIncompleteScore, "3"},
+		{"/match {a} 11 9 vs {b} 7 11", sender(), command.ReasonSeveralScores, "7"},
+		{"/match {a} - vs {b} 3:1", sender(), command.ReasonUnexpectedWord, "-"},
+	} {
+		for _, n := range namings() {
+			for _, reply := range []*command.Person{nil, &replied} {
+				t.Run(n.name+" "+tc.template, func(t *testing.T) {
+					t.Parallel()
+					detail := tc.detail
+					if c, ok := n.people[tc.detail]; ok {
+						detail = label(c.person)
+					}
+					wantFormError(t, n.fill(tc.template), tc.sender, reply, tc.reason, detail)
+				})
+			}
+		}
+	}
+}
+
+func TestParseMatchTeamSize(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b   int
+		reason command.Reason
+		detail string
+	}{
+		{10, 10, "", ""},
+		{1, 10, "", ""},
+		{10, 1, "", ""},
+		{11, 1, command.ReasonTooManyPeople, "@player10"},
+		{1, 11, command.ReasonTooManyPeople, "@player11"},
+		{11, 11, command.ReasonTooManyPeople, "@player10"},
+		{500, 0, command.ReasonTooManyPeople, "@player10"},
+		{0, 500, command.ReasonTooManyPeople, "@player10"},
+	} {
+		t.Run(strconv.Itoa(tc.a)+" vs "+strconv.Itoa(tc.b), func(t *testing.T) {
+			t.Parallel()
+			var m message
+			m.mark(command.KindBotCommand, "/match", nil)
+			for i := range tc.a + tc.b {
+				if i == tc.a {
+					m.plain(" vs")
+				}
+				m.plain(" ")
+				m.mark(command.KindMention, "@player"+strconv.Itoa(i), nil)
+			}
+			if tc.b == 0 {
+				m.plain(" vs")
+			}
+			m.plain(" 3:1")
+			if tc.reason != "" {
+				wantFormError(t, m, sender(), nil, tc.reason, tc.detail)
+				return
+			}
+			c, _ := command.Parse(m.text, m.entities, botUsername)
+			got, err := command.ParseMatch(c, sender(), nil)
+			if err != nil || len(got.A) != tc.a || len(got.B) != tc.b {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestParseMatchSidesShareNothing appends to one side, which must not change the
+// other, nor the command.
+func TestParseMatchSidesShareNothing(t *testing.T) {
+	t.Parallel()
+	m := namings()[0].fill("/match {a} vs {b} 3:1")
+	c, _ := command.Parse(m.text, m.entities, botUsername)
+	got, err := command.ParseMatch(c, sender(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.A[0].Name = "changed"
+	_ = append(got.A, command.Person{Name: "changed"})
+	if got.B[0].Name != "" || c.Mentions[0].Name != "" {
+		t.Errorf("got %+v of %+v", got, c)
+	}
+}
+
+// TestParseMatchWithoutOffsets has a command that Parse would not make.
+func TestParseMatchWithoutOffsets(t *testing.T) {
+	t.Parallel()
+	people := []command.Person{{Username: "alice"}, {Username: "bob"}}
+	for _, offsets := range [][]int{nil, {0}, {9, 9, 9}, {-1, -1, -1}} {
+		c := command.Command{Args: "vs 3:1", Mentions: people, MentionOffsets: offsets}
+		_, err := command.ParseMatch(c, sender(), nil)
+		var form *command.FormError
+		if err != nil && !errors.As(err, &form) {
+			t.Errorf("offsets %v: %v", offsets, err)
+		}
+	}
+}

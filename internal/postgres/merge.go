@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// errNothingToMerge ends the transaction of a merge that somebody else has done, or that is none any more.
+var errNothingToMerge = errors.New("nothing to merge")
+
+// Merge implements ranking.Store.
+func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
+	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+) error {
+	var merges []ranking.LadderMerge
+	err := transact(ctx, s.pool, func(tx pgx.Tx) error {
+		inside := &Store{pool: s.pool, db: tx}
+		if err := inside.holdForMerge(ctx, from, into); err != nil {
+			return err
+		}
+		shared, err := inside.shared(ctx, from, into)
+		if err != nil {
+			return err
+		}
+		if merges, err = decide(shared); err != nil {
+			return err
+		}
+		return inside.applyMerge(ctx, from, into, merges)
+	})
+	if errors.Is(err, errNothingToMerge) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("merge players: %w", translate(err))
+	}
+	for _, m := range merges {
+		s.committed(m.Chat)
+	}
+	return nil
+}
+
+// holdForMerge takes the groups in which from is ranked, in the order of their ids, and then the players. Nobody can
+// bring from into a ladder after that: whoever does holds its row.
+func (s *Store) holdForMerge(ctx context.Context, from, into ranking.PlayerID) error {
+	const groups = `
+		SELECT g.id FROM groups g
+		WHERE g.id IN (SELECT l.group_id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE s.player_id = $1)
+		ORDER BY g.id`
+	held, err := s.db.Exec(ctx, groups+` FOR NO KEY UPDATE`, from)
+	if err != nil {
+		return fmt.Errorf("take the groups: %w", err)
+	}
+	const unclaimed = `
+		SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NULL AND merged_into IS NULL FOR UPDATE`
+	const known = `SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NOT NULL FOR NO KEY UPDATE`
+	for _, player := range []struct {
+		sql string
+		id  ranking.PlayerID
+	}{{unclaimed, from}, {known, into}} {
+		found, err := s.db.Exec(ctx, player.sql, player.id)
+		if err != nil {
+			return fmt.Errorf("take player %d: %w", player.id, err)
+		}
+		if found.RowsAffected() == 0 {
+			return errNothingToMerge
+		}
+	}
+	// without taking them: who holds a new one may be waiting for the player
+	again, err := s.db.Exec(ctx, groups, from)
+	if err != nil {
+		return fmt.Errorf("look at the groups again: %w", err)
+	}
+	if again.RowsAffected() != held.RowsAffected() {
+		return fmt.Errorf("%w: player %d has come into another ladder", ranking.ErrConflict, from)
+	}
+	return nil
+}
+
+// shared reads what there is of both players in the ladders in which from is ranked.
+func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.Shared, error) {
+	const ladders = `
+		SELECT l.id, g.chat_id, (
+		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
+		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id)
+		FROM group_players f
+		JOIN ladders l ON l.id = f.ladder_id
+		JOIN groups g ON g.id = l.group_id
+		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.ladder_id = l.id AND i.player_id = $2)
+		ORDER BY l.id`
+	type meeting struct {
+		Ladder ranking.LadderID
+		Chat   ranking.ChatID
+		First  int // the number of the first match of either
+	}
+	rows, err := s.db.Query(ctx, ladders, from, into)
+	if err != nil {
+		return nil, fmt.Errorf("read ladders: %w", err)
+	}
+	meetings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[meeting])
+	if err != nil {
+		return nil, fmt.Errorf("read ladders: %w", err)
+	}
+	all := make([]ranking.Shared, len(meetings))
+	for i, m := range meetings {
+		all[i].Chat = m.Chat
+		if all[i].Course, err = s.course(ctx, ranking.CourseFrom{Ladder: m.Ladder, Number: m.First}); err != nil {
+			return nil, err
+		}
+		for player, to := range map[ranking.PlayerID]*ranking.Contender{from: &all[i].From, into: &all[i].Into} {
+			rows, err := s.db.Query(ctx, contenders+`$1 AND s.player_id = $2`, m.Ladder, player)
+			if err != nil {
+				return nil, fmt.Errorf("read standing: %w", err)
+			}
+			if *to, err = pgx.CollectExactlyOneRow(rows, scanContender); err != nil {
+				return nil, fmt.Errorf("read standing: %w", err)
+			}
+		}
+	}
+	return all, nil
+}
+
+// applyMerge writes what makes the two one: the ladders of both first, then everything of the one who goes that does
+// not stand in the way.
+func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
+	var batch pgx.Batch
+	for _, m := range merges {
+		batch.Queue(`
+			WITH undone AS (
+			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
+			SELECT require_rows(count(*), cardinality($1)) FROM undone`, m.Undone)
+	}
+	// A match in which both have a part stays as it is: it is undone.
+	batch.Queue(`
+		UPDATE match_players mp SET player_id = $2
+		WHERE mp.player_id = $1
+		  AND NOT EXISTS (SELECT FROM match_players other WHERE other.match_id = mp.match_id AND other.player_id = $2)`,
+		from, into)
+	for _, m := range merges {
+		queueRewrite(&batch, m.Rewrite)
+		batch.Queue(`
+			WITH dropped AS (DELETE FROM group_players WHERE id = $1 AND version = $2 RETURNING 1)
+			SELECT require_rows(count(*), 1) FROM dropped`, m.Drop.ID, m.Drop.Version)
+	}
+	batch.Queue(`
+		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
+		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
+	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
+	for _, m := range merges {
+		if err := queueNotices(&batch, ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
+			return err
+		}
+		for _, card := range m.Cards {
+			if err := queueCard(&batch, m.Chat, card); err != nil {
+				return err
+			}
+		}
+	}
+	return s.db.SendBatch(ctx, &batch).Close()
+}

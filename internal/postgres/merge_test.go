@@ -1,0 +1,359 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// Alice has changed her username to one that others have named somebody by whom nobody had seen.
+var (
+	al      = ranking.Person{Username: "al"}
+	renamed = ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
+	annex   = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Annex"}
+	attic   = ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "Attic"}
+)
+
+// in is the origin of a command that somebody gives in a chat.
+func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
+	o := by(key, sender)
+	o.Chat = chat
+	return o
+}
+
+// recordIn has Bob report a match in a chat.
+func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
+	t.Helper()
+	report := singles(a, b, ranking.Score{A: scoreA, B: scoreB})
+	if err := service(w.store).RecordMatch(t.Context(), in(chat, key, bob), report); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newMerge returns a world in which Alice and al are ranked in the club, al alone in the annex and Alice alone in the
+// attic.
+func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
+	t.Helper()
+	w = newWorld(t, alice, bob)
+	w.record(t, "1", al, bob, 3, 1)
+	w.record(t, "2", alice, bob, 3, 1)
+	w.record(t, "3", bob, al, 3, 1)
+	w.record(t, "4", al, alice, 3, 1)
+	w.record(t, "5", bob, alice, 2, 2)
+	w.recordIn(t, annex, "6", al, bob, 3, 1)
+	w.recordIn(t, attic, "7", bob, alice, 3, 1)
+	return w, w.id(t, "al"), w.id(t, "Alice")
+}
+
+// standings are all standings, without their ids and versions.
+const standings = `SELECT concat_ws(' ', title, name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
+	FROM group_players s JOIN ladders l ON l.id = ladder_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
+	JOIN players p ON p.id = player_id ORDER BY 1`
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	w.undo(t, "u", bob, 3) // so that al has an entry that is superseded
+	w.told.Store(0)
+	w.answer(t, "m", renamed)
+	if told := w.told.Load(); told != 2 { // of the merging and of the answer
+		t.Errorf("committed was called %d times", told)
+	}
+	as := newWorld(t, alice, bob) // where one has been known as the other from the beginning
+	as.record(t, "1", alice, bob, 3, 1)
+	as.record(t, "2", alice, bob, 3, 1)
+	as.record(t, "5", bob, alice, 2, 2)
+	as.recordIn(t, annex, "6", alice, bob, 3, 1)
+	as.recordIn(t, attic, "7", bob, alice, 3, 1)
+	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
+		t.Errorf("standings (-as one from the beginning +merged):\n%s", diff)
+	}
+	for name, check := range map[string]struct {
+		sql  string
+		want []string
+	}{
+		"players": {
+			`SELECT concat_ws(' ', id = $1, telegram_user_id, username, merged_into = $2) FROM players WHERE id IN ($1, $2) ORDER BY 1`,
+			[]string{"f 1 al", "t t"},
+		},
+		"who played in the club": {
+			`SELECT m.number || CASE player_id WHEN $1 THEN 'al' WHEN $2 THEN 'Alice' ELSE 'Bob' END FROM match_players
+			JOIN matches m ON m.id = match_id JOIN groups g ON g.id = group_id WHERE chat_id = 1 ORDER BY m.number, side`,
+			[]string{"1Alice", "1Bob", "2Alice", "2Bob", "3Bob", "3Alice", "4al", "4Alice", "5Bob", "5Alice"},
+		},
+		"history of al and of what was al's": {
+			`SELECT m.idempotency_key || CASE player_id WHEN $1 THEN ' al ' ELSE ' Alice ' END || elo_before || ' ' || elo_after
+			|| ' ' || reason || CASE WHEN superseded_at IS NULL THEN '' ELSE ' superseded' END FROM elo_history h
+			JOIN matches m ON m.id = match_id WHERE player_id IN ($1, $2) AND idempotency_key IN ('1', '3', '4', '6')
+			ORDER BY idempotency_key, h.id`,
+			[]string{
+				"1 Alice 1500 1516 match", "3 Alice 1516 1498 match superseded",
+				"4 al 1498 1515 match superseded", "4 Alice 1515 1498 match superseded",
+				"4 al 1516 1532 undo superseded", "4 Alice 1515 1499 undo superseded",
+				"6 Alice 1500 1516 match",
+			},
+		},
+		"undone": {
+			`SELECT number || ' ' || (undone_by IS NULL) FROM matches
+			WHERE undone_at IS NOT NULL AND $1::bigint <> $2::bigint ORDER BY 1`,
+			[]string{"3 false", "4 true"},
+		},
+		"card": {
+			`SELECT action || ' ' || (payload->>'undone') || ' ' || coalesce(payload->>'undone_by', 'by nobody') FROM outbox o
+			JOIN matches m ON m.id = match_id WHERE number = 4 AND $1::bigint <> $2::bigint`, []string{"send true by nobody"},
+		},
+		"told": {
+			`SELECT title || ' ' || (payload->>'username') || ' ' || (payload->>'undone') FROM outbox o
+			JOIN chats c ON c.id = chat_id WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
+		},
+	} {
+		if diff := cmp.Diff(check.want, values[string](t, w.pool, check.sql, int64(from), int64(into))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	once := w.contents(t)
+	w.mustNotMerge(t, from, into)
+	if diff := cmp.Diff(once, w.contents(t)); diff != "" {
+		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	}
+}
+
+// mustNotMerge tries to merge two players of whom one cannot be merged any more.
+func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
+	t.Helper()
+	err := w.store.Merge(t.Context(), from, into, func([]ranking.Shared) ([]ranking.LadderMerge, error) {
+		t.Error("something is to be decided")
+		return nil, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMergeOfOthersMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"claimed": `UPDATE players SET telegram_user_id = 77 WHERE username = 'al'`,
+		"merged": `UPDATE players p SET merged_into = bob.id, username = NULL FROM players bob
+			WHERE p.username = 'al' AND bob.username = 'bob'`,
+		"into unknown": `UPDATE players SET telegram_user_id = NULL WHERE username = 'alice'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, from, into := newMerge(t)
+			other := begin(t, w.pool)
+			if _, err := other.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+			waiting := start(func() error {
+				w.mustNotMerge(t, from, into)
+				return nil
+			})
+			await(t, w.pool, blocked)
+			if err := other.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := w.contents(t)
+			told := w.told.Load()
+			if err := receive(t, waiting); err != nil {
+				t.Error(err)
+			}
+			w.mustNotMerge(t, from, into) // who comes later finds the same
+			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != told {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMergeIsAllOrNothing has the merging decide on what is not as it was read, or not at all.
+func TestMergeIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("own")
+	type merge = ranking.LadderMerge
+	for name, tc := range map[string]struct {
+		spoil func(*merge) error
+		want  error
+	}{
+		"own error":         {func(*merge) error { return errOwn }, errOwn},
+		"undone already":    {func(m *merge) error { m.Undone = append(m.Undone, 999); return nil }, ranking.ErrConflict},
+		"entry is gone":     {func(m *merge) error { m.Rewrite.Superseded[0] = 999; return nil }, ranking.ErrConflict},
+		"standing is stale": {func(m *merge) error { m.Rewrite.Standings[0].Version++; return nil }, ranking.ErrConflict},
+		"dropped is stale":  {func(m *merge) error { m.Drop.Version++; return nil }, ranking.ErrConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _, _ := newMerge(t)
+			before, told := w.contents(t), w.told.Load()
+			store := spoiledMerge{w.store, tc.spoil}
+			err := store.Merge(t.Context(), w.id(t, "al"), w.id(t, "Alice"), decideAsTheService(t, w))
+			if !errors.Is(err, tc.want) {
+				t.Errorf("error is %v", err)
+			}
+			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != told {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}
+
+// spoiledMerge is a store that is told to change something else than was decided.
+type spoiledMerge struct {
+	*postgres.Store
+	spoil func(*ranking.LadderMerge) error
+}
+
+func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
+	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+) error {
+	return s.Store.Merge(ctx, from, into, func(ladders []ranking.Shared) ([]ranking.LadderMerge, error) {
+		merges, err := decide(ladders)
+		if err == nil {
+			err = s.spoil(&merges[0])
+		}
+		return merges, err
+	})
+}
+
+// decideAsTheService returns how the service decides on a merging.
+func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.Shared) ([]ranking.LadderMerge, error)) {
+	t.Helper()
+	err := service(mergeTaker{w.store, &decide}).Answer(t.Context(), by("k", renamed), ranking.Refusal{})
+	if !errors.Is(err, errPlanned) {
+		t.Fatalf("error is %v", err)
+	}
+	return decide
+}
+
+type mergeTaker struct {
+	ranking.Store
+	decide *func([]ranking.Shared) ([]ranking.LadderMerge, error)
+}
+
+func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
+	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+) error {
+	*m.decide = decide
+	return errPlanned
+}
+
+// TestRecordingMeetsTheMerged has a recording read before two players are merged, and apply after that.
+func TestRecordingMeetsTheMerged(t *testing.T) {
+	t.Parallel()
+	for name, chat := range map[string]ranking.Chat{
+		"with a standing that is dropped": club, "with a standing that passes on": annex, "with a new standing": attic,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _, into := newMerge(t)
+			record := func(s *ranking.Service) error {
+				return s.RecordMatch(t.Context(), in(chat, "k", bob), singles(al, bob, ranking.Score{A: 3, B: 1}))
+			}
+			c := w.plan(t, record)
+			w.answer(t, "m", renamed)
+			w.mustConflict(t, start(func() error { return w.store.Apply(t.Context(), c) }))
+			if err := record(service(w.store)); err != nil {
+				t.Fatal(err)
+			}
+			played := value[bool](t, w.pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
+				WHERE m.idempotency_key = 'k' AND mp.player_id = $1)`, into)
+			if !played {
+				t.Error("read again, the match is not Alice's")
+			}
+		})
+	}
+}
+
+// TestNewStandingWaitsForTheMerge has a first match wait for a merging that is under way.
+func TestNewStandingWaitsForTheMerge(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	c := w.plan(t, func(s *ranking.Service) error {
+		return s.RecordMatch(t.Context(), in(attic, "k", bob), singles(al, bob, ranking.Score{A: 3, B: 1}))
+	})
+	decide := decideAsTheService(t, w)
+	var waiting <-chan error
+	err := w.store.Merge(t.Context(), from, into, func(ladders []ranking.Shared) ([]ranking.LadderMerge, error) {
+		waiting = start(func() error { return w.store.Apply(t.Context(), c) })
+		await(t, w.pool, blocked)
+		return decide(ladders)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.mustConflict(t, waiting)
+}
+
+// TestClaimMeetsTheMerged: who was merged meanwhile cannot be claimed.
+func TestClaimMeetsTheMerged(t *testing.T) {
+	t.Parallel()
+	w, from, _ := newMerge(t)
+	w.answer(t, "m", renamed)
+	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
+	w.mustConflict(t, start(func() error {
+		return w.store.Introduce(t.Context(), club, []ranking.PlayerChange{claim})
+	}))
+}
+
+// TestMergeMeetsANewLadder has the unclaimed player come into another ladder while the merging waits for them. It gives
+// up at once, without waiting for that group: who holds it may wait for the player.
+func TestMergeMeetsANewLadder(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	const take = `SELECT g.id FROM groups g JOIN chats c ON c.id = chat_id WHERE telegram_chat_id = -300 FOR NO KEY UPDATE OF g`
+	const enter = `
+		WITH ladder AS (
+		    SELECT l.id FROM ladders l JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
+		    WHERE telegram_chat_id = -300)
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		SELECT id, $1, 'al', 1500, 1500, 1500 FROM ladder`
+	first := begin(t, w.pool)
+	if _, err := first.Exec(t.Context(), take); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Exec(t.Context(), enter, from); err != nil {
+		t.Fatal(err)
+	}
+	merging := start(func() error {
+		return w.store.Merge(t.Context(), from, into, func([]ranking.Shared) ([]ranking.LadderMerge, error) {
+			t.Error("something is to be decided")
+			return nil, nil
+		})
+	})
+	const oneBlocked = `SELECT count(*) = $1 FROM pg_stat_activity
+		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
+	await(t, w.pool, oneBlocked, 1)
+	second := begin(t, w.pool)
+	recording := start(func() error {
+		if _, err := second.Exec(t.Context(), take); err != nil {
+			return err
+		}
+		_, err := second.Exec(t.Context(), `SELECT FROM players WHERE id = $1 FOR KEY SHARE`, from)
+		return errors.Join(err, second.Rollback(t.Context()))
+	})
+	await(t, w.pool, oneBlocked, 2)
+	if err := first.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := receive(t, merging)
+	var pg *pgconn.PgError
+	if !errors.Is(err, ranking.ErrConflict) || errors.As(err, &pg) {
+		t.Errorf("the merging ends with %v, want a conflict that is no deadlock", err)
+	}
+	if err := receive(t, recording); err != nil {
+		t.Errorf("the recording ends with %v", err)
+	}
+	if !value[bool](t, w.pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
+		t.Error("al is merged")
+	}
+	w.answer(t, "m", renamed)
+	if got := value[int](t, w.pool, `SELECT count(*) FROM group_players WHERE player_id = $1`, from); got != 0 {
+		t.Errorf("al is still ranked in %d ladders", got)
+	}
+}

@@ -1,0 +1,224 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+func newPurger(pool *pgxpool.Pool) *postgres.Purger {
+	return postgres.NewPurger(pool, slog.New(slog.DiscardHandler))
+}
+
+// oldKeys makes so many keys that may go.
+func oldKeys(t *testing.T, pool *pgxpool.Pool, n int) {
+	t.Helper()
+	exec(t, pool, `
+		INSERT INTO handled_commands (key, handled_at)
+		SELECT 'old:' || n, now() - interval '73 hours' FROM generate_series(1, $1) n`, n)
+}
+
+// purge purges, and checks how many keys that removes.
+func purge(t *testing.T, pool *pgxpool.Pool, want int64) {
+	t.Helper()
+	if removed, err := newPurger(pool).Purge(t.Context()); err != nil || removed != want {
+		t.Errorf("%d keys removed, want %d: %v", removed, want, err)
+	}
+}
+
+func TestPurgeByAge(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	for key, age := range map[string]string{
+		"new": "0", "a day": "24 hours", "not yet": "71 hours 59 minutes", "just": "72 hours 1 second", "long ago": "1 year",
+	} {
+		exec(t, pool, `INSERT INTO handled_commands (key, handled_at) VALUES ($1, now() - $2::text::interval)`, key, age)
+	}
+	purge(t, pool, 2)
+	left := values[string](t, pool, `SELECT key FROM handled_commands ORDER BY key`)
+	if want := []string{"a day", "new", "not yet"}; !slices.Equal(left, want) {
+		t.Errorf("left are %v, want %v", left, want)
+	}
+	purge(t, pool, 0)
+}
+
+// TestPurgeInBatches: however many there are, no transaction removes more than 10,000 keys.
+func TestPurgeInBatches(t *testing.T) {
+	t.Parallel()
+	rec := &recorder{}
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = rec })
+	for old, batches := range map[int]int{0: 1, 9_999: 1, 10_000: 2, 25_000: 3} {
+		oldKeys(t, pool, old)
+		exec(t, pool, `INSERT INTO handled_commands (key) VALUES ('new:' || $1::integer)`, old)
+		rec.take()
+		purge(t, pool, int64(old))
+		var begun, deleted int
+		for _, s := range rec.take() {
+			switch sql := strings.TrimSpace(s.sql); {
+			case strings.HasPrefix(sql, "begin"):
+				begun++
+			case strings.HasPrefix(sql, "DELETE"):
+				deleted++
+			}
+		}
+		if begun != batches || deleted != batches {
+			t.Errorf("%d keys were removed in %d transactions by %d statements, want %d", old, begun, deleted, batches)
+		}
+	}
+	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 4 {
+		t.Errorf("%d keys are left, want 4", left)
+	}
+}
+
+// TestPurgeAtOnce: two instances that purge at the same time do not remove more than there is, and neither fails.
+func TestPurgeAtOnce(t *testing.T) {
+	t.Parallel()
+	const old = 45_000
+	url := pgtest.New(t)
+	pool := open(t, url)
+	oldKeys(t, pool, old)
+	var removed [2]int64
+	var instances errgroup.Group
+	for i := range removed {
+		purger := newPurger(open(t, url))
+		instances.Go(func() (err error) {
+			removed[i], err = purger.Purge(t.Context())
+			return err
+		})
+	}
+	if err := instances.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if removed[0]+removed[1] != old {
+		t.Errorf("%v keys were removed, want %d", removed, old)
+	}
+	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 0 {
+		t.Errorf("%d keys are left", left)
+	}
+}
+
+// TestPurgeLeavesItToTheOther: while one instance is at work, another has nothing to do, and does not wait.
+func TestPurgeLeavesItToTheOther(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	oldKeys(t, pool, 10)
+	slow := begin(t, pool)
+	if _, err := slow.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	first := start(func() error {
+		_, err := newPurger(pool).Purge(t.Context())
+		return err
+	})
+	await(t, pool, blocked)
+	second := start(func() error {
+		removed, err := newPurger(pool).Purge(t.Context())
+		if err == nil && removed != 0 {
+			err = fmt.Errorf("%d keys removed", removed)
+		}
+		return err
+	})
+	if err := receive(t, second); err != nil {
+		t.Error(err)
+	}
+	if err := slow.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, first); err != nil {
+		t.Fatal(err)
+	}
+	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 0 {
+		t.Errorf("%d keys are left", left)
+	}
+}
+
+// TestRedeliveryAfterPurge: a match keeps its key, so that it is not recorded once more when it is delivered again ages
+// later; and nothing is answered.
+func TestRedeliveryAfterPurge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.record(t, "m1", alice, bob, 3, 1)
+	w.record(t, "m2", bob, alice, 2, 2)
+	exec(t, w.pool, `UPDATE handled_commands SET handled_at = now() - interval '73 hours'`)
+	purge(t, w.pool, 2)
+	before, told := w.contents(t), w.told.Load()
+	w.record(t, "m1", alice, bob, 3, 1)
+	if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+		t.Errorf("the redelivery changed something:\n%s", diff)
+	}
+	if w.told.Load() != told {
+		t.Error("the redelivery told of something to be sent")
+	}
+}
+
+// TestPurgerRuns purges at once, bears a failure, and ends with its context.
+func TestPurgerRuns(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	oldKeys(t, pool, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	done := start(func() error { return postgres.NewPurger(pool, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
+	await(t, pool, `SELECT NOT EXISTS (SELECT FROM handled_commands)`)
+	cancel()
+	if err := receive(t, done); err != nil {
+		t.Fatal(err)
+	}
+	if said := log.String(); strings.Contains(said, "WARN") {
+		t.Errorf("logged: %s", said)
+	}
+	if err := newPurger(pool).Run(ctx); err != nil {
+		t.Errorf("with its context over: %v", err)
+	}
+
+	exec(t, pool, `ALTER TABLE handled_commands RENAME TO somewhere_else`)
+	told := make(chan struct{}, 1)
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	done = start(func() error { return postgres.NewPurger(pool, slog.New(onLog(func() { told <- struct{}{} }))).Run(ctx) })
+	receive(t, told)
+	cancel()
+	if err := receive(t, done); err != nil {
+		t.Errorf("after a failure: %v", err)
+	}
+}
+
+// TestPurgerStopsInTheMiddle: whoever stops it does not wait for a statement that hangs, and is not told of it.
+func TestPurgerStopsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	oldKeys(t, pool, 10)
+	hold := begin(t, pool)
+	if _, err := hold.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := slog.New(onLog(func() { t.Error("something was logged") }))
+	done := start(func() error { return postgres.NewPurger(pool, log).Run(ctx) })
+	await(t, pool, blocked)
+	begun := time.Now()
+	cancel()
+	if err := receive(t, done); err != nil {
+		t.Errorf("error is %v", err)
+	}
+	if took := time.Since(begun); took > patience/3 {
+		t.Errorf("it took %v to stop", took)
+	}
+	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 10 {
+		t.Errorf("%d keys are left, want 10", left)
+	}
+}

@@ -1,0 +1,272 @@
+package postgres_test
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/migrations"
+)
+
+// firstStep returns the first of the real migrations alone.
+func firstStep(t *testing.T) fstest.MapFS {
+	t.Helper()
+	files := make(fstest.MapFS)
+	names, err := fs.Glob(migrations.FS, "000001_*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	return files
+}
+
+// old is somebody's course in a ladder, reckoned one match after the other.
+type old struct {
+	start, elo, best, streak int
+	won, drawn, lost         int
+}
+
+// move reckons a match in, whose outcome is 1, 0 or -1.
+func (o *old) move(outcome, change int) {
+	o.elo += change
+	o.best = max(o.best, o.elo)
+	switch {
+	case outcome == 0:
+		o.drawn, o.streak = o.drawn+1, 0
+	case outcome > 0:
+		o.won, o.streak = o.won+1, max(o.streak, 0)+1
+	default:
+		o.lost, o.streak = o.lost+1, min(o.streak, 0)-1
+	}
+}
+
+// entry is what an entry of the history says of the standing before its match.
+type entry struct {
+	Ladder, Number, Player, Best, Streak int
+}
+
+// oldMatches fills a database of the first version with three ladders in two groups, in which five people play each
+// other, and returns what each entry of the history should say.
+func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
+	t.Helper()
+	exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group'), (-200, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 400), (2, 200);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true), (1, false), (2, true);
+		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 6) n;
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		    VALUES (1, 6, 'Has only joined', 1500, 1500, 1500)`)
+	starts := []int{1500, 1500, 0, 1000, 2500}
+	standings := make(map[[2]int]*old) // by ladder and player
+	for ladder := 1; ladder <= 3; ladder++ {
+		for i, start := range starts {
+			standings[[2]int{ladder, i + 1}] = &old{start: start, elo: start, best: start}
+		}
+	}
+	random := rand.New(rand.NewPCG(2, 2))
+	played := 0
+	play := func(group, ladder, number int) {
+		players := []int{1 + random.IntN(5), 1 + random.IntN(5)}
+		outcome := []int{1, 1, 0, -1, -1}[random.IntN(5)]
+		change := outcome * random.IntN(40)
+		switch {
+		case number <= 20: // a peak that is not reached again
+			players, outcome, change = []int{1, 5}, 1, 100
+		case players[0] == players[1]:
+			players[1] = 1 + players[0]%5
+		}
+		a, b := standings[[2]int{ladder, players[0]}], standings[[2]int{ladder, players[1]}]
+		if outcome == 0 {
+			change = random.IntN(11) - 5
+		}
+		change = max(-a.elo, min(change, b.elo))
+		played++
+		exec(t, pool, `INSERT INTO matches
+			(group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+			VALUES ($1, $2, $3, $4, 1, 32, now(), $5)`, group, ladder, number, 1+outcome, fmt.Sprintf("m:%d", played))
+		for i, o := range []*old{a, b} {
+			want = append(want, entry{ladder, number, players[i], o.best, o.streak})
+			before, sign := o.elo, 1-2*i
+			o.move(sign*outcome, sign*change)
+			exec(t, pool, `
+				WITH part AS (INSERT INTO match_players VALUES ($1, $2, $3))
+				INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason)
+				VALUES ($1, $2, $4, $5, 'match')`, played, players[i], i+1, before, o.elo)
+		}
+	}
+	for number := 1; number <= 400; number++ {
+		play(1, 1+random.IntN(2), number)
+		if number%2 == 0 {
+			play(2, 3, number/2)
+		}
+	}
+	for key, o := range standings {
+		exec(t, pool, `
+			INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
+			VALUES ($1, $2, 'User', $3, $4, $5, $6, $7, $8, $9, $10)`,
+			key[0], key[1], o.elo, o.start, o.best, o.won+o.drawn+o.lost, o.won, o.drawn, o.lost, o.streak)
+	}
+	return want
+}
+
+// TestTakeBackFillsTheHistory has the second step reckon what the first version has not kept.
+func TestTakeBackFillsTheHistory(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.Empty(t))
+	migrate(t, pool, firstStep(t))
+	want := oldMatches(t, pool)
+	before := values[string](t, pool, `SELECT s::text FROM group_players s ORDER BY id`)
+	migrate(t, pool, migrations.FS)
+	var got []entry
+	for _, numbers := range values[[]int](t, pool, `
+		SELECT ARRAY[m.ladder_id, m.number, h.player_id, h.best_before, h.streak_before]
+		FROM elo_history h JOIN matches m ON m.id = h.match_id ORDER BY h.id`) {
+		got = append(got, entry{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what the standings were before each match (-want +got):\n%s", diff)
+	}
+	after := values[string](t, pool, `SELECT s::text FROM group_players s ORDER BY id`)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the standings have changed (-before +after):\n%s", diff)
+	}
+	// the matches are such that something could go wrong
+	for name, has := range map[string]func(entry) bool{
+		"a run of wins":      func(e entry) bool { return e.Streak >= 4 },
+		"a run of losses":    func(e entry) bool { return e.Streak <= -4 },
+		"the end of a run":   func(e entry) bool { return e.Streak == 0 && e.Number > 100 },
+		"the peak of them":   func(e entry) bool { return e.Player == 1 && e.Number > 190 && e.Best > 2000 },
+		"a start at nothing": func(e entry) bool { return e.Player == 3 && e.Best == 0 },
+	} {
+		if !slices.ContainsFunc(want, has) {
+			t.Errorf("the matches do not have %s", name)
+		}
+	}
+}
+
+// TestTakeBackGoesDown takes the second step back, and then again, in a database that has everything in it that the
+// step is for.
+func TestTakeBackGoesDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := w.everythingTakenBack(t)
+	const standings = `SELECT s::text FROM group_players s ORDER BY id`
+	const current = `SELECT (match_id, player_id, elo_before, elo_after, best_before, streak_before)::text
+		FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`
+	wantStandings, wantCurrent := values[string](t, w.pool, standings), values[string](t, w.pool, current)
+
+	down, err := fs.ReadFile(migrations.FS, "000002_take_back.down.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, w.pool, string(down))
+	exec(t, w.pool, `UPDATE schema_migrations SET version = 1`)
+	first := open(t, pgtest.Empty(t))
+	migrate(t, first, firstStep(t))
+	if diff := cmp.Diff(schema(t, first), schema(t, w.pool)); diff != "" {
+		t.Errorf("the step is not taken back (-first +after down):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
+		t.Errorf("standings after the way down (-before +after):\n%s", diff)
+	}
+	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != all {
+		t.Errorf("%d matches are left of %d", got, all)
+	}
+
+	w.pool.Reset() // the columns are others now
+	migrate(t, w.pool, migrations.FS)
+	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
+		t.Errorf("standings after down and up (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantCurrent, values[string](t, w.pool, current)); diff != "" {
+		t.Errorf("history after down and up (-before +after):\n%s", diff)
+	}
+	w.undo(t, "down and up", alice, 1)
+}
+
+// everythingTakenBack fills the world with matches that are undone and fixed, with players who are merged, with
+// messages that are edited and with toasts. It returns how many matches there are.
+func (w *world) everythingTakenBack(t *testing.T) (matches int) {
+	t.Helper()
+	al := ranking.Person{Username: "al"}
+	w.record(t, "m1", alice, bob, 3, 1)
+	w.record(t, "m2", al, bob, 3, 1)
+	w.record(t, "m3", bob, alice, 1, 1)
+	w.record(t, "m4", al, alice, 3, 1)
+	w.record(t, "m5", bob, carol, 3, 1)
+	w.record(t, "m6", alice, carol, 3, 1)
+	w.undo(t, "u5", bob, 5)
+	w.fix(t, "f6", alice, 6, ranking.Score{A: 11, B: 7}, ranking.Score{A: 9, B: 11}, ranking.Score{A: 11, B: 5})
+	renamed := alice
+	renamed.Username = "al"
+	w.answer(t, "merge", renamed)
+	if got := value[int](t, w.pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 1 {
+		t.Fatalf("%d players are merged", got)
+	}
+	queue := postgres.NewOutbox(w.pool)
+	for range 3 {
+		item, err := queue.Take(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Finish(t.Context(), outbox.Result{Item: *item, MessageID: 70 + item.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.undo(t, "u2", bob, 2)
+	exec(t, w.pool, `
+		INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
+		VALUES (1, 'refusal', '{}', 'toast', 'press', 'expired', now()), (1, 'refusal', '{}', 'toast', 'press', 'planned', NULL)`)
+	for table, want := range map[string]int{
+		"match_fixes": 1, "match_messages": 3, "matches WHERE undone_at IS NOT NULL": 3,
+		"outbox WHERE action = 'edit'": 1, "outbox WHERE state = 'expired'": 1,
+	} {
+		if got := value[int](t, w.pool, `SELECT count(*) FROM `+table); got != want {
+			t.Fatalf("there are %d of %s, want %d", got, table, want)
+		}
+	}
+	return 6
+}
+
+// TestTakeBackKnowsOldCards has the second step find out which messages tell of the matches that there are.
+func TestTakeBackKnowsOldCards(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.Empty(t))
+	migrate(t, pool, firstStep(t))
+	exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-200, 'group'), (-100, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (2, 3), (1, 1);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true), (2, true);
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    VALUES (1, 1, 1, 3, 1, 32, now(), 'a'), (1, 1, 2, 3, 1, 32, now(), 'b'), (1, 1, 3, 3, 1, 32, now(), 'c'),
+		           (2, 2, 1, 3, 1, 32, now(), 'd');
+		INSERT INTO outbox (chat_id, kind, payload, state, telegram_message_id, finished_at) VALUES
+		    (2, 'match_recorded', '{"number": 1}', 'sent', 71, now()), (2, 'match_recorded', '{"number": 2}', 'sent', 0, now()),
+		    (2, 'match_recorded', '{"number": 3}', 'planned', NULL, NULL), (1, 'match_recorded', '{"number": 1}', 'sent', 81, now()),
+		    (1, 'refusal', '{"number": 1}', 'sent', 82, now())`)
+	migrate(t, pool, migrations.FS)
+	cards := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id) FROM match_messages ORDER BY 1`)
+	if diff := cmp.Diff([]string{"-100 71 1", "-200 81 4"}, cards); diff != "" {
+		t.Errorf("messages that tell of matches (-want +got):\n%s", diff)
+	}
+	matches := values[string](t, pool, `SELECT coalesce(match_id::text, '') FROM outbox ORDER BY id`)
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", ""}, matches); diff != "" {
+		t.Errorf("what the notices are about (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,346 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+// pub is a second group, of which the club must know nothing, with an id as long as those of supergroups are.
+var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
+
+// newBooks returns a game with two groups, in one of which all has happened that can happen to a match. Dave has joined
+// there and never played. These are the ratings after each match of the club:
+//
+//	                                  Alice  Bob   Carol  Zoe
+//	1  Alice – Bob 3:1                1516   1484
+//	2  Alice, Carol – Bob, Zoe 2:2    1515   1485  1499   1501
+//	3  Bob – Carol 11:7 9:11 11:5            1502  1482
+//	4  Zoe – Alice 3:0, undone
+//	5  Carol – Alice 0:3, now 3:2     1497         1500
+//	6  Alice, Zoe – Bob, Carol 10:8   1513   1486  1484   1517
+//	7  Bob – Alice 1:1                1512   1487
+func newBooks(t *testing.T) *game {
+	t.Helper()
+	g := newGame(t)
+	type side = []ranking.Person
+	play := func(chat ranking.Chat, a, b side, scores ...ranking.Score) {
+		t.Helper()
+		o := g.origin(&alice)
+		o.Chat = chat
+		if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: scores}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(club, side{alice}, side{bob}, ranking.Score{A: 3, B: 1})
+	play(pub, side{alice}, side{bob}, ranking.Score{A: 0, B: 1})
+	play(club, side{alice, carol}, side{bob, zoe}, ranking.Score{A: 2, B: 2})
+	play(club, side{bob}, side{carol}, ranking.Score{A: 11, B: 7}, ranking.Score{A: 9, B: 11}, ranking.Score{A: 11, B: 5})
+	play(club, side{zoe}, side{alice}, ranking.Score{A: 3, B: 0})
+	play(pub, side{alice}, side{carol}, ranking.Score{A: 5, B: 1})
+	play(club, side{carol}, side{alice}, ranking.Score{A: 0, B: 3})
+	play(club, side{alice, zoe}, side{bob, carol}, ranking.Score{A: 10, B: 8})
+	play(club, side{bob}, side{alice}, ranking.Score{A: 1, B: 1})
+	back := func(n int) ranking.TakeBack {
+		return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+	}
+	if err := g.UndoMatch(t.Context(), g.origin(&alice), back(4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.FixMatch(t.Context(), g.origin(&alice), back(5), []ranking.Score{{A: 2, B: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
+	if err := g.Join(t.Context(), g.origin(&dave)); err != nil {
+		t.Fatal(err)
+	}
+	verifyClean(t, g.store)
+	for _, function := range shorthand {
+		g.exec(t, function)
+	}
+	return g
+}
+
+// shorthand lets corruptions name matches and standings of the club, players, and entries of the history that hold.
+var shorthand = []string{
+	`CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100'`,
+	`CREATE FUNCTION match(n integer) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM matches WHERE group_id = club() AND number = n'`,
+	`CREATE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM players WHERE display_name = n'`,
+	`CREATE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT s.id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE group_id = club() AND player_id = who(n)'`,
+	`CREATE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at IS NULL'`,
+}
+
+// corruption is something that is done to the books of newBooks behind the bot's back.
+type corruption struct {
+	sql []string
+	// want is what is found, with all that follows from it: problem, match and player, what is stored, and what must be.
+	want []string
+	// beyond says that a repair has nothing to write.
+	beyond bool
+	// err is why a repair is refused.
+	err error
+	// left is what a repair leaves.
+	left []string
+	// facts says that the matches themselves were changed, so that a repair does not bring back what was there.
+	facts bool
+}
+
+var corruptions = map[string]corruption{
+	"a match gone": {
+		sql: []string{
+			"DELETE FROM outbox WHERE match_id = match(4)",
+			"DELETE FROM elo_history WHERE match_id = match(4)",
+			"DELETE FROM match_players WHERE match_id = match(4)",
+			"DELETE FROM matches WHERE id = match(4)",
+		},
+		want:   []string{"missing_number 4"},
+		beyond: true,
+	},
+	"numbers drawn that no match has": {
+		sql:    []string{"UPDATE groups SET last_match_number = 9 WHERE id = club()"},
+		want:   []string{"missing_number 8", "missing_number 9"},
+		beyond: true,
+	},
+	"numbers not drawn": {
+		sql:    []string{"UPDATE groups SET last_match_number = 5 WHERE id = club()"},
+		want:   []string{"number_not_drawn 6", "number_not_drawn 7"},
+		beyond: true,
+	},
+	"a key gone": {
+		sql: []string{
+			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
+		},
+		want:   []string{"missing_key 3"},
+		beyond: true,
+	},
+	"a key gone with the years": {
+		sql: []string{
+			"UPDATE matches SET created_at = now() - interval '25 hours' WHERE id = match(3)",
+			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
+		},
+		beyond: true,
+	},
+	"a key twice": {
+		sql: []string{
+			"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
+			"UPDATE matches SET idempotency_key = (SELECT idempotency_key FROM matches WHERE id = match(1)) WHERE id = match(6)",
+		},
+		want:   []string{"duplicate_key 1", "duplicate_key 6"},
+		beyond: true,
+	},
+	"all players of a match gone": {
+		sql: []string{
+			"DELETE FROM elo_history WHERE match_id = match(7)",
+			"DELETE FROM match_players WHERE match_id = match(7)",
+		},
+		want: []string{
+			"wrong_sides 7",
+			"wrong_elo Alice: 1512 | 1513",
+			"wrong_streak Alice: 0 | 1",
+			"wrong_counters Alice: 2–2–1 | 2–1–1",
+			"wrong_sum Alice: 1512 | 1513",
+			"wrong_elo Bob: 1487 | 1486",
+			"wrong_streak Bob: 0 | -1",
+			"wrong_counters Bob: 1–2–2 | 1–1–2",
+			"wrong_sum Bob: 1487 | 1486",
+		},
+		left:  []string{"wrong_sides 7"},
+		facts: true,
+	},
+	"an empty side": {
+		sql:  []string{"UPDATE match_players SET side = 2 WHERE match_id = match(7) AND player_id = who('Bob')"},
+		want: []string{"wrong_sides 7"},
+		err:  ranking.ErrInconsistent,
+	},
+	"a standing gone": {
+		sql:  []string{"DELETE FROM group_players WHERE id = standing('Zoe')"},
+		want: []string{"wrong_sides 2", "wrong_sides 6"},
+		err:  ranking.ErrInconsistent,
+	},
+	"a player on the other side": {
+		sql: []string{"UPDATE match_players SET side = 1 WHERE match_id = match(6) AND player_id = who('Bob')"},
+		want: []string{
+			"wrong_entry 6 Bob: 1502 → 1486 (best 1502, streak 1 before) | 1502 → 1518 (best 1502, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1518 → 1518 (best 1518, streak 2 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1513 (best 1516, streak 1 before)",
+			"wrong_elo Alice: 1512 | 1513",
+			"wrong_elo Bob: 1487 | 1518",
+			"wrong_best Bob: 1502 | 1518",
+			"wrong_counters Bob: 1–2–2 | 2–2–1",
+		},
+		facts: true,
+	},
+	"a score that does not count the sets": {
+		sql:    []string{"UPDATE matches SET score_a = 3 WHERE id = match(3)"},
+		want:   []string{"wrong_sets 3: 3:1 | 2:1"},
+		beyond: true,
+	},
+	"an entry gone": {
+		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
+		want: []string{
+			"missing_entry 7 Bob: nothing | 1486 → 1487 (best 1502, streak -1 before)",
+			"wrong_sum Bob: 1487 | 1486",
+		},
+	},
+	"an entry superseded although it holds": {
+		sql: []string{"UPDATE elo_history SET superseded_at = now() WHERE id = entry(5, 'Carol')"},
+		want: []string{
+			"missing_entry 5 Carol: nothing | 1482 → 1500 (best 1500, streak -1 before)",
+			"broken_chain 6 Carol: 1500 | 1482",
+			"wrong_sum Carol: 1484 | 1466",
+		},
+	},
+	"an entry of an undone match": {
+		sql: []string{
+			"UPDATE elo_history SET superseded_at = NULL WHERE match_id = match(4) AND player_id = who('Zoe')",
+		},
+		want: []string{
+			"entry_of_undone 4 Zoe: 1501 → 1518 (best 1501, streak 0 before) | nothing",
+			"broken_chain 6 Zoe: 1501 | 1518",
+			"wrong_sum Zoe: 1517 | 1534",
+		},
+	},
+	"a match undone without a replay": {
+		sql: []string{"UPDATE matches SET undone_at = now() WHERE id = match(7)"},
+		want: []string{
+			"entry_of_undone 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | nothing",
+			"entry_of_undone 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | nothing",
+			"wrong_elo Alice: 1512 | 1513",
+			"wrong_streak Alice: 0 | 1",
+			"wrong_counters Alice: 2–2–1 | 2–1–1",
+			"wrong_elo Bob: 1487 | 1486",
+			"wrong_streak Bob: 0 | -1",
+			"wrong_counters Bob: 1–2–2 | 1–1–2",
+		},
+		facts: true,
+	},
+	"another rating after": {
+		sql: []string{"UPDATE elo_history SET elo_after = 1518 WHERE id = entry(6, 'Zoe')"},
+		want: []string{
+			"wrong_entry 6 Zoe: 1501 → 1518 (best 1501, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+			"wrong_sum Zoe: 1517 | 1518",
+		},
+	},
+	"another rating before and after": {
+		sql: []string{
+			"UPDATE elo_history SET elo_before = elo_before - 2, elo_after = elo_after - 2 WHERE id = entry(6, 'Zoe')",
+		},
+		want: []string{
+			"wrong_entry 6 Zoe: 1499 → 1515 (best 1501, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+			"broken_chain 6 Zoe: 1499 | 1501",
+		},
+	},
+	"another best rating before": {
+		sql: []string{"UPDATE elo_history SET best_before = 1600 WHERE id = entry(6, 'Zoe')"},
+		want: []string{
+			"wrong_entry 6 Zoe: 1501 → 1517 (best 1600, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+		},
+	},
+	"another streak before": {
+		sql: []string{"UPDATE elo_history SET streak_before = 4 WHERE id = entry(1, 'Bob')"},
+		want: []string{
+			"wrong_entry 1 Bob: 1500 → 1484 (best 1500, streak 4 before) | 1500 → 1484 (best 1500, streak 0 before)",
+		},
+	},
+	"another rating": {
+		sql:  []string{"UPDATE group_players SET elo = elo + 1 WHERE id = standing('Alice')"},
+		want: []string{"wrong_elo Alice: 1513 | 1512", "wrong_sum Alice: 1513 | 1512"},
+	},
+	"another rating of somebody who never played": {
+		sql:  []string{"UPDATE group_players SET elo = 1490 WHERE id = standing('Dave')"},
+		want: []string{"wrong_elo Dave: 1490 | 1500", "wrong_sum Dave: 1490 | 1500"},
+	},
+	"another start": {
+		sql: []string{"UPDATE group_players SET start_elo = 1501 WHERE id = standing('Dave')"},
+		want: []string{
+			"wrong_elo Dave: 1500 | 1501",
+			"wrong_best Dave: 1500 | 1501",
+			"wrong_sum Dave: 1500 | 1501",
+		},
+		facts: true,
+	},
+	"another start of somebody who has played": {
+		sql:  []string{"UPDATE group_players SET start_elo = 1900 WHERE id = standing('Alice')"},
+		want: []string{"wrong_start Alice: 1900 | 1500"},
+	},
+	"a player who became another one": {
+		sql: []string{
+			"UPDATE players SET merged_into = who('Carol'), telegram_user_id = NULL, username = NULL WHERE id = who('Dave')",
+		},
+		want:   []string{"merged_player Dave"},
+		beyond: true,
+	},
+	"another best rating": {
+		sql:  []string{"UPDATE group_players SET best_elo = 1600 WHERE id = standing('Zoe')"},
+		want: []string{"wrong_best Zoe: 1600 | 1517"},
+	},
+	"a best rating below the rating": {
+		sql: []string{
+			"ALTER TABLE group_players DROP CONSTRAINT group_players_best_elo_check",
+			"UPDATE group_players SET best_elo = 1400 WHERE id = standing('Carol')",
+		},
+		want: []string{"wrong_best Carol: 1400 | 1500"},
+	},
+	"another streak": {
+		sql:  []string{"UPDATE group_players SET streak = -1 WHERE id = standing('Bob')"},
+		want: []string{"wrong_streak Bob: -1 | 0"},
+	},
+	"other counters": {
+		sql:  []string{"UPDATE group_players SET won = won - 1, drawn = drawn + 1 WHERE id = standing('Alice')"},
+		want: []string{"wrong_counters Alice: 1–3–1 | 2–2–1"},
+	},
+	"counters that do not add up": {
+		sql: []string{
+			"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
+			"UPDATE group_players SET played = 9 WHERE id = standing('Bob')",
+		},
+		want: []string{"counters_dont_add Bob: 9 | 5"},
+	},
+	"another score": {
+		sql: []string{"UPDATE matches SET score_a = 2 WHERE id = match(7)"},
+		want: []string{
+			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1486 → 1503 (best 1502, streak -1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1496 (best 1516, streak 1 before)",
+			"wrong_elo Alice: 1512 | 1496",
+			"wrong_streak Alice: 0 | -1",
+			"wrong_counters Alice: 2–2–1 | 2–1–2",
+			"wrong_elo Bob: 1487 | 1503",
+			"wrong_best Bob: 1502 | 1503",
+			"wrong_streak Bob: 0 | 1",
+			"wrong_counters Bob: 1–2–2 | 2–1–2",
+		},
+		facts: true,
+	},
+	"another K": {
+		sql: []string{"UPDATE matches SET k_factor = 320 WHERE id = match(7)"},
+		want: []string{
+			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1486 → 1498 (best 1502, streak -1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1501 (best 1516, streak 1 before)",
+			"wrong_elo Alice: 1512 | 1501",
+			"wrong_elo Bob: 1487 | 1498",
+		},
+		facts: true,
+	},
+	"other rules of the ladder": {
+		sql:    []string{"UPDATE ladders SET k_factor = 10, start_elo = 1000, draws_allowed = false"},
+		beyond: true,
+	},
+}
+
+// corrupt does to the books what the name says.
+func (g *game) corrupt(t *testing.T, name string) corruption {
+	t.Helper()
+	c, there := corruptions[name]
+	if !there {
+		t.Fatalf("no such corruption: %s", name)
+	}
+	for _, sql := range c.sql {
+		g.exec(t, sql)
+	}
+	return c
+}

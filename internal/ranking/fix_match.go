@@ -1,0 +1,81 @@
+package ranking
+
+import (
+	"context"
+	"slices"
+)
+
+// FixMatch corrects the result of a match, which keeps its number and its place: all that came after it in its ladder
+// is reckoned anew. Who may undo a match may correct it.
+//
+// The scores are in the order of the match's card, the winner's first; or in that of the command that made the match if
+// it was found by that.
+func (s *Service) FixMatch(ctx context.Context, o Origin, t TakeBack, scores []Score) error {
+	fix := fixing{s.takeBack(o, t), resultOf(scores)}
+	return s.handle(ctx, o, command{
+		name:   "fix match",
+		people: fix.people(),
+		needed: len(fix.people()),
+		match:  &t.Match,
+		refuse: fix.refuse,
+		permit: fix.permit,
+		decide: fix.decide,
+	})
+}
+
+type fixing struct {
+	*takeBack
+	result Result
+}
+
+// corrected returns the new result in the order of the match's sides.
+func (f fixing) corrected(m *StoredMatch) Result {
+	if !m.ByCommand && m.Result.B > m.Result.A {
+		return f.result.swapped() // the card shows side B first
+	}
+	return f.result
+}
+
+func (f fixing) refuse(snap Snapshot) Notice {
+	if n := f.find(snap); n != nil {
+		return n
+	}
+	switch right := f.corrected(snap.Match); {
+	case right.equal(snap.Match.Result):
+		return Refusal{Code: SameScore, Number: snap.Match.Number}
+	case right.A == right.B && !snap.Ladder.DrawsAllowed:
+		return Refusal{Code: NoDraws}
+	}
+	return nil
+}
+
+func (f fixing) decide(snap Snapshot) (Changes, error) {
+	m, right := snap.Match, f.corrected(snap.Match)
+	rewrite, played, err := f.replay(snap, ByFix, func(m *PlayedMatch) { m.Result = right })
+	if err != nil {
+		return Changes{}, err
+	}
+	entries := played.entries()
+	for i, p := range played.Parts {
+		at := slices.IndexFunc(rewrite.Appended, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
+		if at >= 0 {
+			entries[i] = rewrite.Appended[at].Entry
+		}
+	}
+	old := m.Result
+	if right.B > right.A {
+		old = old.swapped() // as the sides stand on the card now
+	}
+	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
+	by, told := f.by(snap)
+	card := snap.Course.cardOf(m, right, played.Parts, entries)
+	notice := MatchFixed{
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: told,
+		Moved: snap.Course.moved(rewrite, m.Players),
+	}
+	card.Was = &was
+	return Changes{
+		Fix: &Fixed{Match: m.ID, By: by, Old: m.Result, New: right}, Rewrite: &rewrite,
+		Notice: notice, Card: &Card{Match: m.ID, Notice: card},
+	}, nil
+}

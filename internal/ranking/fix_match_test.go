@@ -1,0 +1,128 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/ranking"
+)
+
+func TestFixMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
+	g.record(t, &carol, bob, carol, 3, 0) // Bob 1501, Carol 1483
+	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
+			change("Alice", 1516, 1484), change("Bob", 1501, 1531), change("Carol", 1483, 1485),
+		}},
+	})
+	card := ranking.MatchRecorded{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		Was: &ranking.OldScore{Score: [2]int{1, 3}},
+	}
+	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the card (-want +got):\n%s", diff)
+	}
+	// the points are corrected, and no rating moves; the numbers are in the order of the card, which shows Bob first now
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3, B: 2}), ranking.MatchFixed{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
+		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
+	})
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	type fixed struct{ OldA, OldB, NewA, NewB int }
+	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
+	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fixes (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestFixInTheOrderOfTheCommand corrects a match in reply to the command that made it.
+func TestFixInTheOrderOfTheCommand(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 1, 3)
+	byCommand := ranking.TakeBack{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
+	mustTell(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != "Alice" {
+		t.Errorf("told %+v", n)
+	}
+}
+
+func TestFixSets(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	o := g.origin(&alice)
+	sets := []ranking.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 5, B: 11}}
+	report := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: sets}
+	if err := g.RecordMatch(t.Context(), o, report); err != nil {
+		t.Fatal(err)
+	}
+	mustTell(t, g.notice(t, o.Key), ranking.MatchRecorded{
+		Number: 1, Sides: [2]ranking.Side{side(2, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
+		Sets:       []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}},
+		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
+	})
+	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
+		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
+		Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
+		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
+	})
+	// only the points of a set differ
+	if _, ok := g.fix(t, &bob, number(1), ranking.Score{A: 11, B: 8}, ranking.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
+		t.Error("a correction of points alone was refused")
+	}
+	verifyClean(t, g.store)
+}
+
+func TestFixToADraw(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.exec(t, `UPDATE ladders SET draws_allowed = false`)
+	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 2, B: 2}), ranking.Refusal{Code: ranking.NoDraws})
+	g.exec(t, `UPDATE ladders SET draws_allowed = true`)
+	if _, ok := g.fix(t, &alice, number(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
+		t.Error("a draw was refused")
+	}
+	verifyClean(t, g.store)
+}
+
+// TestTeams plays with sides of several.
+func TestTeams(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
+	doubles := func(a, b []ranking.Person) ranking.Notice {
+		o := g.origin(&alice)
+		if err := g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{{A: 10, B: 8}}}); err != nil {
+			t.Fatal(err)
+		}
+		return g.notice(t, o.Key)
+	}
+	pair := func(a, b ranking.Person) []ranking.Person { return []ranking.Person{a, b} }
+	mustTell(t, doubles(pair(alice, zoe), pair(bob, carol)), ranking.MatchRecorded{
+		Number: 2, NewPlayers: []ranking.Name{{Name: "Zoe"}, {Name: "Carol"}},
+		Sides: [2]ranking.Side{ // 1508 to 1492: expected 0.523, 32 · 0.477 = 15
+			{Score: 10, Players: []ranking.RatingChange{change("Alice", 1516, 1531), change("Zoe", 1500, 1515)}},
+			{Score: 8, Players: []ranking.RatingChange{change("Bob", 1484, 1469), change("Carol", 1500, 1485)}},
+		},
+	})
+	mustTell(t, doubles(pair(alice, zoe), []ranking.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
+	mustTell(t, doubles(pair(alice, bob), pair(carol, ranking.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
+	g.exec(t, `UPDATE ladders SET uneven_teams_allowed = true`)
+	if n, ok := doubles(pair(alice, zoe), []ranking.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
+		t.Errorf("told %+v", n)
+	}
+	verifyClean(t, g.store)
+}

@@ -1,0 +1,100 @@
+package ranking_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// longLadder makes a ladder of twenty people who have played n matches since the first one, and reckons its ratings.
+func longLadder(tb testing.TB, g *game, n int) {
+	tb.Helper()
+	for _, sql := range []string{
+		`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club')`,
+		`INSERT INTO groups (chat_id) SELECT id FROM chats`,
+		`INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups`,
+		`INSERT INTO players (telegram_user_id, username, display_name) SELECT i, 'user_' || i, 'User ' || i FROM generate_series(1, 20) i`,
+		`INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		 SELECT l.id, p.id, p.display_name, 1500, 1500, 1500 FROM ladders l, players p`,
+	} {
+		if _, err := g.pool.Exec(tb.Context(), sql); err != nil {
+			tb.Fatalf("%s: %v", sql, err)
+		}
+	}
+	_, err := g.pool.Exec(tb.Context(), `
+		WITH played AS (
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+		    SELECT l.group_id, l.id, i, i % 4, 1 + i % 3, 32, 1 + i % 20, now(), 'm:-100:' || i
+		    FROM ladders l, generate_series(1, $1) i
+		    RETURNING id, number, idempotency_key
+		), keys AS (
+		    INSERT INTO handled_commands SELECT idempotency_key FROM played
+		), numbers AS (
+		    UPDATE groups SET last_match_number = $1
+		)
+		INSERT INTO match_players (match_id, player_id, side)
+		SELECT id, 1 + number % 20, 1 FROM played UNION ALL SELECT id, 1 + (number + 1 + number % 19) % 20, 2 FROM played`, n+1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := g.pool.Exec(tb.Context(), `ANALYZE`); err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := ranking.Repair(tb.Context(), g.store, -100, 1); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// TestUndoBeforeTenThousand undoes and corrects the first match of a long ladder while others record in it.
+func TestUndoBeforeTenThousand(t *testing.T) {
+	t.Parallel()
+	const later = 10_000
+	g := newGame(t)
+	longLadder(t, g, later)
+	verifyClean(t, g.store)
+	one := ranking.Person{ID: 1, Username: "user_1", Name: "User 1"}
+	two := ranking.Person{ID: 2, Username: "user_2", Name: "User 2"}
+	back := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+
+	recorded := make(chan error, 1)
+	other, o := g.another(t), g.origin(&two)
+	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
+	begun := time.Now()
+	if n, ok := g.fix(t, &one, back, ranking.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
+		t.Fatalf("told %+v", n)
+	}
+	fixed := time.Now()
+	if n, ok := g.undo(t, &one, back).(ranking.MatchUndone); !ok {
+		t.Fatalf("told %+v", n)
+	}
+	t.Logf("before %d later matches: corrected in %v, undone in %v", later, fixed.Sub(begun), time.Since(fixed))
+	if err := <-recorded; err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
+		t.Errorf("the match that was recorded meanwhile is answered with %+v", g.notice(t, o.Key))
+	}
+	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n < later/10 { // differences wear off, so not all of it is
+		t.Errorf("only %d rows of history were rewritten: this proves nothing", n)
+	}
+	verifyClean(t, g.store)
+}
+
+func BenchmarkUndo(b *testing.B) {
+	for _, later := range []int{10, 100, 1_000, 10_000} {
+		b.Run(slog.IntValue(later).String(), func(b *testing.B) {
+			g := newGame(b)
+			longLadder(b, g, later)
+			admin := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+			scores := [][]ranking.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
+			for i := 0; b.Loop(); i++ { // corrected to and fro, which is the same work
+				o := g.origin(&ranking.Person{ID: 1, Username: "user_1", Name: "User 1"})
+				if err := g.FixMatch(b.Context(), o, admin, scores[i%2]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/ranking"
+)
+
+// merged returns what the group of the chat is told of people who turned out to be one.
+func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.PlayersMerged {
+	t.Helper()
+	var all []ranking.PlayersMerged
+	for _, r := range rows[struct{ Payload []byte }](t, g, `
+		SELECT o.payload FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE o.kind = 'players_merged' AND c.telegram_chat_id = $1`, int64(chat)) {
+		n, ok := decode[ranking.PlayersMerged](t, r.Payload).(ranking.PlayersMerged)
+		if !ok {
+			t.Fatal("not the notice of a merge")
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestMergePlayers has Zoe show up with a username that others have named her by.
+func TestMergePlayers(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	named := ranking.Person{Username: "zoe"}
+	g.record(t, &alice, alice, named, 3, 1) // zoe 1484, Alice 1516
+	g.record(t, &bob, bob, zoe, 3, 1)       // Zoe, by her account: 1484, Bob 1516
+	g.record(t, &zoe, zoe, named, 3, 1)     // 1500 : 1468 – against herself
+	g.record(t, &carol, carol, named, 3, 1) // zoe 1453, Carol 1515
+	elsewhere := g.origin(&alice)
+	elsewhere.Chat.ID = -200
+	if err := g.RecordMatch(t.Context(), elsewhere, singles(alice, named, 3, 1)); err != nil {
+		t.Fatal(err)
+	}
+
+	withName := zoe
+	withName.Username = "Zoe"
+	page := g.page(t, &withName)
+	type row struct {
+		Name           string
+		Elo, Won, Lost int
+	}
+	var got []row
+	for _, r := range page.Rows {
+		got = append(got, row{r.Name.Name, r.Elo, r.Won, r.Lost})
+	}
+	// Zoe loses to Alice (−16), to Bob (−15) and to Carol (−15)
+	want := []row{{"Alice", 1516, 1, 0}, {"Bob", 1515, 1, 0}, {"Carol", 1515, 1, 0}, {"Zoe", 1454, 0, 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the ranking (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]ranking.PlayersMerged{{
+		Username: "zoe", Name: ranking.Name{Name: "Zoe"}, Undone: []int{3},
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Zoe", 1500, 1454), change("Bob", 1516, 1515)}},
+	}}, g.merged(t, club.ID), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("what the group is told (-want +got):\n%s", diff)
+	}
+	if told := g.merged(t, -200); len(told) > 0 {
+		t.Errorf("a group in which nothing has moved is told %+v", told)
+	}
+	cards := g.cards(t, 3)
+	if len(cards) != 1 || !cards[0].Undone || cards[0].UndoneBy != nil {
+		t.Errorf("the card of the match against oneself: %+v", cards)
+	}
+	if n := g.count(t, "group_players s JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id = 26"); n != 2 {
+		t.Errorf("Zoe has %d standings, want one in each group", n)
+	}
+	verifyClean(t, g.store)
+
+	// named by it, it is her from now on; and her username may pass to somebody else as any does
+	mustTell(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
+		Number: 5, Sides: [2]ranking.Side{side(3, "Zoe", 1454, 1473), side(0, "Alice", 1516, 1497)},
+	})
+	if n := len(g.merged(t, club.ID)); n != 1 {
+		t.Errorf("the merge was told %d times", n)
+	}
+	mustTell(t, g.undo(t, &withName, number(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
+	verifyClean(t, g.store)
+}
+
+// TestMergeBeforeUndo has somebody take back their last match, which was reported under their username.
+func TestMergeBeforeUndo(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &zoe, zoe, bob, 3, 1)
+	g.record(t, &alice, alice, ranking.Person{Username: "zoe"}, 3, 1)
+	withName := zoe
+	withName.Username = "zoe"
+	if n, ok := g.undo(t, &withName, ranking.TakeBack{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
+		t.Errorf("told %+v", n)
+	}
+	verifyClean(t, g.store)
+}

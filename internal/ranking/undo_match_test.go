@@ -1,0 +1,401 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+func nobodyIsAdmin(context.Context) (bool, error) { return false, nil }
+
+func number(n int) ranking.TakeBack {
+	return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
+}
+
+// undo has somebody undo a match, and returns what the group is told.
+func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.TakeBack) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	if err := g.UndoMatch(t.Context(), o, b); err != nil {
+		t.Fatal(err)
+	}
+	return g.notice(t, o.Key)
+}
+
+func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.TakeBack, scores ...ranking.Score) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	if err := g.FixMatch(t.Context(), o, b, scores); err != nil {
+		t.Fatal(err)
+	}
+	return g.notice(t, o.Key)
+}
+
+// cards returns the cards of a match that are there, the oldest first.
+func (g *game) cards(t *testing.T, number int) []ranking.MatchRecorded {
+	t.Helper()
+	var cards []ranking.MatchRecorded
+	for _, r := range rows[struct{ Payload []byte }](t, g, `
+		SELECT o.payload FROM outbox o JOIN matches m ON m.id = o.match_id WHERE m.number = $1 AND o.kind = 'match_recorded'
+		ORDER BY o.id`, number) {
+		cards = append(cards, decode[ranking.MatchRecorded](t, r.Payload).(ranking.MatchRecorded))
+	}
+	return cards
+}
+
+func change(name string, before, after int) ranking.RatingChange {
+	return ranking.RatingChange{Name: ranking.Name{Name: name}, Before: before, After: after}
+}
+
+func TestUndoMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 1, 3)   // Bob 1516, Alice 1484
+	g.record(t, &carol, carol, bob, 3, 0)   // Carol 1517, Bob 1499
+	g.record(t, &zoe, zoe, carol, 0, 0)     // Zoe and Carol draw: 1500, 1517 → 1501, 1516
+	g.record(t, &alice, alice, carol, 3, 2) // Alice 1501, Carol 1499
+	byAlice := ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}
+	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
+	mustTell(t, g.undo(t, &alice, number(1)), ranking.MatchUndone{
+		Number: 1, Sides: sides, By: byAlice,
+		// Carol now beats Bob as his equal, gains 16 and not 17, loses 1 to Zoe as before and 17 to Alice
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
+			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
+		}},
+	})
+	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice}}, g.cards(t, 1),
+		cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the card (-want +got):\n%s", diff)
+	}
+	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
+		t.Error("it does not stand there who has undone the match")
+	}
+	mustTell(t, g.undo(t, &bob, number(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	verifyClean(t, g.store)
+}
+
+// TestCardsKeepTheOrderOfNames has a card name its players as the report did, whenever it changes.
+func TestCardsKeepTheOrderOfNames(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	o := g.origin(&alice)
+	report := ranking.Report{
+		A: []ranking.Person{zoe, bob}, B: []ranking.Person{carol, alice}, Scores: []ranking.Score{{A: 1, B: 3}},
+	}
+	if err := g.RecordMatch(t.Context(), o, report); err != nil {
+		t.Fatal(err)
+	}
+	want := [2][]string{{"Carol", "Alice"}, {"Zoe", "Bob"}}
+	named := func(sides [2]ranking.Side) (all [2][]string) {
+		for i, s := range sides {
+			for _, p := range s.Players {
+				all[i] = append(all[i], p.Name.Name)
+			}
+		}
+		return all
+	}
+	mustName := func(when string) {
+		t.Helper()
+		cards := g.cards(t, 2)
+		if got := named(cards[len(cards)-1].Sides); !cmp.Equal(got, want) {
+			t.Errorf("%s the card names %v, want %v", when, got, want)
+		}
+	}
+	mustName("at first")
+	g.fix(t, &alice, number(2), ranking.Score{A: 3, B: 2})
+	mustName("corrected,")
+	g.undo(t, &alice, number(2))
+	mustName("undone,")
+}
+
+// TestUndoOnlyRewritesWhatDiffers undoes a match whose players have not played since.
+func TestUndoOnlyRewritesWhatDiffers(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &carol, carol, zoe, 3, 1)
+	g.record(t, &carol, carol, zoe, 3, 1)
+	versions := func() []int64 {
+		return rows1[int64](t, g, `SELECT s.version FROM group_players s ORDER BY s.name`)
+	}
+	before := versions()
+	g.undo(t, &alice, number(1))
+	want := []int64{before[0] + 1, before[1] + 1, before[2], before[3]}
+	if got := versions(); !cmp.Equal(got, want) {
+		t.Errorf("versions of Alice, Bob, Carol and Zoe are %v, want %v", got, want)
+	}
+	if all, gone := g.count(t, "elo_history"), g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); all != 6 || gone != 2 {
+		t.Errorf("%d rows of history, %d superseded", all, gone)
+	}
+}
+
+func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
+	t.Helper()
+	var all []T
+	for _, r := range rows[struct{ Value T }](t, g, sql, args...) {
+		all = append(all, r.Value)
+	}
+	return all
+}
+
+// TestWhoMayTakeBack lets different people try at different times. Alice has played Bob, and Carol has reported it.
+func TestWhoMayTakeBack(t *testing.T) {
+	t.Parallel()
+	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
+	mustNotAsk := func(context.Context) (bool, error) { panic("asked who is an admin") }
+	stranger := ranking.Person{ID: 99, Name: "Stranger"}
+	const day = 24 * time.Hour
+	for name, tc := range map[string]struct {
+		sender *ranking.Person
+		after  time.Duration
+		admin  func(context.Context) (bool, error)
+		want   ranking.RefusalCode // empty: may
+	}{
+		"a player":                       {&alice, day, mustNotAsk, ""},
+		"the other player":               {&bob, 0, mustNotAsk, ""},
+		"the reporter":                   {&carol, day, mustNotAsk, ""},
+		"a player, too late":             {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate},
+		"the reporter, too late":         {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate},
+		"a player and admin, later":      {&bob, 1000 * day, isAdmin, ""},
+		"a member":                       {&zoe, 0, nobodyIsAdmin, ranking.NotYours},
+		"a member who was never here":    {&stranger, 0, nobodyIsAdmin, ranking.NotYours},
+		"an admin":                       {&zoe, 1000 * day, isAdmin, ""},
+		"an admin who was never here":    {&stranger, 0, isAdmin, ""},
+		"an anonymous admin":             {nil, 1000 * day, isAdmin, ""},
+		"nobody knows who is an admin":   {&zoe, 0, unknown, ranking.AdminsUnknown},
+		"somebody before the match was":  {&alice, -time.Hour, mustNotAsk, ""}, // clocks differ
+		"not known, but a player anyway": {&alice, 0, unknown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &zoe, zoe, carol, 3, 1)
+			g.record(t, &carol, alice, bob, 3, 1)
+			for _, kind := range []string{"fix", "undo"} {
+				o := g.origin(tc.sender)
+				o.SentAt = o.SentAt.Add(tc.after)
+				back := ranking.TakeBack{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
+				run := func() error { return g.UndoMatch(t.Context(), o, back) }
+				if kind == "fix" {
+					run = func() error { return g.FixMatch(t.Context(), o, back, []ranking.Score{{A: 3, B: 2}}) }
+				}
+				if err := run(); err != nil {
+					t.Fatal(err)
+				}
+				told, refused := g.notice(t, o.Key).(ranking.Refusal)
+				if told.Code != tc.want || refused != (tc.want != "") || refused && told.Number != 2 {
+					t.Errorf("%s: told %+v, want %q", kind, g.notice(t, o.Key), tc.want)
+				}
+				if told.Code == ranking.TooLate && told.Minutes != 24*60 {
+					t.Errorf("%s: too late after %d minutes", kind, told.Minutes)
+				}
+				notices := g.count(t, "outbox")
+				if err := run(); err != nil { // delivered again
+					t.Fatal(err)
+				}
+				if n := g.count(t, "outbox"); n != notices {
+					t.Errorf("%s: %d notices more after a second delivery", kind, n-notices)
+				}
+			}
+			if undone := g.count(t, "matches WHERE undone_at IS NOT NULL") == 1; undone != (tc.want == "") {
+				t.Errorf("undone: %v", undone)
+			}
+			if fixes := g.count(t, "match_fixes"); fixes == 1 != (tc.want == "") {
+				t.Errorf("%d fixes", fixes)
+			}
+			if n := g.count(t, "players WHERE telegram_user_id = 99"); n == 1 && tc.want != "" {
+				t.Error("a stranger was kept for having been refused")
+			}
+			verifyClean(t, g.store)
+		})
+	}
+}
+
+// TestWhichMatch refers to matches in all ways there are.
+func TestWhichMatch(t *testing.T) {
+	t.Parallel()
+	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
+	erin := ranking.Person{ID: 5, Username: "erin", Name: "Erin"}
+	for name, tc := range map[string]struct {
+		sender *ranking.Person
+		ref    ranking.MatchRef
+		after  time.Duration
+		want   int // the match that is undone
+		refuse ranking.Refusal
+	}{
+		"by number":                 {&alice, ranking.MatchRef{Number: 1}, 0, 1, ranking.Refusal{}},
+		"by an unknown number":      {&alice, ranking.MatchRef{Number: 5}, 0, 0, ranking.Refusal{Code: ranking.NoSuchMatch, Number: 5}},
+		"by its card":               {&alice, ranking.MatchRef{Message: 501, Key: "m:-100:501"}, 0, 1, ranking.Refusal{}},
+		"by its command":            {&alice, ranking.MatchRef{Message: 77, Key: "m:2"}, 0, 2, ranking.Refusal{}},
+		"by some other message":     {&alice, ranking.MatchRef{Message: 78, Key: "m:78"}, 0, 0, ranking.Refusal{Code: ranking.NotAboutAMatch}},
+		"by a card elsewhere":       {&alice, ranking.MatchRef{Message: 900, Key: "m:-100:900"}, 0, 0, ranking.Refusal{Code: ranking.NotAboutAMatch}},
+		"the last one played":       {&alice, ranking.MatchRef{}, 24 * time.Hour, 2, ranking.Refusal{}},
+		"the last one reported":     {&carol, ranking.MatchRef{}, 0, 3, ranking.Refusal{}},
+		"the last one, long ago":    {&alice, ranking.MatchRef{}, 25 * time.Hour, 0, ranking.Refusal{Code: ranking.NothingOfYours, Minutes: 1440}},
+		"of somebody who has none":  {&dave, ranking.MatchRef{}, 0, 0, ranking.Refusal{Code: ranking.NothingOfYours, Minutes: 1440}},
+		"of somebody merely named":  {&erin, ranking.MatchRef{}, 0, 3, ranking.Refusal{}},
+		"of an anonymous admin":     {nil, ranking.MatchRef{}, 0, 0, ranking.Refusal{Code: ranking.WhichMatch}},
+		"anonymous, but by number":  {nil, ranking.MatchRef{Number: 3}, 0, 3, ranking.Refusal{}},
+		"of another group's number": {&alice, ranking.MatchRef{Number: 4}, 0, 0, ranking.Refusal{Code: ranking.NoSuchMatch, Number: 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 3, 1)
+			g.record(t, &bob, alice, bob, 3, 2)
+			g.record(t, &carol, ranking.Person{Username: "Erin"}, bob, 3, 2)
+			elsewhere := g.origin(&alice)
+			elsewhere.Chat.ID = -200
+			for range 4 {
+				elsewhere.Key += "'"
+				if err := g.RecordMatch(t.Context(), elsewhere, singles(alice, carol, 1, 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches WHERE group_id = 1`)
+			g.exec(t, `INSERT INTO match_messages SELECT -200, 900, id FROM matches WHERE group_id = 2 AND number = 1`)
+			o := g.origin(tc.sender)
+			o.SentAt = o.SentAt.Add(tc.after)
+			if err := g.UndoMatch(t.Context(), o, ranking.TakeBack{Match: tc.ref, IsAdmin: admin}); err != nil {
+				t.Fatal(err)
+			}
+			if tc.want == 0 {
+				mustTell(t, g.notice(t, o.Key), tc.refuse)
+			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
+				t.Errorf("told %+v, want match %d", g.notice(t, o.Key), tc.want)
+			}
+			if n := g.count(t, fmt.Sprintf("matches WHERE undone_at IS NOT NULL AND (group_id, number) <> (1, %d)", tc.want)); n != 0 {
+				t.Errorf("%d other matches were undone", n)
+			}
+		})
+	}
+}
+
+// TestBareUndoTwice does not undo one match after the other.
+func TestBareUndoTwice(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, bob, 3, 1)
+	last := ranking.TakeBack{IsAdmin: nobodyIsAdmin}
+	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
+		t.Errorf("told %+v", n)
+	}
+	mustTell(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
+}
+
+// TestUndoAtOnce has two people undo the same match at the same moment, by two instances.
+func TestUndoAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	services := []*ranking.Service{g.Service, g.another(t)}
+	for i := 1; i <= 10; i++ {
+		g.record(t, &alice, alice, bob, 3, 1)
+		var work errgroup.Group
+		for j, sender := range []*ranking.Person{&alice, &bob} {
+			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
+			work.Go(func() error { return services[j].UndoMatch(t.Context(), o, number(i)) })
+		}
+		if err := work.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		undone, refused := 0, 0
+		for j := range services {
+			switch n := g.notice(t, fmt.Sprintf("undo %d by %d", i, j)).(type) {
+			case ranking.MatchUndone:
+				undone++
+			case ranking.Refusal:
+				if n != (ranking.Refusal{Code: ranking.UndoneAlready, Number: i}) {
+					t.Errorf("refused with %+v", n)
+				}
+				refused++
+			}
+		}
+		if undone != 1 || refused != 1 {
+			t.Errorf("match %d: %d times undone, %d times refused", i, undone, refused)
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// TestUndoByButton answers the press, and tells the group only when something has changed.
+func TestUndoByButton(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`)
+	type told struct {
+		Action, Kind string
+		Button       string
+		ReplyTo      int64
+	}
+	press := func(sender ranking.Person, key string) []told {
+		o := from(&sender, key)
+		o.Button = "query " + key
+		if err := g.UndoMatch(t.Context(), o, number(1)); err != nil {
+			t.Fatal(err)
+		}
+		return rows[told](t, g, `
+			SELECT action, kind, coalesce(callback_query_id, ''), coalesce(reply_to, 0) FROM outbox
+			WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) ORDER BY id`, key)
+	}
+	for _, step := range []struct {
+		sender ranking.Person
+		key    string
+		want   []told
+	}{
+		{carol, "c:1", []told{{"toast", "refusal", "query c:1", 0}}},
+		{bob, "c:2", []told{{"toast", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
+		{alice, "c:3", []told{{"toast", "refusal", "query c:3", 0}}},
+	} {
+		if diff := cmp.Diff(step.want, press(step.sender, step.key)); diff != "" {
+			t.Errorf("%s presses (-want +got):\n%s", step.sender.Name, diff)
+		}
+	}
+}
+
+// TestContradiction takes back a match of a ladder whose history has a hole. That is answered too, and nobody is kept
+// from anything else by it.
+func TestContradiction(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	named := ranking.Person{Username: "zoe"}
+	g.record(t, &alice, alice, named, 3, 1)
+	g.record(t, &zoe, zoe, bob, 3, 1)
+	g.exec(t, `UPDATE elo_history SET superseded_at = now() WHERE id = 1`)
+	mustTell(t, g.undo(t, &alice, number(1)), ranking.Refusal{Code: ranking.Inconsistent})
+	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.Inconsistent})
+	if n := g.count(t, "matches WHERE undone_at IS NOT NULL OR score_b <> 1"); n != 0 {
+		t.Error("something was changed")
+	}
+	if _, ok := g.undo(t, &zoe, number(2)).(ranking.MatchUndone); !ok {
+		t.Error("a later match cannot be undone, though all from it on is right")
+	}
+
+	withName := zoe // turns out to be the one who was named, in a ladder that cannot be replayed
+	withName.Username = "zoe"
+	if page := g.page(t, &withName); len(page.Rows) != 2 {
+		t.Errorf("the ranking has %d rows", len(page.Rows))
+	}
+	if n := len(g.merged(t, club.ID)); n != 0 {
+		t.Error("they were merged")
+	}
+	if _, err := ranking.Repair(t.Context(), g.store, club.ID, 1); err != nil {
+		t.Fatal(err)
+	}
+	g.page(t, &withName)
+	if n := len(g.merged(t, club.ID)); n != 1 {
+		t.Errorf("told of %d merges after the repair", n)
+	}
+	verifyClean(t, g.store)
+}

@@ -1,0 +1,262 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// contents returns all rows of the tables that a repair could touch, by their ids.
+func (g *game) contents(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, table := range []string{"groups", "ladders", "group_players", "matches", "elo_history", "outbox"} {
+		for _, r := range rows[struct {
+			ID  int
+			Row string
+		}](t, g, fmt.Sprintf("SELECT id, r::text FROM %s r", table)) {
+			all[fmt.Sprintf("%s %d", table, r.ID)] = r.Row
+		}
+	}
+	for _, table := range []string{"match_players", "handled_commands"} {
+		for _, r := range rows[struct{ Row string }](t, g, fmt.Sprintf("SELECT r::text FROM %s r", table)) {
+			all[table+" "+r.Row] = r.Row
+		}
+	}
+	return all
+}
+
+// standing is what a replay says of a standing.
+type standing struct {
+	ID, Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+}
+
+func (g *game) standings(t *testing.T) []standing {
+	t.Helper()
+	return rows[standing](t, g,
+		"SELECT id, elo, start_elo, best_elo, played, won, drawn, lost, streak FROM group_players ORDER BY id")
+}
+
+// entryRow is a row of the history.
+type entryRow struct {
+	ID         int
+	Row        string // without the mark that it holds no more
+	Reason     string
+	Superseded bool
+}
+
+func (g *game) history(t *testing.T) []entryRow {
+	t.Helper()
+	return rows[entryRow](t, g, `
+		SELECT id, (to_jsonb(h) - 'superseded_at')::text, reason, superseded_at IS NOT NULL
+		FROM elo_history h ORDER BY id`)
+}
+
+// repair repairs the ladder of the club.
+func repair(ctx context.Context, store ranking.Store) (bool, error) {
+	return ranking.Repair(ctx, store, club.ID, 1)
+}
+
+// mustRepair repairs the club, where there must be something to be repaired.
+func (g *game) mustRepair(t *testing.T) {
+	t.Helper()
+	if repaired, err := repair(t.Context(), g.store); err != nil || !repaired {
+		t.Fatalf("repaired %t: %v", repaired, err)
+	}
+}
+
+// mustRepairNothing checks that a repair has nothing to do, or fails like this.
+func (g *game) mustRepairNothing(t *testing.T, want error) {
+	t.Helper()
+	before := g.contents(t)
+	if repaired, err := repair(t.Context(), g.store); repaired || !errors.Is(err, want) {
+		t.Errorf("repaired %t: %v", repaired, err)
+	}
+	if diff := cmp.Diff(before, g.contents(t)); diff != "" {
+		t.Errorf("something was changed (-before +after):\n%s", diff)
+	}
+}
+
+// mustAppend checks that nothing is gone from the history, and that what is new there says why.
+func mustAppend(t *testing.T, before, after []entryRow) {
+	t.Helper()
+	if len(after) < len(before) {
+		t.Fatalf("the history has shrunk from %d entries to %d", len(before), len(after))
+	}
+	for i, was := range before {
+		if is := after[i]; is.Row != was.Row || was.Superseded && !is.Superseded {
+			t.Errorf("entry %d of the history was %+v and is %+v", was.ID, was, is)
+		}
+	}
+	for _, is := range after[len(before):] {
+		if is.Reason != "repair" || is.Superseded {
+			t.Errorf("new in the history: %+v", is)
+		}
+	}
+}
+
+// nextTransaction is the lowest id that a transaction may have that begins now.
+func (g *game) nextTransaction(t *testing.T) int {
+	t.Helper()
+	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
+}
+
+// mustBeOneTransaction checks that all that was written since a transaction was written in one.
+func (g *game) mustBeOneTransaction(t *testing.T, since int) {
+	t.Helper()
+	written := rows[struct{ ID int }](t, g, `
+		SELECT DISTINCT id FROM (
+		    SELECT xmin::text::bigint FROM elo_history UNION ALL SELECT xmin::text::bigint FROM group_players) AS w (id)
+		WHERE id >= $1`, since)
+	if len(written) != 1 {
+		t.Errorf("the repair was %d transactions", len(written))
+	}
+}
+
+// TestRepairIsAllOrNothing has the standings resist when the history is rewritten already.
+func TestRepairIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	g := newBooks(t)
+	g.corrupt(t, "another score")
+	g.exec(t, "ALTER TABLE group_players ADD CONSTRAINT resist CHECK (elo <> 1503)")
+	before := g.contents(t)
+	if repaired, err := repair(t.Context(), g.store); err == nil || repaired {
+		t.Errorf("repaired %t: %v", repaired, err)
+	}
+	if diff := cmp.Diff(before, g.contents(t)); diff != "" {
+		t.Errorf("something was changed (-before +after):\n%s", diff)
+	}
+	g.exec(t, "ALTER TABLE group_players DROP CONSTRAINT resist")
+	g.mustRepair(t)
+	verifyClean(t, g.store)
+}
+
+// TestRepairKeepsToItsLadder: what is wrong in another group stays.
+func TestRepairKeepsToItsLadder(t *testing.T) {
+	t.Parallel()
+	g := newBooks(t)
+	g.exec(t, "UPDATE group_players SET best_elo = 9999")
+	g.mustRepair(t)
+	found := verify(t, g.store)
+	for _, f := range found {
+		if f.Chat != pub.ID {
+			t.Errorf("left after the repair: %+v", f)
+		}
+	}
+	if len(found) != 3 {
+		t.Errorf("in the other group %d problems are left, want 3", len(found))
+	}
+}
+
+// TestTakeBackAfterRepair undoes and corrects matches of a ladder that was repaired.
+func TestTakeBackAfterRepair(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"an entry gone", "an entry of an undone match", "another score", "a player on the other side"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newBooks(t)
+			g.corrupt(t, name)
+			g.mustRepair(t)
+			back := func(n int) ranking.TakeBack {
+				return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+			}
+			if err := g.FixMatch(t.Context(), g.origin(&alice), back(2), []ranking.Score{{A: 9, B: 2}}); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int{7, 1} {
+				if err := g.UndoMatch(t.Context(), g.origin(&alice), back(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g.record(t, &alice, alice, zoe, 3, 1)
+			verifyClean(t, g.store)
+			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 3 {
+				t.Errorf("%d matches are undone, want 3", n)
+			}
+			if n := g.count(t, "match_fixes"); n != 2 {
+				t.Errorf("%d corrections, want 2", n)
+			}
+		})
+	}
+}
+
+// crowded is a store in which something is done while a repair has read and not written yet.
+type crowded struct {
+	ranking.Store
+	do func(context.Context) error
+}
+
+func (c crowded) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
+	fn func(context.Context, ranking.Store) error,
+) error {
+	return c.Store.Exclusively(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
+		return fn(ctx, crowded{inside, c.do})
+	})
+}
+
+func (c crowded) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+	if err := c.do(ctx); err != nil {
+		return err
+	}
+	return c.Store.Rewrite(ctx, w)
+}
+
+// TestRepairWhileMatchesAreRecorded: what is reported in the middle of a repair waits for it, and counts.
+func TestRepairWhileMatchesAreRecorded(t *testing.T) {
+	t.Parallel()
+	const reports = 3
+	g := newBooks(t)
+	g.corrupt(t, "another score")
+	before := g.count(t, "matches WHERE group_id = club()")
+	others := g.another(t)
+	var reporters errgroup.Group
+	store := crowded{g.store, func(ctx context.Context) error {
+		for range reports {
+			o := g.origin(&alice)
+			reporters.Go(func() error { return others.RecordMatch(t.Context(), o, singles(alice, bob, 3, 0)) })
+		}
+		return g.awaitBlocked(ctx, reports)
+	}}
+	if repaired, err := repair(t.Context(), store); err != nil || !repaired {
+		t.Errorf("repaired %t: %v", repaired, err)
+	}
+	if err := reporters.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if n := g.count(t, "matches WHERE group_id = club()"); n != before+reports {
+		t.Errorf("%d matches, want %d", n, before+reports)
+	}
+	verifyClean(t, g.store)
+}
+
+// awaitBlocked waits until so many wait for a lock in the database.
+func (g *game) awaitBlocked(ctx context.Context, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var blocked int
+		err := g.pool.QueryRow(ctx, `
+			SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&blocked)
+		if err != nil {
+			return fmt.Errorf("look for those who wait: %w", err)
+		}
+		if blocked >= n {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

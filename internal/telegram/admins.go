@@ -1,0 +1,60 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-telegram/bot"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// Admins knows who is an admin of a chat.
+type Admins interface {
+	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error)
+}
+
+var _ Admins = (*Client)(nil)
+
+// adminsTimeout is how long a command waits to learn who is an admin.
+const adminsTimeout = 2 * time.Second
+
+// IsAdmin implements Admins. It asks for the list of all admins, which Telegram shows to every member, and not for the
+// one person, whom it shows surely to admins alone. Somebody in a chat that the bot may not ask about is none.
+func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
+	defer cancel()
+	// The library's model of a member refuses the whole list for one status that it does not know.
+	var result json.RawMessage
+	_, err := c.api.GetChatAdministrators(keepResult(ctx, &result),
+		&bot.GetChatAdministratorsParams{ChatID: int64(chat)})
+	if result == nil {
+		var api *APIError
+		if errors.As(err, &api) && isRefusal(api.class()) {
+			return false, nil
+		}
+		return false, fmt.Errorf("ask for the admins: %w", err)
+	}
+	var members []struct {
+		Status string `json:"status"`
+		User   struct {
+			ID ranking.UserID `json:"id"`
+		} `json:"user"`
+	}
+	if err := json.Unmarshal(result, &members); err != nil {
+		return false, fmt.Errorf("read the list of admins: %w", err)
+	}
+	for _, m := range members {
+		if m.User.ID == user && (m.Status == "creator" || m.Status == "administrator") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isRefusal tells the answers that asking again would not change, as long as the bot is who it is and where it is.
+func isRefusal(c outbox.Class) bool { return c == outbox.Gone || c == outbox.Rejected }
