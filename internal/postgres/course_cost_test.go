@@ -1,0 +1,70 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// TestCourseCostsItsStretch reads the last matches of a long ladder: what came before them must not be gone through,
+// neither for the matches nor for who plays in them.
+func TestCourseCostsItsStretch(t *testing.T) {
+	t.Parallel()
+	const stretch = 3000
+	var rec recorder
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 60000);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 60000) n;
+		INSERT INTO match_players SELECT id, 1 + (number + side) % 50, side FROM matches, (VALUES (1), (2)) AS s (side);
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players`)
+	exec(t, pool, `VACUUM ANALYZE`)
+	store := postgres.NewStore(pool, ignore)
+	rec.take()
+	snap, err := store.Read(t.Context(), ranking.Query{
+		Key: "k", Chat: ranking.Chat{ID: -7}, Course: &ranking.CourseFrom{Ladder: 1, Number: 60_000 - stretch + 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := snap.Course; len(c.Matches) != stretch || len(c.Standings) != 50 {
+		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
+	}
+	blocks := 0
+	for _, s := range rec.take() {
+		blocks += touched(t, pool, s)
+	}
+	// One entry of the history after the other would take some four blocks for each. Going through all matches of all
+	// players takes a hundred times as much.
+	if limit := 2 * stretch * 4; blocks > limit {
+		t.Errorf("%d matches took %d blocks, want at most %d", stretch, blocks, limit)
+	}
+}
+
+// touched returns how many blocks a statement looks at.
+func touched(t *testing.T, pool *pgxpool.Pool, s statement) int {
+	t.Helper()
+	var plans []struct {
+		Plan struct {
+			Hit  int `json:"Shared Hit Blocks"`
+			Read int `json:"Shared Read Blocks"`
+		}
+	}
+	raw := value[string](t, pool, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.sql, s.args...)
+	if err := json.Unmarshal([]byte(raw), &plans); err != nil || len(plans) != 1 {
+		t.Fatalf("read plan: %v", err)
+	}
+	return plans[0].Plan.Hit + plans[0].Plan.Read
+}

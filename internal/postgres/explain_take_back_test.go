@@ -1,0 +1,163 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+func TestNoTakingBackScansATable(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
+	chat := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	person := func(claimed bool) (p ranking.Person) {
+		err := plain.QueryRow(t.Context(), `
+			SELECT coalesce(telegram_user_id, 0), username, display_name FROM players p
+			JOIN match_players mp ON mp.player_id = p.id JOIN matches m ON m.id = mp.match_id
+			WHERE m.ladder_id = 250 AND m.number > 30 AND (telegram_user_id IS NOT NULL) = $1 LIMIT 1`, claimed).
+			Scan(&p.ID, &p.Username, &p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	known, unclaimed := person(true), person(false)
+	read := func(name string, number, want int, people []ranking.Person, ref ranking.MatchRef) explained {
+		return explained{name, func(ctx context.Context) error {
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people, Match: &ref})
+			if got.Match == nil || number != 0 && got.Match.Number != number {
+				t.Errorf("%s finds %+v", name, got.Match)
+			}
+			return err
+		}, want}
+	}
+	admin := func(n int) ranking.TakeBack {
+		t := number(n)
+		t.IsAdmin = func(context.Context) (bool, error) { return true, nil }
+		return t
+	}
+	s := service(store)
+	mustNotScan(t, plain, &rec, []explained{
+		read("match by number", 40, 2, nil, ranking.MatchRef{Number: 40}),
+		read("match by message", 40, 2, nil, ranking.MatchRef{Message: 40, Key: "none"}),
+		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-250:45"}),
+		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
+		{"course", func(ctx context.Context) error {
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, Course: &ranking.CourseFrom{Ladder: 250, Number: 41}})
+			if len(got.Course.Matches) != 10 || len(got.Course.Standings) != 11 {
+				t.Errorf("the course has %d matches of %d players", len(got.Course.Matches), len(got.Course.Standings))
+			}
+			return err
+		}, 3},
+		{"answer", func(ctx context.Context) error { // to somebody whom the group knows by another name
+			return s.Answer(ctx, in(chat, "answer", known), ranking.Refusal{})
+		}, 2 + 5 + 2 + 3},
+		{"undo", func(ctx context.Context) error { // of a card that has been sent
+			return s.UndoMatch(ctx, in(chat, "undo", known), admin(40))
+		}, 3 + 1 + 1 + 5 + 8 + 1},
+		{"fix", func(ctx context.Context) error {
+			return s.FixMatch(ctx, in(chat, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
+		}, 3 + 1 + 1 + 5 + 8 + 1},
+		{"card that waits", func(ctx context.Context) error {
+			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 250 AND number = 40`)
+			return store.Apply(ctx, ranking.Changes{Key: "card", Chat: 250, Card: &ranking.Card{Match: id}})
+		}, 3},
+		{"merge", func(ctx context.Context) error {
+			p := known
+			p.Username = unclaimed.Username
+			err := s.Answer(ctx, in(chat, "merge", p), ranking.Refusal{})
+			if n := value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
+				t.Errorf("%d players are merged", n)
+			}
+			return err
+		}, -1},
+		{"toast", func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 250, Button: "press", Toast: ranking.Refusal{}})
+		}, 3},
+		{"take of an edit", func(ctx context.Context) error {
+			exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
+				WHERE chat_id = 250 AND state = 'planned' AND action <> 'edit'`)
+			item, err := queue.Take(ctx, 250)
+			if item == nil || item.Edits != 40 {
+				t.Errorf("took %+v", item)
+			}
+			return err
+		}, 1},
+		{"finish of a card", func(ctx context.Context) error {
+			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
+				VALUES (250, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
+			err := queue.Finish(ctx, outbox.Result{Item: outbox.Item{ID: id, Chat: 250, To: -250}, MessageID: 4711})
+			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
+				t.Error("the message is not kept")
+			}
+			return err
+		}, 1},
+	})
+}
+
+// TestRewriteTakesFewStatements compares what a rewrite of 10,000 entries sends with what a rewrite of one sends.
+func TestRewriteTakesFewStatements(t *testing.T) {
+	t.Parallel()
+	const players, matches = 50, 10_000
+	var rec recorder
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 10000);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 10000) n;
+		INSERT INTO match_players SELECT id, 1 + number % 50, 1 FROM matches;
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)
+	store := postgres.NewStore(pool, ignore)
+	snap, err := store.Read(t.Context(), ranking.Query{
+		Key: "k", Chat: ranking.Chat{ID: -7}, Course: &ranking.CourseFrom{Ladder: 1, Number: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := snap.Course; len(c.Matches) != matches || len(c.Standings) != players {
+		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
+	}
+	// rewrite says something else of so many matches and standings, and returns how many statements that took.
+	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.Contender) int {
+		w := &ranking.Rewrite{Reason: ranking.ByRepair}
+		for _, m := range matches {
+			e := *m.Parts[0].Entry
+			w.Superseded = append(w.Superseded, e.ID)
+			e.After++
+			w.Appended = append(w.Appended, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
+		}
+		for _, s := range standings {
+			s.Elo++
+			w.Standings = append(w.Standings, s.Standing)
+		}
+		rec.take()
+		if err := store.Apply(t.Context(), ranking.Changes{Key: fmt.Sprint(len(matches)), Chat: 1, Rewrite: w}); err != nil {
+			t.Fatal(err)
+		}
+		return len(rec.take())
+	}
+	one := rewrite(snap.Course.Matches[:1], snap.Course.Standings[:1])
+	all := rewrite(snap.Course.Matches[1:], snap.Course.Standings[1:])
+	if one != all || one != 5 { // key, entries superseded and appended, standings, chat
+		t.Errorf("%d statements for one entry, %d for all others, want 5", one, all)
+	}
+	const appended = `SELECT count(*) FROM elo_history WHERE reason = 'repair' AND elo_after = 1501`
+	if got := value[int](t, pool, appended); got != matches {
+		t.Errorf("%d entries were appended", got)
+	}
+}

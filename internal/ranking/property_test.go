@@ -1,0 +1,435 @@
+package ranking_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"elobot/internal/ranking"
+)
+
+// TestAnyCourse plays any sequence of results, undos, corrections and claims, and compares the standings after each with
+// a plain Elo over the list of the matches that count.
+func TestAnyCourse(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	var groups atomic.Int64
+	rapid.Check(t, func(rt *rapid.T) {
+		c := &course{game: g, t: t, rt: rt, chat: ranking.ExternalChatID(-1000 - groups.Add(1))}
+		c.known, c.ghosts = make(map[int]*entity), make(map[int]*entity)
+		c.ladderStart = 1500
+		for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
+			c.people = append(c.people, ranking.Person{
+				ID: ranking.UserID(-int64(c.chat)*10 + int64(i)), Name: fmt.Sprintf("Person %d", i),
+			})
+		}
+		c.command(c.people[0], func(o ranking.Origin) error { return g.Join(t.Context(), o) })
+		c.enter(c.seen(0))
+		c.setRules(32, 1500)
+		c.compare()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":       func(*rapid.T) { c.compare() },
+			"record": c.recordAny, "undo": c.undoAny, "fix": c.fixAny, "show up": c.showUp, "rules": c.changeRules,
+		})
+		c.compareHistory()
+	})
+	verifyClean(t, g.store)
+}
+
+// course is a group in the bot's keeping, and what must be true of it.
+type course struct {
+	*game
+	t           *testing.T
+	rt          *rapid.T
+	chat        ranking.ExternalChatID
+	people      []ranking.Person // without usernames: username tells those
+	named       []int            // whose account shows its username by now
+	matches     []*modelMatch
+	entered     []*entity // who is in the ladder, in the order in which they came
+	ghosts      map[int]*entity
+	known       map[int]*entity
+	ladderK     int
+	ladderStart int
+	commands    int
+}
+
+// entity is a player as the model sees it: a person who has been seen, or a username that stands for one.
+type entity struct {
+	who   int
+	ghost bool
+	start int
+}
+
+type modelMatch struct {
+	sides  [2][]*entity
+	scores []ranking.Score
+	k      int
+	undone bool
+}
+
+func (c *course) username(i int) string { return fmt.Sprintf("u%d_%d", -int64(c.chat), i) }
+
+// account is the person as messages show them.
+func (c *course) account(i int) ranking.Person {
+	p := c.people[i]
+	if slices.Contains(c.named, i) {
+		p.Username = c.username(i)
+	}
+	return p
+}
+
+// glimpse takes note of an account that a command shows. A username that stood for somebody is theirs now; but nobody is
+// kept for that alone.
+func (c *course) glimpse(i int) {
+	ghost := c.ghosts[i]
+	if ghost == nil || !slices.Contains(c.named, i) {
+		return
+	}
+	delete(c.ghosts, i)
+	if e := c.known[i]; e != nil {
+		c.merge(ghost, e)
+		return
+	}
+	ghost.ghost = false
+	c.known[i] = ghost
+}
+
+// seen returns the entity of somebody whose account a command shows, and who is needed for it.
+func (c *course) seen(i int) *entity {
+	c.glimpse(i)
+	if c.known[i] == nil {
+		c.known[i] = &entity{who: i}
+	}
+	return c.known[i]
+}
+
+func (c *course) merge(from, into *entity) {
+	at, there := slices.Index(c.entered, from), slices.Index(c.entered, into)
+	switch {
+	case there < 0:
+		c.entered[at] = into
+		into.start = from.start
+	default:
+		if at < there {
+			into.start = from.start
+		}
+		c.entered = slices.Delete(c.entered, at, at+1)
+	}
+	for _, m := range c.matches {
+		all := slices.Concat(m.sides[0], m.sides[1])
+		if slices.Contains(all, from) && slices.Contains(all, into) {
+			m.undone = true
+			continue
+		}
+		for _, side := range m.sides {
+			for i, e := range side {
+				if e == from {
+					side[i] = into
+				}
+			}
+		}
+	}
+}
+
+// mentioned returns the entity that a username stands for.
+func (c *course) mentioned(i int) *entity {
+	if e := c.known[i]; e != nil && slices.Contains(c.named, i) {
+		return e
+	}
+	if c.ghosts[i] == nil {
+		c.ghosts[i] = &entity{who: i, ghost: true}
+	}
+	return c.ghosts[i]
+}
+
+func (c *course) enter(e *entity) {
+	if !slices.Contains(c.entered, e) {
+		e.start = c.ladderStart
+		c.entered = append(c.entered, e)
+	}
+}
+
+// command has somebody send a command and returns what is answered.
+func (c *course) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
+	c.commands++
+	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
+	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
+	if err := send(o); err != nil {
+		c.rt.Fatalf("command %d: %v", c.commands, err)
+	}
+	return c.notice(c.t, o.Key)
+}
+
+func (c *course) anybody(label string) int {
+	return rapid.IntRange(0, len(c.people)-1).Draw(c.rt, label)
+}
+
+func (c *course) anyScores() []ranking.Score {
+	score := rapid.Custom(func(rt *rapid.T) ranking.Score {
+		return ranking.Score{A: rapid.IntRange(0, 4).Draw(rt, "a"), B: rapid.IntRange(0, 4).Draw(rt, "b")}
+	})
+	return rapid.SliceOfN(score, 1, 3).Draw(c.rt, "scores")
+}
+
+func (c *course) recordAny(rt *rapid.T) {
+	sender := c.anybody("sender")
+	order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
+	first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
+	second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
+	report := ranking.Report{Scores: c.anyScores()}
+	c.seen(sender)
+	m := &modelMatch{scores: report.Scores, k: c.ladderK}
+	for i, who := range order[:first+second] {
+		person, e := ranking.Person{Username: c.username(who)}, (*entity)(nil)
+		if rapid.Bool().Draw(rt, "by account") || who == sender {
+			person, e = c.account(who), c.seen(who)
+		} else {
+			e = c.mentioned(who)
+		}
+		if i < first {
+			report.A, m.sides[0] = append(report.A, person), append(m.sides[0], e)
+		} else {
+			report.B, m.sides[1] = append(report.B, person), append(m.sides[1], e)
+		}
+	}
+	told := c.command(c.account(sender), func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
+	if card, ok := told.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+1 {
+		rt.Fatalf("match %d is answered with %+v", len(c.matches)+1, told)
+	}
+	c.matches = append(c.matches, m)
+	for _, e := range slices.Concat(m.sides[0], m.sides[1]) {
+		c.enter(e)
+	}
+}
+
+func indexes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func admin(context.Context) (bool, error) { return true, nil }
+
+// takeBack has an admin take back any match, and returns it, or nil if there is none that counts.
+func (c *course) takeBack(rt *rapid.T, send func(ranking.Origin, ranking.TakeBack) error) (ranking.Notice, *modelMatch, int) {
+	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
+	sender := c.anybody("sender")
+	c.glimpse(sender)
+	told := c.command(c.account(sender), func(o ranking.Origin) error {
+		return send(o, ranking.TakeBack{Match: ranking.MatchRef{Number: number}, IsAdmin: admin})
+	})
+	switch {
+	case number > len(c.matches):
+		c.mustRefuse(told, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
+	case c.matches[number-1].undone:
+		c.mustRefuse(told, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
+	case told == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}):
+		return told, c.matches[number-1], number
+	default:
+		c.seen(sender)
+		return told, c.matches[number-1], number
+	}
+	return nil, nil, 0
+}
+
+func (c *course) mustRefuse(told ranking.Notice, want ranking.Refusal) {
+	if told != ranking.Notice(want) {
+		c.rt.Fatalf("told %+v, want %+v", told, want)
+	}
+}
+
+func (c *course) undoAny(rt *rapid.T) {
+	told, m, number := c.takeBack(rt, func(o ranking.Origin, t ranking.TakeBack) error { return c.UndoMatch(c.t.Context(), o, t) })
+	if m == nil {
+		return
+	}
+	if n, ok := told.(ranking.MatchUndone); !ok || n.Number != number {
+		rt.Fatalf("undoing match %d is answered with %+v", number, told)
+	}
+	m.undone = true
+}
+
+func (c *course) fixAny(rt *rapid.T) {
+	scores := c.anyScores()
+	told, m, number := c.takeBack(rt, func(o ranking.Origin, t ranking.TakeBack) error {
+		return c.FixMatch(c.t.Context(), o, t, scores)
+	})
+	if m == nil {
+		return
+	}
+	right := slices.Clone(scores)
+	if a, b := total(m.scores); b > a { // the card shows side B first
+		for i, s := range right {
+			right[i] = ranking.Score{A: s.B, B: s.A}
+		}
+	}
+	if slices.Equal(right, m.scores) {
+		c.mustRefuse(told, ranking.Refusal{Code: ranking.SameScore, Number: number})
+		return
+	}
+	if n, ok := told.(ranking.MatchFixed); !ok || n.Number != number {
+		rt.Fatalf("correcting match %d is answered with %+v", number, told)
+	}
+	m.scores = right
+}
+
+// showUp has somebody's account show its username, perhaps for the first time.
+func (c *course) showUp(*rapid.T) {
+	i := c.anybody("who")
+	if !slices.Contains(c.named, i) {
+		c.named = append(c.named, i)
+	}
+	c.glimpse(i)
+	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
+}
+
+func (c *course) changeRules(rt *rapid.T) {
+	c.setRules(rapid.SampledFrom([]int{1, 32, 64, 1000}).Draw(rt, "K"), rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start"))
+}
+
+func (c *course) setRules(k, start int) {
+	c.ladderK, c.ladderStart = k, start
+	c.exec(c.t, `
+		UPDATE ladders SET k_factor = $2, start_elo = $3, uneven_teams_allowed = true
+		WHERE group_id = (SELECT g.id FROM groups g JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1)`, c.chat, k, start)
+}
+
+// total returns the sets that the sides have won, or their points if there are no sets.
+func total(scores []ranking.Score) (a, b int) {
+	if len(scores) == 1 {
+		return scores[0].A, scores[0].B
+	}
+	for _, s := range scores {
+		switch {
+		case s.A > s.B:
+			a++
+		case s.B > s.A:
+			b++
+		}
+	}
+	return a, b
+}
+
+// place is a standing as both the model and the database tell it.
+type place struct {
+	Who                                                string
+	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+}
+
+// reckon is the plain Elo: it lists the matches that count.
+func (c *course) reckon() []place {
+	places := make(map[*entity]*place)
+	for _, e := range c.entered {
+		who := fmt.Sprint(c.people[e.who].ID)
+		if e.ghost {
+			who = c.username(e.who)
+		}
+		places[e] = &place{Who: who, Elo: e.start, Start: e.start, Best: e.start}
+	}
+	for _, m := range c.matches {
+		if m.undone {
+			continue
+		}
+		var average [2]float64
+		for side, members := range m.sides {
+			for _, e := range members {
+				average[side] += float64(places[e].Elo)
+			}
+			average[side] /= float64(len(members))
+		}
+		a, b := total(m.scores)
+		score := 0.5
+		if a != b {
+			score = float64(max(0, min(1, a-b)))
+		}
+		winner := 0 // the side that gains
+		gain := float64(m.k) * (score - 1/(1+math.Pow(10, (average[1]-average[0])/400)))
+		if gain < 0 {
+			winner, gain = 1, -gain
+		}
+		points := int(math.Round(gain))
+		for _, e := range m.sides[winner] {
+			points = min(points, 10_000-places[e].Elo)
+		}
+		for _, e := range m.sides[1-winner] {
+			points = min(points, places[e].Elo)
+		}
+		for side, members := range m.sides {
+			change, made, lost := points, a, b
+			if side != winner {
+				change = -points
+			}
+			if side == 1 {
+				made, lost = b, a
+			}
+			for _, e := range members {
+				places[e].play(change, made, lost)
+			}
+		}
+	}
+	var all []place
+	for _, p := range places {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b place) int { return strings.Compare(a.Who, b.Who) })
+	return all
+}
+
+func (p *place) play(change, made, lost int) {
+	p.Elo += change
+	p.Best = max(p.Best, p.Elo)
+	p.Played++
+	switch {
+	case made > lost:
+		p.Won++
+		p.Streak = max(0, p.Streak) + 1
+	case made < lost:
+		p.Lost++
+		p.Streak = min(0, p.Streak) - 1
+	default:
+		p.Drawn++
+		p.Streak = 0
+	}
+}
+
+func (c *course) compare() {
+	stored := rows[place](c.t, c.game, `
+		SELECT coalesce(p.telegram_user_id::text, p.username), s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak
+		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
+		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1 ORDER BY coalesce(p.telegram_user_id::text, p.username) COLLATE "C"`, c.chat)
+	if diff := cmp.Diff(c.reckon(), stored); diff != "" {
+		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
+	}
+}
+
+// compareHistory checks that the history tells of the matches that count, of all who played, and of nothing else.
+func (c *course) compareHistory() {
+	type entries struct{ Number, Parts, Current int }
+	var want []entries
+	for i, m := range c.matches {
+		e := entries{Number: i + 1, Parts: len(m.sides[0]) + len(m.sides[1])}
+		if !m.undone {
+			e.Current = e.Parts
+		}
+		want = append(want, e)
+	}
+	stored := rows[entries](c.t, c.game, `
+		SELECT m.number, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at IS NULL
+		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1 GROUP BY m.number ORDER BY m.number`, c.chat)
+	if diff := cmp.Diff(want, stored, cmpopts.EquateEmpty()); diff != "" {
+		c.rt.Fatalf("the history differs (-model +stored):\n%s", diff)
+	}
+}
