@@ -1,0 +1,656 @@
+package main_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+// takeBack is a bot in whose groups results are undone and corrected. Olga is the creator of every group, so an admin.
+type takeBack struct {
+	t                       *testing.T
+	sim                     *botsim.Server
+	url                     string
+	pool                    *pgxpool.Pool
+	env                     []string
+	bot                     *process
+	olga, alice, bob, carol botsim.User
+}
+
+// startTakeBack starts a bot that knows everybody by name.
+func startTakeBack(t *testing.T, sim *botsim.Server, settings ...string) *takeBack {
+	t.Helper()
+	b := &takeBack{
+		t: t, sim: sim, olga: sim.User("olga"), alice: sim.User("alice"), bob: sim.User("bob"), carol: sim.User("carol"),
+	}
+	b.url, b.pool = database(t)
+	b.env = append(environment(sim, b.url), settings...)
+	b.bot = launch(t, b.env, "run")
+	lobby := b.group("Lobby")
+	for _, p := range []botsim.User{b.olga, b.alice, b.bob, b.carol} {
+		lobby.Say(p, "/join")
+	}
+	awaitAnswers(t, lobby, 4)
+	return b
+}
+
+func (b *takeBack) group(title string) *botsim.Chat {
+	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
+}
+
+// ask says something in a group and returns the bot's answer.
+func (b *takeBack) ask(group *botsim.Chat, from botsim.User, text string) botsim.Message {
+	b.t.Helper()
+	return b.answer(group.Say(from, text))
+}
+
+// answer waits for what the bot says in reply to a message.
+func (b *takeBack) answer(m botsim.Message) botsim.Message {
+	b.t.Helper()
+	group := b.sim.Chat(m.ChatID)
+	for n := 1; ; {
+		all := awaitAnswers(b.t, group, n)
+		if i := slices.IndexFunc(all, func(a botsim.Message) bool { return a.ReplyTo == m.ID }); i >= 0 {
+			return all[i]
+		}
+		n = len(all) + 1
+	}
+}
+
+// press presses a button below a message and returns what whoever does so is told.
+func (b *takeBack) press(from botsim.User, m botsim.Message, data string) string {
+	b.t.Helper()
+	return b.toast(b.sim.Press(from, m, data))
+}
+
+func (b *takeBack) toast(press string) string {
+	b.t.Helper()
+	answer, err := b.sim.WaitAnswer(testContext(b.t), press)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return visible(botsim.Message{Text: answer.Text})
+}
+
+// settle waits until everything is taken and nothing waits to be sent. What changes a card before that makes one edit
+// with what has changed it already.
+func (b *takeBack) settle() {
+	b.t.Helper()
+	eventually(b.t, "everything is taken and sent", func() bool {
+		return b.sim.Pending() == 0 &&
+			count(b.t, b.pool, `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`) == 0
+	})
+}
+
+// finish checks what must be so after everything.
+func (b *takeBack) finish() {
+	b.t.Helper()
+	b.settle()
+	if n := count(b.t, b.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		b.t.Errorf("there are %d dead letters", n)
+	}
+	verifyClean(b.t, b.url)
+	checkNoComplaints(b.t, b.sim)
+}
+
+// says checks that a text says all of this.
+func says(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
+}
+
+// undoButton returns the data of the one button below a card.
+func undoButton(t *testing.T, card botsim.Message) string {
+	t.Helper()
+	if len(card.Buttons) != 1 || len(card.Buttons[0]) != 1 || card.Buttons[0][0].CallbackData == "" {
+		t.Fatalf("the card has the buttons %v:\n%s", card.Buttons, visible(card))
+	}
+	return card.Buttons[0][0].CallbackData
+}
+
+// checkStruck waits until a card has been edited so often, and checks that it is that of an undone match then.
+func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
+	t.Helper()
+	now, err := group.WaitEdits(testContext(t), card.ID, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Edits != edits {
+		t.Errorf("the card was edited %d times, want %d", now.Edits, edits)
+	}
+	checkUndone(t, now, why)
+}
+
+// checkUndone checks that a message reads as the card of an undone match.
+func checkUndone(t *testing.T, card botsim.Message, why string) {
+	t.Helper()
+	says(t, visible(card), why)
+	struck := slices.ContainsFunc(card.Entities, func(e botsim.Entity) bool {
+		return e.Type == "strikethrough" && e.Offset == 0
+	})
+	if !struck || len(card.Buttons) != 0 || strings.Contains(card.Text, "→") {
+		t.Errorf("the card is not that of an undone match: %+v", card)
+	}
+}
+
+// checkUntouched checks that a card is as it was sent, and that nobody was told of it.
+func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
+	t.Helper()
+	now, _ := group.Message(card.ID)
+	if now.Edits != 0 || now.Text != card.Text || undoButton(t, now) != undoButton(t, card) {
+		t.Errorf("the card was touched: %+v", now)
+	}
+	for _, m := range group.BotMessages() {
+		if m.ReplyTo == card.ID {
+			t.Errorf("the group was told:\n%s", visible(m))
+		}
+	}
+}
+
+// TestUndoButton: the button takes the match back for those who may, once; whoever else presses it is told so alone.
+func TestUndoButton(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	card := b.ask(group, b.alice, "/match @bob 3:1")
+	button := undoButton(t, card)
+
+	says(t, b.press(b.carol, card, button), "Only those who played or reported match #1")
+	b.settle()
+	checkUntouched(t, group, card)
+
+	says(t, b.press(b.bob, card, button), "Match #1 is undone")
+	says(t, visible(b.answer(card)), "Match #1 is undone", "Alice 3:1 Bob", "Alice −16 → 1500", "Bob +16 → 1500",
+		"undone by Bob")
+	checkStruck(t, group, card, 1, "undone by Bob")
+	for _, again := range []botsim.User{b.bob, b.alice, b.olga} {
+		says(t, b.press(again, card, button), "Match #1 is undone already")
+	}
+	b.finish()
+	checkStruck(t, group, card, 1, "undone by Bob")
+	if n := len(group.BotMessages()); n != 2 {
+		t.Errorf("the bot has said %d things, want the card and that it is undone", n)
+	}
+}
+
+// TestUndoneByTwoAtOnce: both players press at the same moment, and somebody says it too. Each time one of them undoes
+// the match, and the others are told that it is done.
+func TestUndoneByTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	var groups []*botsim.Chat
+	var cards []botsim.Message
+	for i := range 5 {
+		groups = append(groups, b.group(fmt.Sprintf("Group %d", i+1)))
+		cards = append(cards, b.ask(groups[i], b.alice, "/match @bob 3:1"))
+	}
+	var presses [][2]string
+	var said []botsim.Message
+	for i, card := range cards {
+		button := undoButton(t, card)
+		presses = append(presses, [2]string{b.sim.Press(b.alice, card, button), b.sim.Press(b.bob, card, button)})
+		said = append(said, groups[i].Say(b.olga, "/undo 1"))
+	}
+	for i, card := range cards {
+		says(t, b.toast(presses[i][0]), "Match #1 is undone: ")
+		says(t, b.toast(presses[i][1]), "Match #1 is undone already")
+		says(t, visible(b.answer(said[i])), "Match #1 is undone already")
+		says(t, visible(b.answer(card)), "undone by Alice")
+	}
+	b.finish()
+	for i, card := range cards {
+		checkStruck(t, groups[i], card, 1, "undone by Alice")
+		if n := len(groups[i].BotMessages()); n != 3 {
+			t.Errorf("the bot has said %d things in group %d, want 3", n, i+1)
+		}
+	}
+	if n := b.sim.CallCount("editMessageText"); n != len(cards) {
+		t.Errorf("there were %d requests to edit, want %d", n, len(cards))
+	}
+}
+
+// TestForgedButtons: whatever a button claims to say, nothing changes but the match that it names in its own group.
+func TestForgedButtons(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group, other := b.group("Chess"), b.group("Table tennis")
+	card := b.ask(group, b.alice, "/match @bob 3:1")
+	b.ask(other, b.alice, "/match @bob 3:1")
+	elsewhere := b.ask(other, b.alice, "/match @bob 3:2") // number 2, of which there is none in the first group
+	for data, want := range map[string]string{
+		"undo:0": "button", "undo:-1": "button", "undo:01": "button", "undo:1 ": "button", "undo: 1": "button",
+		"undo:1e0": "button", "undo:9223372036854775808": "button", "undo": "button", "undo:": "button",
+		"nonsense": "button", "fix:1": "button", "": "button", "\x00": "button", strings.Repeat("9", 64): "button",
+		"undo:999": "no match #999", undoButton(t, elsewhere): "no match #2",
+	} {
+		says(t, b.press(b.alice, card, data), want)
+	}
+	private := b.sim.Private(b.alice)
+	private.Say(b.alice, "/start")
+	says(t, b.press(b.alice, awaitAnswers(t, private, 1)[0], undoButton(t, card)), "button")
+	b.finish()
+	checkUntouched(t, group, card)
+	checkUntouched(t, other, elsewhere)
+	if n := count(t, b.pool, `SELECT count(*) FROM matches WHERE undone_at IS NULL`); n != 3 {
+		t.Errorf("%d matches count, want 3", n)
+	}
+}
+
+// TestAllWaysToTakeBack: undo and fix find the match by its number, by its card, by the command that made it, and as the
+// sender's last one.
+func TestAllWaysToTakeBack(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	type way struct {
+		command string
+		target  func(asked, card botsim.Message) botsim.Message // replied to, if its id is set
+		undoes  bool
+		card    string // what the card says then
+	}
+	nothing := func(_, _ botsim.Message) botsim.Message { return botsim.Message{} }
+	toCard := func(_, card botsim.Message) botsim.Message { return card }
+	toCommand := func(asked, _ botsim.Message) botsim.Message { return asked }
+	for _, w := range []way{
+		{"/undo 1", nothing, true, ""},
+		{"/undo #1", toCommand, true, ""},
+		{"/undo", toCard, true, ""},
+		{"/undo", toCommand, true, ""},
+		{"/undo@elo_bot", nothing, true, ""},
+		// the card says that Bob beat Alice 3:1, the command that it was Alice against Bob
+		{"/fix 1 3:2", nothing, false, "Bob beat Alice 3:2"},
+		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
+		{"/fix 3:2", toCard, false, "Bob beat Alice 3:2"},
+		{"/fix 3:2", toCommand, false, "Alice beat Bob 3:2"},
+		{"/fix 2:2", nothing, false, "Alice and Bob drew 2:2"},
+		{"/fix 1 11:7 7:11 11:5", nothing, false, "Bob beat Alice 2:1 (11:7 7:11 11:5)"},
+		{"/fix 7:11 9:11", toCard, false, "Alice beat Bob 2:0 (11:7 11:9)"},
+	} {
+		group := b.group(w.command)
+		asked := group.Say(b.alice, "/match @bob 1:3")
+		card := b.answer(asked)
+		b.settle() // the bot knows a card by the message only once it has written down that it was sent
+		button := undoButton(t, card)
+		answer := b.answer(group.Reply(b.bob, w.target(asked, card), w.command))
+		if w.undoes {
+			says(t, visible(answer), "Match #1 is undone", "Alice +16 → 1500", "Bob −16 → 1500", "undone by Bob")
+			checkStruck(t, group, card, 1, "undone by Bob")
+			continue
+		}
+		says(t, visible(answer), "Match #1 is corrected", strings.TrimSuffix(w.card, ")"), "corrected by Bob")
+		now, err := group.WaitEdits(testContext(t), card.ID, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, visible(now), w.card, "corrected from ")
+		if undoButton(t, now) != button {
+			t.Errorf("after %s the card has another button", w.command)
+		}
+		says(t, b.press(b.alice, now, button), "Match #1 is undone")
+		says(t, visible(b.answer(card)), "Match #1 is undone", "undone by Alice")
+		checkStruck(t, group, card, 2, "undone by Alice")
+	}
+	b.finish()
+}
+
+// TestFixedTwice: the card tells the score before the last correction, and a score that is right already is refused.
+func TestFixedTwice(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Table tennis")
+	card := b.ask(group, b.alice, "/match @bob 11:7 9:11 11:5")
+	says(t, visible(card), "Alice beat Bob 2:1 (11:7 9:11 11:5)")
+	later := b.ask(group, b.alice, "/match @bob 1:0")
+	says(t, visible(later), "Alice +15 → 1531", "Bob −15 → 1469")
+
+	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:5")), "Match #1 has this score already")
+	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:6")), "(11:7 9:11 11:6; was 11:7 9:11 11:5)",
+		"Nobody’s rating")
+	b.settle()
+	says(t, visible(b.ask(group, b.bob, "/fix 1 1:3")), "Bob beat Alice 3:1", "was 1:2",
+		"Alice −30 → 1501", "Bob +30 → 1499")
+	now, err := group.WaitEdits(testContext(t), card.ID, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, visible(now), "Bob beat Alice 3:1\n", "Bob +16 → 1516", "Alice −16 → 1484", "corrected from 1:2")
+	b.finish()
+	if unchanged, _ := group.Message(later.ID); unchanged.Edits != 0 {
+		t.Error("the card of the later match was edited")
+	}
+}
+
+// TestWhoMayTakeBack: members who have nothing to do with a match may not, until they are admins, whom a group may hide.
+func TestWhoMayTakeBack(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	cards := []botsim.Message{
+		b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2"),
+		b.ask(group, b.carol, "/match @alice @bob 3:0"), // who reports a match may take it back
+	}
+	b.settle()
+	for _, text := range []string{"/undo 1", "/fix 1 4:2"} {
+		says(t, visible(b.ask(group, b.carol, text)), "Only those who played or reported match #1")
+		says(t, visible(b.answer(group.Reply(b.carol, cards[1], strings.Replace(text, " 1", "", 1)))),
+			"Only those who played or reported match #2")
+	}
+	says(t, visible(b.answer(group.SayAnonymously("/undo"))), "which match is yours")
+	says(t, visible(b.ask(group, b.carol, "/undo")), "Match #3 is undone", "undone by Carol")
+	b.settle()
+	checkUntouched(t, group, cards[0])
+
+	group.Promote(b.carol)
+	says(t, visible(b.ask(group, b.carol, "/fix 1 3:2")), "Match #1 is corrected", "corrected by Carol")
+	b.settle()
+	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Match #1 is undone", "undone by Carol")
+	checkStruck(t, group, cards[0], 2, "undone by Carol")
+	group.Demote(b.carol)
+	says(t, visible(b.ask(group, b.carol, "/undo 2")), "Only those who played or reported match #2")
+	says(t, visible(b.answer(group.SayAnonymously("/fix 2 4:2"))), "corrected by an admin")
+	b.settle()
+	says(t, visible(b.answer(group.SayAnonymously("/undo 2"))), "undone by an admin")
+	checkStruck(t, group, cards[1], 2, "undone by an admin")
+	b.finish()
+}
+
+// TestUndoInTopics: answers go to the topic that asks, and cards are edited where they are. What a forum puts into every
+// message as a reply, the creation of its topic, is none.
+func TestUndoInTopics(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
+	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
+	say := func(topic int, text string) botsim.Message {
+		return b.answer(forum.Post(botsim.Post{From: b.alice, Text: text, ThreadID: topic}))
+	}
+	for number, ask := range []func(card botsim.Message) (topic int, answer botsim.Message){
+		func(botsim.Message) (int, botsim.Message) { return chess, say(chess, "/undo") },
+		func(botsim.Message) (int, botsim.Message) { return tennis, say(tennis, "/undo 2") },
+		func(botsim.Message) (int, botsim.Message) { return 0, say(0, "/undo") },
+		func(card botsim.Message) (int, botsim.Message) {
+			return chess, b.answer(forum.Reply(b.alice, card, "/undo"))
+		},
+		func(card botsim.Message) (int, botsim.Message) {
+			says(t, b.press(b.bob, card, undoButton(t, card)), "undone")
+			return chess, b.answer(card)
+		},
+	} {
+		card := say(chess, "/match @bob 3:1")
+		b.settle()
+		topic, answer := ask(card)
+		says(t, visible(answer), fmt.Sprintf("Match #%d is undone", number+1))
+		checkStruck(t, forum, card, 1, fmt.Sprintf("Match #%d · undone by", number+1))
+		if card.ThreadID != chess || answer.ThreadID != topic {
+			t.Errorf("card %d is in topic %d, want %d, and the answer in topic %d, want %d",
+				number+1, card.ThreadID, chess, answer.ThreadID, topic)
+		}
+	}
+	b.finish()
+}
+
+// TestUndoneBeforeItIsTold: what is undone while its card waits comes as undone, in one message and in its place.
+func TestUndoneBeforeItIsTold(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	b.sim.Fault(botsim.Fault{
+		Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 4, Times: 1,
+	})
+	said := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
+	awaitRefusal(t, b.sim, group)
+	eventually(t, "the pause is written down", func() bool {
+		return count(t, b.pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
+	})
+	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {
+		said = append(said, group.Say(b.alice, text))
+	}
+	answers := awaitAnswers(t, group, len(said))
+	b.finish()
+	if len(group.BotMessages()) != len(said) || b.sim.CallCount("editMessageText") != 0 {
+		t.Errorf("there were %d messages, want %d, and %d edits, want none",
+			len(group.BotMessages()), len(said), b.sim.CallCount("editMessageText"))
+	}
+	for i, m := range answers {
+		if m.ReplyTo != said[i].ID {
+			t.Fatalf("answer %d is to another message than %q:\n%s", i+1, said[i].Text, visible(m))
+		}
+	}
+	checkUndone(t, answers[0], "Match #1 · undone by Alice")
+	says(t, visible(answers[1]), "Match #1 is undone")
+	says(t, visible(answers[2]), "Alice beat Carol 3:2", "Match #2", "corrected from 3:0")
+	undoButton(t, answers[2])
+	says(t, visible(answers[3]), "Match #2 is corrected")
+	checkUndone(t, answers[4], "Match #3 · undone by Alice")
+	says(t, visible(answers[5]), "Match #1 is undone already")
+	says(t, visible(answers[6]), "Match #3 is undone")
+}
+
+// TestUndoWithoutTheCard: somebody has deleted the card. What it said is taken back all the same, and nothing gets stuck.
+func TestUndoWithoutTheCard(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	card := b.ask(group, b.alice, "/match @bob 3:1")
+	group.Delete(card)
+	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 is corrected")
+	b.settle()
+	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 is undone")
+	// somebody whose phone still shows the next one presses its button
+	card = b.ask(group, b.alice, "/match @bob 3:1")
+	group.Delete(card)
+	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 is undone")
+	said := group.Say(b.alice, "/match @bob 3:1")
+	answers := awaitAnswers(t, group, 6)
+	says(t, visible(answers[4]), "Match #2 is undone", "undone by Bob")
+	if answers[4].ReplyTo != 0 || answers[5].ReplyTo != said.ID {
+		t.Errorf("the answers reply to %d and %d, want nothing and %d", answers[4].ReplyTo, answers[5].ReplyTo, said.ID)
+	}
+	b.finish()
+	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'edit' AND state = 'expired'`); n != 3 {
+		t.Errorf("%d edits are given up, want 3", n)
+	}
+}
+
+// TestUndoAfterARestart: the bot still knows which message is the card of a match.
+func TestUndoAfterARestart(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	byNumber, byReply, byPress := b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2"),
+		b.ask(group, b.alice, "/match @bob 2:2")
+	b.settle()
+	if code, _ := b.bot.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	said := group.Say(b.alice, "/undo 1") // while nobody listens
+	b.bot = launch(t, b.env, "run")
+	says(t, visible(b.answer(said)), "Match #1 is undone")
+	says(t, visible(b.answer(group.Reply(b.alice, byReply, "/undo"))), "Match #2 is undone")
+	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 is undone")
+	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
+		checkStruck(t, group, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
+	}
+	b.finish()
+}
+
+// TestLatePress: a press that was made while the bot was away counts when it comes, and that nobody waits for the toast
+// any more holds nothing up.
+func TestLatePress(t *testing.T) {
+	t.Parallel()
+	var late atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
+	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
+	group := b.group("Chess")
+	card, other := b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2")
+	b.settle()
+	b.bot.stop(t)
+	b.sim.Press(b.carol, other, undoButton(t, other)) // who may not
+	b.sim.Press(b.alice, card, undoButton(t, card))
+	late.Store(int64(3 * time.Minute))
+	b.bot = launch(t, b.env, "run")
+	says(t, visible(b.answer(card)), "Match #1 is undone")
+	checkStruck(t, group, card, 1, "undone by Alice")
+	says(t, b.press(b.alice, card, undoButton(t, card)), "Match #1 is undone already")
+	b.finish()
+	checkUntouched(t, group, other)
+	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'toast' AND state = 'expired'`); n != 2 {
+		t.Errorf("%d toasts are given up, want 2", n)
+	}
+}
+
+// TestTwoTurnOutToBeOne: somebody who was named by a username is a person whom the ranking knows without it. Their
+// results become one person's, and those against each other are undone.
+func TestTwoTurnOutToBeOne(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
+	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, nora)
+	truth := newOracle()
+	b.ask(group, nora, "/match @alice 2:1")
+	truth.play("Nora", "Alice", 2, 1, "")
+	b.ask(group, b.alice, "/match @newbie 3:0")
+	truth.play("Alice", "Nora", 3, 0, "")
+	self := b.ask(group, b.bob, fmt.Sprintf("/match %s @newbie 3:1", mention(nora)))
+	b.ask(group, b.bob, "/match @newbie 0:2")
+	truth.play("Bob", "Nora", 0, 2, "")
+	again := b.ask(group, b.bob, fmt.Sprintf("/match @newbie %s 1:1", mention(nora)))
+	says(t, visible(again), "newbie", "Nora")
+
+	nora.Username = "newbie"
+	b.sim.AddUser(nora)
+	asked := group.Say(nora, "/ranking")
+	answers := awaitAnswers(t, group, 7)
+	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 are undone", fmt.Sprintf("→ %d", truth.ratings["Nora"]))
+	if answers[6].ReplyTo != asked.ID || strings.Contains(answers[6].Text, "newbie") {
+		t.Errorf("after the news the ranking is\n%s", visible(answers[6]))
+	}
+	checkRanking(t, group, b.alice, truth)
+	checkStruck(t, group, self, 1, "Match #3 · undone: both are the same person")
+	checkStruck(t, group, again, 1, "Match #5 · undone: both are the same person")
+	says(t, visible(b.ask(group, nora, "/undo 4")), "Match #4 is undone", "undone by Nora")
+	b.finish()
+}
+
+// TestAdminsUnknown: as long as Telegram does not tell who is an admin, nobody is let in or turned away by guessing.
+func TestAdminsUnknown(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	type trial struct {
+		group  *botsim.Chat
+		card   botsim.Message
+		asked  botsim.Message
+		press  string
+		remove func()
+	}
+	var trials []trial
+	for _, fault := range []botsim.Fault{
+		{Kind: botsim.ServerError}, {Kind: botsim.CutBefore}, {Kind: botsim.CutAfter},
+		{Kind: botsim.TooManyRequests, RetryAfter: 3600}, {Kind: botsim.Delay, Delay: time.Minute},
+	} {
+		group := b.group(fault.Kind.String())
+		card := b.ask(group, b.alice, "/match @bob 3:1")
+		fault.Method, fault.ChatID = "getChatAdministrators", group.ID()
+		remove := b.sim.Fault(fault)
+		trials = append(trials, trial{
+			group, card, group.Say(b.olga, "/undo 1"), b.sim.Press(b.carol, card, undoButton(t, card)), remove,
+		})
+	}
+	for _, f := range trials {
+		says(t, visible(b.answer(f.asked)), "nothing was changed", "try again")
+		says(t, b.toast(f.press), "nothing was changed", "try again")
+	}
+	b.settle()
+	for _, f := range trials {
+		checkUntouched(t, f.group, f.card)
+		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 is corrected") // who played need not be an admin
+		f.remove()
+		says(t, visible(b.ask(f.group, b.carol, "/undo 1")), "Only those who played")
+		b.settle()
+		says(t, visible(b.ask(f.group, b.olga, "/undo 1")), "Match #1 is undone", "undone by Olga")
+		checkStruck(t, f.group, f.card, 2, "undone by Olga")
+	}
+	b.finish()
+}
+
+// TestUndoWindow: the players may for as long as the settings say, the admins for ever.
+func TestUndoWindow(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t), "UNDO_WINDOW=1m")
+	group := b.group("Chess")
+	before := time.Now().Add(-2 * time.Minute)
+	card := b.answer(group.Post(botsim.Post{From: b.alice, Text: "/match @bob 3:1", Date: before}))
+	for _, text := range []string{"/undo 1", "/fix 1 3:2"} {
+		says(t, visible(b.ask(group, b.alice, text)), "more than 1 minute", "match #1")
+	}
+	says(t, visible(b.ask(group, b.alice, "/undo")), "no match of yours in the last 1 minute")
+	says(t, b.press(b.bob, card, undoButton(t, card)), "more than 1 minute", "match #1")
+	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Only those who played")
+	b.settle()
+	checkUntouched(t, group, card)
+	says(t, b.press(b.olga, card, undoButton(t, card)), "Match #1 is undone")
+	checkStruck(t, group, card, 1, "undone by Olga")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #2 is undone")
+	b.finish()
+}
+
+// TestWrongUndoWindow: it is said what is wrong before anything starts.
+func TestWrongUndoWindow(t *testing.T) {
+	t.Parallel()
+	for _, window := range []string{"24", "a day", "1d", "-1h", "59s", "0", "1h30"} {
+		env := []string{
+			"TELEGRAM_BOT_TOKEN=123456:abc", "DATABASE_URL=postgres://elobot@127.0.0.1:1/elobot", "UNDO_WINDOW=" + window,
+		}
+		bot := launch(t, env, "run")
+		if code := bot.wait(t); code != 2 {
+			t.Errorf("UNDO_WINDOW=%s ends with %d, want 2", window, code)
+		}
+		says(t, bot.output.String(), "UNDO_WINDOW must be", "90m", "24h")
+	}
+}
+
+// TestTeamsAndSets: results of teams and in sets, as they are written in a group.
+func TestTeamsAndSets(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Table tennis")
+	card := b.ask(group, b.alice, "/match @alice @bob vs @olga @carol 8:10")
+	says(t, visible(card), "Olga & Carol beat Alice & Bob 10:8", "Carol +16 → 1516", "Olga +16 → 1516",
+		"Alice −16 → 1484", "Bob −16 → 1484", "Match #1")
+	says(t, visible(b.ask(group, b.alice, "/match @bob 11:7 9:11 11:5")),
+		"Alice beat Bob 2:1 (11:7 9:11 11:5)", "Match #2")
+	says(t, visible(b.ask(group, b.bob, "/match @bob @olga vs @alice @carol 11:7, 11:9")),
+		"Bob & Olga beat Alice & Carol 2:0 (11:7 11:9)", "Match #3")
+	for text, want := range map[string][]string{
+		"/match @alice @bob vs @carol 3:1":        {"as many players", "vs"},
+		"/match @alice vs @bob @carol @olga 3:1":  {"as many players", "vs"},
+		"/match @alice @bob @carol @olga 3:1":     {"Who played together?", "vs"},
+		"/match @alice @bob vs 3:1":               {"missing", "vs"},
+		"/match @alice @bob vs @carol @alice 3:1": {"cannot play twice"},
+		"/match @alice @bob vs @carol @olga":      {"The score is missing"},
+		"/match @alice @bob 11 7 9 11":            {"colon", "11:7 9:11"},
+	} {
+		says(t, visible(b.ask(group, b.alice, text)), want...)
+	}
+	b.settle()
+	if n := count(t, b.pool, `SELECT count(*) FROM matches`); n != 3 {
+		t.Errorf("%d matches are recorded, want 3", n)
+	}
+	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
+		"Alice & Bob beat Olga & Carol 10:8", "was 8:10", "Olga −32 → ")
+	b.settle()
+	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 is undone")
+	checkStruck(t, group, card, 2, "undone by Carol")
+	b.finish()
+}
