@@ -94,7 +94,8 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 		return started{}, err
 	}
 	o.log("starting the container %s of %s", c.name, image)
-	args := []string{"run", "--detach", "--rm", "--name", c.name,
+	// Without --rm: an engine that is busy may take the restart of a container for its end, and remove it.
+	args := []string{"run", "--detach", "--name", c.name,
 		// Tells a human, and a test, whose it is.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data", "--env", "POSTGRES_INITDB_ARGS=--no-sync"}
@@ -131,12 +132,14 @@ func (c *container) alive(ctx context.Context) error {
 	if err == nil && running == "true" {
 		return nil
 	}
-	if err == nil {
-		if words, logErr := docker(ctx, "logs", "--tail", "4", c.name); logErr == nil {
-			return fmt.Errorf("the container ended: %s", lastLines(words))
-		}
+	if err != nil {
+		return fmt.Errorf("the container is gone: %w", err)
 	}
-	return fmt.Errorf("the container is gone: %w", err)
+	words, err := docker(ctx, "logs", "--tail", "4", c.name)
+	if err != nil {
+		return fmt.Errorf("the container ended: %w", err)
+	}
+	return fmt.Errorf("the container ended: %s", lastLines(words))
 }
 
 func (*container) pid() int { return 0 }
@@ -159,7 +162,6 @@ func (c *container) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	err := pollUntil(ctx, func() (bool, error) {
-		// The engine removes a stopped container by itself, so that this may find nothing to do.
 		_, removeErr := docker(ctx, "rm", "--force", "--volumes", c.name)
 		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name=^/"+c.name+"$")
 		if err != nil {

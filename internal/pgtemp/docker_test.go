@@ -89,7 +89,7 @@ func TestContainerGoesWithTheProcess(t *testing.T) {
 		"before it exists": func(*helper, string) {},
 		"while it is made": func(_ *helper, name string) {
 			eventually(t, func() error {
-				if noProcessNames("docker run --detach --rm --name "+name) == nil {
+				if noProcessNames("docker run --detach --name "+name) == nil {
 					return errors.New("the command does not run yet")
 				}
 				return nil
