@@ -68,8 +68,8 @@ func (c *config) complete() error {
 	if fault := telegramFault(c.TelegramURL); fault != "" {
 		faults = append(faults, fault)
 	}
-	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute {
-		faults = append(faults, "UNDO_WINDOW must be a time of at least a minute, such as 90m or 24h")
+	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute || window%time.Minute != 0 {
+		faults = append(faults, "UNDO_WINDOW must be a time of whole minutes, such as 90m or 24h")
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {

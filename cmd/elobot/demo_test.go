@@ -81,8 +81,8 @@ func checkScene(t *testing.T, output string) {
 	for _, want := range []string{
 		"Alice beat bob 3:1", "new players: Alice, bob", "reported by Dave", "A score has two numbers",
 		"Carol & Dave beat Alice & Bob 10:8", "Bob beat Carol 2:1 (11:7 9:11 11:5)",
-		"/fix 3:1  (in reply to Alice)", "Match #10 is corrected: Alice beat Bob 3:1 (was 1:3)",
-		"its earlier message now reads:", "Alice beat Bob 3:1", "Match #10 · corrected from 1:3",
+		"/fix 3:1  (in reply to Alice)", "Match #10 is corrected: Bob lost to Alice 1:3 (was 3:1)",
+		"its earlier message now reads:", "Bob lost to Alice 1:3", "Match #10 · corrected from 3:1",
 		"Carol  /undo", "Match #11 is undone: Dave 3:0 Carol",
 		"its earlier message now reads:", "Dave beat Carol 3:0", "Match #11 · undone by Carol",
 		"Bob  /ranking", "Ranking · Table tennis", "4 players · won–drawn–lost", "That was the real bot",

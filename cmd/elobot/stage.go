@@ -250,10 +250,19 @@ func (s *stage) close(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // whoever interrupts the demo has seen enough
 	}
-	for s.shown < len(s.group.Messages()) {
+	for s.shown < len(s.group.Messages()) || s.edits < editsIn(s.group) {
 		s.print(<-s.messages)
 	}
 	return err
+}
+
+// editsIn returns how often messages of a group were edited.
+func editsIn(group *botsim.Chat) int {
+	n := 0
+	for _, m := range group.BotMessages() {
+		n += m.Edits
+	}
+	return n
 }
 
 // endBot stops the bot and returns how it ended.

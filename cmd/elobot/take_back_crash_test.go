@@ -41,6 +41,7 @@ type reported struct {
 	score    [2]int
 	was      [2]int // before it was corrected, if it was
 	fixed    bool
+	turned   bool // the card has b first, who had won at first
 	undoneBy string
 }
 
@@ -111,6 +112,7 @@ func (c *takeBackCrash) command(b *table) {
 
 func (c *takeBackCrash) match(b *table, sender, opponent botsim.User) {
 	m := &reported{a: sender, b: opponent, score: [2]int{c.random.IntN(4), c.random.IntN(4)}}
+	m.turned = m.score[1] > m.score[0]
 	m.said = b.group.Say(sender, fmt.Sprintf("/match %s %d:%d", mention(opponent), m.score[0], m.score[1]))
 	c.post(m.said)
 	b.matches = append(b.matches, m)
@@ -176,7 +178,7 @@ func (b *table) fix(number int, sender botsim.User, score [2]int) (answer string
 		return no
 	}
 	m := b.matches[number-1]
-	if m.score[1] > m.score[0] {
+	if m.turned {
 		score = [2]int{score[1], score[0]}
 	}
 	switch {
@@ -192,9 +194,18 @@ func (b *table) fix(number int, sender botsim.User, score [2]int) (answer string
 
 // head is the first line of the card.
 func (m *reported) head() string {
-	card := newOracle().play(m.a.FirstName, m.b.FirstName, m.score[0], m.score[1], m.a.FirstName)
-	head, _, _ := strings.Cut(card, "\n")
-	return head
+	a, b, score := m.a.FirstName, m.b.FirstName, m.score
+	if m.turned {
+		a, b, score = b, a, [2]int{score[1], score[0]}
+	}
+	verb := "%s lost to %s %d:%d"
+	switch {
+	case score[0] > score[1]:
+		verb = "%s beat %s %d:%d"
+	case score[0] == score[1]:
+		verb = "%s and %s drew %d:%d"
+	}
+	return fmt.Sprintf(verb, a, b, score[0], score[1])
 }
 
 // checkTable compares everything in a group, and everything that is stored of it, with what must be there.
@@ -274,7 +285,7 @@ func (c *takeBackCrash) checkCard(b *table, number int, m *reported) {
 	want := fmt.Sprintf("Match #%d", number)
 	if m.fixed {
 		was := m.was
-		if m.score[1] > m.score[0] {
+		if m.turned {
 			was = [2]int{was[1], was[0]}
 		}
 		want += fmt.Sprintf(" · corrected from %d:%d", was[0], was[1])

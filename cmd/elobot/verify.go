@@ -30,7 +30,7 @@ type verifyCommand struct {
 // How a verification ends that has found something, or that has not come to its end. What was found has been shown.
 var (
 	errRepairable = errors.New("not everything is right: run it again with --repair to set right all that follows from the matches")
-	errDiffers    = errors.New("not everything is right, and what is left cannot be reckoned from the matches: compare it with a backup")
+	errDiffers    = errors.New("not everything is right, and what is left cannot be reckoned from the matches")
 	errStopped    = errors.New("stopped before the end: not everything was verified")
 )
 

@@ -53,7 +53,7 @@ func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args .
 // What verify says on standard error.
 const (
 	sayRepairable = "elobot: not everything is right: run it again with --repair to set right all that follows from the matches\n"
-	sayDiffers    = "elobot: not everything is right, and what is left cannot be reckoned from the matches: compare it with a backup\n"
+	sayDiffers    = "elobot: not everything is right, and what is left cannot be reckoned from the matches\n"
 )
 
 // books are a database in which two groups have played, and whose bot has gone.

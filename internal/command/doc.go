@@ -47,7 +47,8 @@
 // White space includes line breaks, invisible formatting characters, mentions,
 // commas and semicolons at either end of a word, and a full stop after it. Commas
 // and semicolons inside a word are white space if there is a colon or dash both in
-// the part before them and in the part after them. A dash that touches the number
+// the part before them and in the part after them. The words "&", "+" and "and",
+// in any letter case, are white space in a match. A dash that touches the number
 // after it, but not one before it, is a minus sign: "3-1" and "3 - 1" are scores,
 // "3 -1" is not.
 //
@@ -70,6 +71,7 @@
 //	/match @bob 11-7, 9-11, 11-5          sam 11:7 9:11 11:5 bob
 //	/match 11:7,9:11                      sam 11:7 9:11 rita
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
+//	/match @a & @b vs @c and @d 10:8      a b 10:8 c d
 //	/match 3:1 @alice VS. @carl @dora     alice 3:1 carl dora
 //	/match @alice 3 v @bob 1              alice 3:1 bob
 //	/match                                ReasonEmpty
@@ -78,7 +80,7 @@
 //	/match @alice vs 3:1                  ReasonEmptySide
 //	/match vs @alice @bob 3:1             ReasonEmptySide
 //	/match @alice vs @bob vs @carl 3:1    ReasonUnexpectedWord "vs"
-//	/match @alice and @bob 3:1            ReasonUnexpectedWord "and"
+//	/match @alice against @bob 3:1        ReasonUnexpectedWord "against"
 //	/match @alice vs @bob @alice 3:1      ReasonSamePerson "@alice"
 //	/match @bob 3 1 2                     ReasonThirdNumber "2"
 //	/match @bob 11:7 9:11 11              ReasonIncompleteScore "11"
@@ -89,14 +91,15 @@
 // # Corrections
 //
 // /undo and /fix name a match by its number, or name none. Scores and white space
-// are as in /match, but a mention is an error.
+// are as in /match, but a mention is an error, and so is "&", "+" or "and".
 //
 //	undo      = [ match ]
 //	fix       = [ match ] scores
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
 // A number at the beginning of a fix is that of the match unless a colon or dash
-// follows it; so without a match each score has one.
+// follows it; so without a match each score has one. There it must touch the
+// number before it: "13 :3" may lack a number of the score.
 //
 //	/undo                                 the match is not given
 //	/undo 42                              match 42
@@ -108,9 +111,11 @@
 //	/fix 42 3:2                           match 42 3:2
 //	/fix #42 3:2                          match 42 3:2
 //	/fix 42 3 2                           match 42 3:2
+//	/fix 42 3 : 2                         match 42 3:2
 //	/fix 42 11:7 9:11 11:5                match 42 11:7 9:11 11:5
 //	/fix 3:2                              the match is not given 3:2
-//	/fix 3 - 2                            the match is not given 3:2
+//	/fix 3: 2                             the match is not given 3:2
+//	/fix 13 :3                            ReasonIncompleteScore "3"
 //	/fix                                  ReasonEmpty
 //	/fix 42                               ReasonNoScore
 //	/fix 42 3                             ReasonIncompleteScore "3"

@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Fix is the right result of a match that was recorded with a wrong one.
 type Fix struct {
@@ -37,6 +40,11 @@ func ParseFix(c Command) (Fix, error) {
 	if err != nil {
 		return Fix{}, err
 	}
+	if f.Number == 0 {
+		if loose := looseNumber(c.Args); loose != "" {
+			return Fix{}, formError(ReasonIncompleteScore, loose)
+		}
+	}
 	f.Scores = scores
 	return f, nil
 }
@@ -50,4 +58,20 @@ func isMatchNumber(word, after string) bool {
 	}
 	next, _ := cutWord(after)
 	return isNumber(word) && strings.IndexFunc(next, isSeparator) != 0
+}
+
+// looseNumber returns the second number of the first score whose separator does
+// not touch the first one, as far as people see, or nothing. In "13 :3" the first
+// may be that of a match, and half the score be missing.
+func looseNumber(scores string) string {
+	for i, r := range scores {
+		if !isSeparator(r) {
+			continue
+		}
+		before := strings.TrimRightFunc(scores[:i], func(r rune) bool { return unicode.Is(unicode.Cf, r) })
+		if !endsWithDigit(before) {
+			return firstPiece(scores[i+indexOrLen(scores[i:], isDigit):])
+		}
+	}
+	return ""
 }

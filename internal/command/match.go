@@ -39,6 +39,9 @@ func ParseMatch(c Command, sender Person, reply *Person) (Match, error) {
 			versus = len(c.Args) - len(rest)
 			continue
 		}
+		if isAnd(word) {
+			continue
+		}
 		if err := text.add(word); err != nil {
 			return Match{}, err
 		}
@@ -63,6 +66,28 @@ func isVersus(word string) bool {
 	switch strings.ToLower(word) {
 	case "v", "vs", "versus":
 		return true
+	}
+	return false
+}
+
+// isAnd reports whether a word joins the people of a side. They are told apart
+// without it, so it says nothing.
+func isAnd(word string) bool {
+	return word == "&" || word == "+" || strings.ToLower(word) == "and"
+}
+
+// NamesTeams reports whether the arguments of /match, right or wrong, are about
+// sides: there are more people than play without them, or a word between sides.
+func (c Command) NamesTeams() bool {
+	if len(c.Mentions) > 2 {
+		return true
+	}
+	for rest := c.Args; rest != ""; {
+		var word string
+		word, rest = cutWord(rest)
+		if isVersus(word) {
+			return true
+		}
 	}
 	return false
 }

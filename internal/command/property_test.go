@@ -56,6 +56,7 @@ func TestParseMatchProperty(t *testing.T) {
 				writeScores(false)
 			}
 			m.plain(drawSpace(t))
+			m.plain(rapid.SampledFrom([]string{"", "", "& ", "+\n", "and ", "And, "}).Draw(t, "and"))
 			p := drawMention(t, &m, i)
 			if i < sizeA {
 				want.A = append(want.A, p)
@@ -95,6 +96,11 @@ func TestParseFixProperty(t *testing.T) {
 		texts := drawScoreTexts(t, want.Scores)
 		if want.Number == 0 && len(want.Scores) == 1 {
 			texts[0] = drawSet(t, want.Scores[0])
+		}
+		for i := range texts {
+			if want.Number == 0 {
+				texts[i] = strings.NewReplacer(" :", ":", " -", "-", " –", "–", " ：", "：").Replace(texts[i])
+			}
 		}
 		scores := ""
 		for _, text := range texts {

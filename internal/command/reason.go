@@ -37,7 +37,8 @@ const (
 	// ReasonNoScore: people or the number of a match, but no score.
 	ReasonNoScore Reason = "no_score"
 	// ReasonIncompleteScore: one number where a score has two, or one left over where
-	// several scores have an even count. Detail is the number.
+	// several scores have an even count; or the second number of a score that may
+	// have the number of a match for its first one. Detail is the number.
 	ReasonIncompleteScore Reason = "incomplete_score"
 	// ReasonThirdNumber: three numbers where a score has two. Detail is the third.
 	ReasonThirdNumber Reason = "third_number"

@@ -32,6 +32,13 @@ func TestParseMatchTeams(t *testing.T) {
 		{"/match {a}, {b}, vs., {c}, {me}, 10:8.", "{a} {b}", "{c} {me}"},
 		{"/match {a}\n{b}\nvs\n{c}\n{me}\n10\n8", "{a} {b}", "{c} {me}"},
 		{"/match {a}\u200f{b} \u2067vs\u2069 {c} {me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match {a} & {b} vs {c} & {me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match {a}&{b} vs {c}+{me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match {a} and {b}, vs. {c} AND, {me} 10:8", "{a} {b}", "{c} {me}"},
+		{"/match {a} + {b} & vs & {c} And \u2068&\u2069 {me} 10 + 8", "{a} {b}", "{c} {me}"},
+		{"/match & {a} & vs {b} 10:8 and", "{a}", "{b}"},
+		{"/match {a} & {b} 10:8", "{a}", "{b}"},
+		{"/match & vs {b} 10:8", "", "{b}"},
 		{"/match {c} vs {b} {a} 10:8", "{c}", "{b} {a}"},
 		{"/match {me} {c} {a} VS {b} 10:8", "{me} {c} {a}", "{b}"},
 		{"/match {a} vs {b} 10:8", "{a}", "{b}"},
@@ -102,7 +109,12 @@ func TestParseMatchTeamErrors(t *testing.T) {
 		{"/match {a} vs {b} vs {c} 3:1", sender(), command.ReasonUnexpectedWord, "vs"},
 		{"/match {a} vs VERSUS. {c} 3:1", sender(), command.ReasonUnexpectedWord, "VERSUS"},
 		{"/match vs 3:1 v", sender(), command.ReasonUnexpectedWord, "v"},
-		{"/match {a} vs. and {b} 3:1", sender(), command.ReasonUnexpectedWord, "and"},
+		{"/match {a} vs. against {b} 3:1", sender(), command.ReasonUnexpectedWord, "against"},
+		{"/match {a} && {b} vs {c} {me} 3:1", sender(), command.ReasonUnexpectedWord, "&&"},
+		{"/match {a} &amp; {b} vs {c} {me} 3:1", sender(), command.ReasonUnexpectedWord, "&amp"},
+		{"/match {a} and/or {b} vs {c} {me} 3:1", sender(), command.ReasonUnexpectedWord, "and/or"},
+		{"/match {a} vs {b} +3:1", sender(), command.ReasonUnexpectedWord, "+3:1"},
+		{"/match {a} & {b} & {c} 3:1", sender(), command.ReasonNoVersus, ""},
 		{"/match {a} vs @bob 3:1", sender(), command.ReasonUnknownMention, "@bob"},
 		{"/match {a} {b} vs {c} {a} 3:1", sender(), command.ReasonSamePerson, "{a}"},
 		{"/match {a} {b} vs {b} {a} 3:1", sender(), command.ReasonSamePerson, "{b}"},
@@ -128,6 +140,31 @@ func TestParseMatchTeamErrors(t *testing.T) {
 					}
 					wantFormError(t, n.fill(tc.template), tc.sender, reply, tc.reason, detail)
 				})
+			}
+		}
+	}
+}
+
+func TestNamesTeams(t *testing.T) {
+	t.Parallel()
+	for template, want := range map[string]bool{
+		"/match":                        false,
+		"/match 3:1":                    false,
+		"/match {a} {b} 3:1":            false,
+		"/match {a} & {b} 3:1":          false,
+		"/match vss {a} against {b}":    false,
+		"/match {a} {b} 3vs1":           false,
+		"/match {a} {b} {c} 3:1":        true,
+		"/match {a} {b} {c} {me}":       true,
+		"/match vs":                     true,
+		"/match {a}vs{b} 3:1":           true,
+		"/match {a} \u2068V.\u2069 3:1": true,
+		"/match what, Versus, 3:x":      true,
+		"/match {a} 3:1 against v":      true,
+	} {
+		for _, n := range namings() {
+			if got := parse(t, n, template).NamesTeams(); got != want {
+				t.Errorf("%s, %q: got %t", n.name, template, got)
 			}
 		}
 	}

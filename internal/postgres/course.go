@@ -14,7 +14,10 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
 		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id ORDER BY mp.side, mp.place),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
+		       coalesce((SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
+		                m.score_b > m.score_a),
 		       m.idempotency_key
 		FROM chats c JOIN groups g ON g.chat_id = c.id JOIN matches m ON m.group_id = g.id
 		LEFT JOIN players p ON p.id = m.reported_by
@@ -53,7 +56,7 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 			var points [][]int16
 			var key string
 			err := row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-				&m.ReportedBy, &m.Reporter, &m.Players, &key)
+				&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.Turned, &key)
 			m.Result.Sets = setScores(points)
 			m.ByCommand = q.Match.Number == 0 && q.Match.Key == key
 			return &m, err

@@ -95,7 +95,7 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := &ranking.StoredMatch{
 		Ladder: 1, Number: 2, Result: result, PlayedAt: time.Unix(1_700_000_000, 0), Undone: true,
-		ReportedBy: b, Reporter: "Bobby", Players: []ranking.PlayerID{a, b},
+		ReportedBy: b, Reporter: "Bobby", Players: [2][]ranking.PlayerID{{a}, {b}},
 	}
 	if diff := cmp.Diff(want, snap.Match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)

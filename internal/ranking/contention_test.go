@@ -219,8 +219,15 @@ func (l *ledger) fix(o order, n told) error {
 		return err
 	}
 	was, score := [2]int{c.ScoreA, c.ScoreB}, [2]int{o.Score.A, o.Score.B}
-	if o.Match.Message == 0 && c.ScoreB > c.ScoreA {
-		slices.Reverse(score[:]) // the winner of the match as it stood comes first
+	turned := c.turned()
+	switch {
+	case o.Match.Message != 0: // the order of the command
+		turned = false
+	case o.Match.Number == 0: // the sender's own score first
+		turned = slices.Contains(c.B, four[o.Sender].Name)
+	}
+	if turned {
+		slices.Reverse(score[:])
 	}
 	c.was, c.ScoreA, c.ScoreB = &was, score[0], score[1]
 	if n.Was == nil {
@@ -229,10 +236,13 @@ func (l *ledger) fix(o order, n told) error {
 	return c.mustSay(n)
 }
 
-// mustSay checks that the sides of a notice are those of the match, the one that scored more first.
+// turned says that the card has side B first, because it had won at first.
+func (c *claim) turned() bool { return c.made.Score.B > c.made.Score.A }
+
+// mustSay checks that the sides of a notice are those of the match, the one that scored more at first first.
 func (c *claim) mustSay(n told) error {
 	sides, scores, was := [2][]string{c.A, c.B}, [2]int{c.ScoreA, c.ScoreB}, c.was
-	if c.ScoreB > c.ScoreA {
+	if c.turned() {
 		slices.Reverse(sides[:])
 		slices.Reverse(scores[:])
 		if was != nil {

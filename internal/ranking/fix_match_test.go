@@ -16,26 +16,28 @@ func TestFixMatch(t *testing.T) {
 	g.record(t, &carol, bob, carol, 3, 0) // Bob 1501, Carol 1483
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
 	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
-		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
+		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
+		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1516, 1484), change("Bob", 1501, 1531), change("Carol", 1483, 1485),
 		}},
 	})
 	card := ranking.MatchRecorded{
-		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
-		Was: &ranking.OldScore{Score: [2]int{1, 3}},
+		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
+		Was: &ranking.OldScore{Score: [2]int{3, 1}},
 	}
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	// the points are corrected, and no rating moves; the numbers are in the order of the card, which shows Bob first now
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3, B: 2}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
-		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
+	// the same correction by the other player does not turn it back: the order of the card has not changed
+	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	// the points are corrected, and no rating moves
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 2, B: 3}), ranking.MatchFixed{
+		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
+		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
 	})
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 2, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
@@ -52,8 +54,35 @@ func TestFixInTheOrderOfTheCommand(t *testing.T) {
 	g.record(t, &alice, alice, bob, 1, 3)
 	byCommand := ranking.TakeBack{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
 	mustTell(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
-	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != "Alice" {
+	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
+		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 3 {
 		t.Errorf("told %+v", n)
+	}
+}
+
+// TestFixOnesLastMatch corrects without a number and without a reply: the sender's own score comes first.
+func TestFixOnesLastMatch(t *testing.T) {
+	t.Parallel()
+	last := ranking.TakeBack{IsAdmin: nobodyIsAdmin}
+	for name, tc := range map[string]struct {
+		reporter, sender ranking.Person
+		want             ranking.Score // the stored one, Alice's first
+	}{
+		"the one who reported their loss": {alice, alice, ranking.Score{A: 2, B: 3}},
+		"the winner":                      {alice, bob, ranking.Score{A: 3, B: 2}},
+		"a third person, as reported":     {carol, carol, ranking.Score{A: 2, B: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &tc.reporter, alice, bob, 1, 3)
+			g.fix(t, &tc.sender, last, ranking.Score{A: 2, B: 3})
+			got := rows[ranking.Score](t, g, `SELECT score_a, score_b FROM matches`)
+			if diff := cmp.Diff([]ranking.Score{tc.want}, got); diff != "" {
+				t.Errorf("score (-want +got):\n%s", diff)
+			}
+			verifyClean(t, g.store)
+		})
 	}
 }
 
@@ -73,13 +102,13 @@ func TestFixSets(t *testing.T) {
 	})
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
 	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
-		Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
-		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
+		Number: 1, Sides: [2]ranking.Side{side(0, "Bob", 1500, 1484), side(2, "Alice", 1500, 1516)},
+		Sets: []ranking.SetScore{{7, 11}, {12, 14}}, By: byBob,
+		Was:   ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}}},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
 	})
 	// only the points of a set differ
-	if _, ok := g.fix(t, &bob, number(1), ranking.Score{A: 11, B: 8}, ranking.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &bob, number(1), ranking.Score{A: 8, B: 11}, ranking.Score{A: 12, B: 14}).(ranking.MatchFixed); !ok {
 		t.Error("a correction of points alone was refused")
 	}
 	verifyClean(t, g.store)

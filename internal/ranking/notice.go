@@ -26,7 +26,7 @@ type Name struct {
 }
 
 // MatchRecorded tells of a match. It is what the match's card says, at first and whenever the card changes. The side
-// that scored more comes first.
+// that scored more when the match was recorded comes first, also after a correction that makes the other one the winner.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // filled in by the store, which draws it
 	Sides      [2]Side    `json:"sides"`

@@ -73,6 +73,7 @@ type modelMatch struct {
 	scores []ranking.Score
 	k      int
 	undone bool
+	turned bool // the card shows side B first, which had won at first
 }
 
 func (c *course) username(i int) string { return fmt.Sprintf("u%d_%d", -int64(c.chat), i) }
@@ -186,7 +187,8 @@ func (c *course) recordAny(rt *rapid.T) {
 	second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
 	report := ranking.Report{Scores: c.anyScores()}
 	c.seen(sender)
-	m := &modelMatch{scores: report.Scores, k: c.ladderK}
+	a, b := total(report.Scores)
+	m := &modelMatch{scores: report.Scores, k: c.ladderK, turned: b > a}
 	for i, who := range order[:first+second] {
 		person, e := ranking.Person{Username: c.username(who)}, (*entity)(nil)
 		if rapid.Bool().Draw(rt, "by account") || who == sender {
@@ -268,7 +270,7 @@ func (c *course) fixAny(rt *rapid.T) {
 		return
 	}
 	right := slices.Clone(scores)
-	if a, b := total(m.scores); b > a { // the card shows side B first
+	if m.turned {
 		for i, s := range right {
 			right[i] = ranking.Score{A: s.B, B: s.A}
 		}

@@ -114,7 +114,7 @@ func (r recording) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 			Name: called[r.players[i]], Before: p.Before.Elo, After: p.After.Elo,
 		})
 	}
-	n := card(m.Result, sides)
+	n := card(m.Result, sides, m.B > m.A)
 	for _, i := range r.players {
 		if snap.People[i].Standing == nil {
 			n.NewPlayers = append(n.NewPlayers, called[i])
@@ -130,9 +130,9 @@ func (r recording) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	return n
 }
 
-// card tells of a result, given with the players of side A and side B, in the order of cards.
-func card(r Result, sides [2]Side) MatchRecorded {
-	if r.B > r.A {
+// card tells of a result, given with the players of side A and side B. On a card that is turned side B comes first.
+func card(r Result, sides [2]Side, turned bool) MatchRecorded {
+	if turned {
 		r = r.swapped()
 		sides[0], sides[1] = sides[1], sides[0]
 	}

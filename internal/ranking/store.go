@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -59,6 +60,9 @@ type MatchRef struct {
 	Key     string
 }
 
+// players returns everybody who has played.
+func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
+
 // CourseFrom is the beginning of a course. Number 0 means the whole ladder, with all standings in it.
 type CourseFrom struct {
 	Ladder LadderID
@@ -89,7 +93,10 @@ type StoredMatch struct {
 	Undone     bool
 	ReportedBy PlayerID // 0: an anonymous admin
 	Reporter   string   // what the group knows the reporter by
-	Players    []PlayerID
+	Players    [2][]PlayerID
+	// Turned says that side B comes first on the match's card, because it had won as the match was recorded. Who has
+	// seen a card must find its order unchanged.
+	Turned bool
 	// ByCommand says that it was found by the command that made it.
 	ByCommand bool
 }

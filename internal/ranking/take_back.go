@@ -60,7 +60,7 @@ func (t *takeBack) permit(ctx context.Context, snap Snapshot) Notice {
 	m, concerned := snap.Match, false
 	if t.origin.Sender != nil && snap.People[0].Player != nil {
 		sender := snap.People[0].Player.ID
-		concerned = sender == m.ReportedBy || slices.Contains(m.Players, sender)
+		concerned = sender == m.ReportedBy || slices.Contains(m.players(), sender)
 	}
 	if concerned && !t.expired(m) {
 		return nil
@@ -125,12 +125,12 @@ func (c Course) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) 
 		side := &sides[p.Side-1]
 		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})
 	}
-	n := card(r, sides)
+	n := card(r, sides, s.Turned)
 	n.Number = s.Number
 	switch {
 	case s.ReportedBy == 0:
 		n.ReportedBy = &Reporter{}
-	case !slices.Contains(s.Players, s.ReportedBy):
+	case !slices.Contains(s.players(), s.ReportedBy):
 		n.ReportedBy = &Reporter{Name: &Name{Name: s.Reporter}}
 	}
 	return n

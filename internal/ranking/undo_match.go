@@ -28,7 +28,7 @@ func (u undoing) decide(snap Snapshot) (Changes, error) {
 	by, told := u.by(snap)
 	card := snap.Course.cardOf(m, m.Result, played.Parts, played.entries())
 	notice := MatchUndone{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: told, Moved: snap.Course.moved(rewrite, m.Players),
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: told, Moved: snap.Course.moved(rewrite, m.players()),
 	}
 	card.Undone, card.UndoneBy = true, &told
 	return Changes{

@@ -81,7 +81,7 @@ func TestEveryProblemIsFound(t *testing.T) {
 		ranking.MissingNumber, ranking.NumberNotDrawn, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
 		ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry, ranking.BrokenChain,
 		ranking.WrongElo, ranking.WrongSum, ranking.WrongBest, ranking.WrongStreak, ranking.WrongCounters,
-		ranking.CountersDontAdd,
+		ranking.CountersDontAdd, ranking.MergedPlayer, ranking.WrongStart,
 	} {
 		found := false
 		for _, c := range corruptions {

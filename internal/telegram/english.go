@@ -21,6 +21,8 @@ const (
 	formSets  = "<code>/match @bob 11:7 9:11 11:5</code>"
 	formTeams = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
 
+	formTeamsSets = "<code>/match @alice @bob vs @carol @dave 11:7 9:11 11:5</code>"
+
 	formUndo      = "<code>/undo 42</code>"
 	formUndoReply = "<code>/undo</code>"
 	formFix       = "<code>/fix 42 3:2</code>"
@@ -120,8 +122,10 @@ func (english) help(n Help) string {
 			formFixReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
 			formFixReply + " – otherwise that of the last match that you played or reported\n" +
 			formFixSets + " – with sets\n\n" +
-			"The numbers are in the order of the match’s card, the winner’s first: <code>/fix 42 2:3</code> makes the other " +
+			"The numbers are in the order of the match’s card, which stays the same even when a correction makes the other " +
 			"side the winner. In reply to the <code>/match</code> they are in the order of that. " +
+			"With neither number nor reply, your own score comes first, or if you did not play, the order is that of your " +
+			"<code>/match</code>. " +
 			"All later ratings are worked out anew. Who may undo a match may correct it."
 	}
 	intro := "<b>What I understand</b>\n"

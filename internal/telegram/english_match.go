@@ -106,8 +106,11 @@ func (english) playersMerged(n ranking.PlayersMerged) string {
 // outcome says who beat whom, with the score, the sets and what else there is to be said of it.
 func outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	verb := "%s beat %s %s%s"
-	if sides[0].Score == sides[1].Score {
+	switch {
+	case sides[0].Score == sides[1].Score:
 		verb = "%s and %s drew %s%s"
+	case sides[0].Score < sides[1].Score: // corrected: the order of a card does not change
+		verb = "%s lost to %s %s%s"
 	}
 	return fmt.Sprintf(verb, sideNames(sides[0]), sideNames(sides[1]), showScore(scoreOf(sides)),
 		brackets(append([]string{showSets(sets)}, more...)...))

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"fmt"
+	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -19,7 +20,7 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.NoDraws:
 		return "There are no draws in this ranking, so one side must have scored more, as in <code>3:1</code>."
 	case ranking.UnevenTeams:
-		return "Both sides need as many players here: " + formTeams
+		return "Both sides need the same number of players here: " + formTeams
 	case ranking.NobodyToJoin:
 		return "You write as the group, so I cannot see who joins. Send <code>/join</code> under your own name."
 	case ranking.TooManyAtOnce:
@@ -27,8 +28,8 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.NoSuchMatch:
 		return "There is no " + match + " here. The number of a match stands on its card."
 	case ranking.NotAboutAMatch:
-		return "That message tells of no match that I know. Reply to the match’s card or to its <code>/match</code>, " +
-			"or give its number: " + formUndo + " or " + formFix
+		return "That message is neither the card of a match nor a <code>/match</code> that made one. " +
+			"Reply to the match’s card or to its <code>/match</code>, or give its number: " + formUndo + " or " + formFix
 	case ranking.NothingOfYours:
 		return "I see no match of yours in the last " + duration(n.Minutes) + ". Give the number of the one you mean: " +
 			formUndo + " or " + formFix
@@ -44,8 +45,7 @@ func (english) refusal(n ranking.Refusal) string {
 		return fmt.Sprintf("Match #%d is undone already and does not count. If it should, report it again: ", n.Number) +
 			formMatch
 	case ranking.SameScore:
-		return fmt.Sprintf("Match #%d has this score already. The numbers are in the order of its card, the winner’s first; "+
-			"turned round they make the other side the winner: <code>/fix %d 1:3</code>", n.Number, n.Number)
+		return fmt.Sprintf("Match #%d has this score already. ", n.Number) + formFix
 	case ranking.AdminsUnknown:
 		return "Telegram does not tell me right now whether you are an admin here, so nothing was changed. " +
 			"Please try again."
@@ -74,11 +74,13 @@ func duration(minutes int) string {
 func (english) wrongForm(n WrongForm) string {
 	quoted := "“" + showText(n.Detail) + "”"
 	form, sets := formMatch, formSets
-	switch n.Command {
-	case command.NameUndo:
+	switch {
+	case n.Command == command.NameUndo:
 		form = formUndo
-	case command.NameFix:
+	case n.Command == command.NameFix:
 		form, sets = formFix, formFixSets
+	case n.Teams:
+		form, sets = formTeams, formTeamsSets
 	}
 	switch n.Reason {
 	case command.ReasonEmpty:
@@ -97,15 +99,18 @@ func (english) wrongForm(n WrongForm) string {
 	case command.ReasonTooManyPeople:
 		return fmt.Sprintf("A side has at most %d players, %s is one too many: %s", command.MaxTeam, quoted, formTeams)
 	case command.ReasonSamePerson:
-		return quoted + " cannot play twice in one match. Name everybody once: " + formMatch
+		return quoted + " cannot play twice in one match. Name everybody once: " + form
 	case command.ReasonBot:
-		return "Bots don’t play. Name a person: " + formMatch
+		return "Bots don’t play. Name a person: " + form
 	case command.ReasonUnknownMention:
 		if n.Command != command.NameMatch {
-			return "A match is named by its number and not by " + quoted + ": " + form
+			return notByName(quoted, form)
 		}
-		return quoted + " is not a username that Telegram knows. Pick the person from the list behind the @: " + formMatch
+		return quoted + " is not a username that Telegram knows. Pick the person from the list behind the @: " + form
 	case command.ReasonUnexpectedWord:
+		if n.Command != command.NameMatch && strings.HasPrefix(n.Detail, "@") {
+			return notByName(quoted, form)
+		}
 		return "I don’t understand " + quoted + ". This is the form: " + form
 	case command.ReasonNoScore:
 		return "The score is missing: " + form
@@ -130,4 +135,8 @@ func (english) wrongForm(n WrongForm) string {
 	default:
 		return "I don’t understand that. This is the form: " + form
 	}
+}
+
+func notByName(quoted, form string) string {
+	return "A match is named by its number and not by " + quoted + ": " + form
 }

@@ -120,6 +120,12 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 			all["wrong_form_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
+	for _, r := range teamReasons(t) {
+		all["wrong_form_teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
+	}
+	for _, name := range []string{command.NameUndo, command.NameFix} {
+		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
 	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
@@ -136,6 +142,20 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	return all
 }
 
+// teamReasons are the faults that a /match with teams can have.
+func teamReasons(t *testing.T) []command.Reason {
+	t.Helper()
+	var reasons []command.Reason
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		switch r := command.Reason(r); r {
+		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers, command.ReasonNoSuchNumber:
+		default:
+			reasons = append(reasons, r)
+		}
+	}
+	return reasons
+}
+
 // groupCommands are the commands that are about a group's ranking.
 var groupCommands = []string{
 	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix,
@@ -150,7 +170,7 @@ var details = map[command.Reason]string{
 	command.ReasonSamePerson:      "@alice",
 	command.ReasonBot:             "@elo_bot",
 	command.ReasonUnknownMention:  "@ab",
-	command.ReasonUnexpectedWord:  "and",
+	command.ReasonUnexpectedWord:  "against",
 	command.ReasonNoSuchNumber:    "0",
 	command.ReasonIncompleteScore: "3",
 	command.ReasonThirdNumber:     "7",

@@ -39,6 +39,7 @@ type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
+	Teams   bool           `json:"teams,omitempty"` // it was about teams
 }
 
 // Kind implements ranking.Notice.

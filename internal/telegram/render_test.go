@@ -223,6 +223,12 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 			t.Errorf("%s: no form in %q", r, text)
 		}
 	}
+	for _, r := range teamReasons(t) {
+		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "x", Teams: true}).html
+		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bob vs @carol @dave ") {
+			t.Errorf("%s: no form for teams, or another, in %q", r, text)
+		}
+	}
 	for name, reasons := range wrongForms {
 		for _, r := range reasons {
 			text := mustRender(t, WrongForm{Command: name, Reason: r, Detail: "x"}).html

@@ -104,6 +104,7 @@ func (r *Router) match(ctx context.Context, req request) error {
 	}
 	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
 	if form, ok := wrongForm(req.command.Name, err); ok {
+		form.Teams = req.command.NamesTeams()
 		return r.rankings.Answer(ctx, req.origin, form)
 	}
 	if err != nil {

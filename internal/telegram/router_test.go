@@ -248,6 +248,11 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match @elo_bot 3:1":                        `answer wrong_form {"command":"match","reason":"bot","detail":"@elo_bot"}`,
 		"/match @a @b 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@a"}`,
 		"/match @GroupAnonymousBot @bob 3:1":         `answer wrong_form {"command":"match","reason":"bot","detail":"@GroupAnonymousBot"}`,
+		"/match @bob Versus. @carol":                 `answer wrong_form {"command":"match","reason":"no_score","teams":true}`,
+		"/match @alice @bob @carol":                  `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
+		"/match @alice @bob @carol 3:x":              `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"3:x","teams":true}`,
+		"/match @ab v 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@ab","teams":true}`,
+		"/match @alice & @bob against":               `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"against"}`,
 
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,

@@ -16,11 +16,12 @@ func TestMatchOfSetsAndTeams(t *testing.T) {
 		"/match @carol @bob 11-7, 9-11, 11-5":                        "match @carol @bob 11:7 9:11 11:5",
 		"/match @alice @bob vs @carol [Dan](tg://user?id=1004) 10:8": "match Alice@alice#1001+@bob @carol+Dan_2#1004 10:8",
 		"/match @alice vs @bob @carol 10:8":                          "match Alice@alice#1001 @bob+@carol 10:8",
+		"/match @alice & @bob vs @carol and @dave 10:8":              "match Alice@alice#1001+@bob @carol+@dave 10:8",
 		"/match vs @bob 2:1":                                         "match Alice@alice#1001 @bob 2:1",
 		"/match @bob @scorebot V @carol @Talbot 11:7 11:9":           "match @bob+@scorebot? @carol+@Talbot? 11:7 11:9",
-		"/match @alice @bob @carol 10:8":                             `answer wrong_form {"command":"match","reason":"no_versus"}`,
-		"/match @alice vs 10:8":                                      `answer wrong_form {"command":"match","reason":"empty_side"}`,
-		"/match @alice @bob vs @carol @alice 10:8":                   `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
+		"/match @alice @bob @carol 10:8":                             `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
+		"/match @alice vs 10:8":                                      `answer wrong_form {"command":"match","reason":"empty_side","teams":true}`,
+		"/match @alice @bob vs @carol @alice 10:8":                   `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice","teams":true}`,
 		"/match @bob 11 7 9 11":                                      `answer wrong_form {"command":"match","reason":"several_scores","detail":"9"}`,
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -54,6 +55,7 @@ func TestUndoAndFixInAGroup(t *testing.T) {
 		"/fix 42 11:7 9:11 11:5": "fix #42 11:7 9:11 11:5",
 		"/fix@other_bot 3:2":     ignored,
 		"/fix":                   `answer wrong_form {"command":"fix","reason":"empty"}`,
+		"/fix 13 :3":             `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
 		"/fix 42":                `answer wrong_form {"command":"fix","reason":"no_score"}`,
 		"/fix @bob 3:2":          `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
 		"/fix help":              `answer help {"topic":"fix"}`,
