@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -95,9 +96,9 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
 		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
 		)
-		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, match_id)
+		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, expires_at, match_id)
 		SELECT $16, $17, $18::jsonb || jsonb_build_object('number', match.number),
-		       nullif($19::bigint, 0), nullif($20::bigint, 0), match.id
+		       nullif($19::bigint, 0), nullif($20::bigint, 0), $21, match.id
 		FROM match`
 	payload, err := encode(c.Notice)
 	if err != nil {
@@ -113,8 +114,18 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
-		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread,
+		expiry(c, c.Notice.Lifetime()))
 	return nil
+}
+
+// expiry returns when something ends that lives so long, nil for never.
+func expiry(c ranking.Changes, lifetime time.Duration) *time.Time {
+	if c.SentAt.IsZero() {
+		return nil
+	}
+	at := c.SentAt.Add(lifetime)
+	return &at
 }
 
 // setPoints returns the points of sets as they are stored: nil, or an array of pairs.
@@ -134,8 +145,9 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES ($1, $2, $3, 'toast', $4)`,
-			c.Chat, c.Toast.Kind(), payload, c.Button)
+			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, expires_at)
+			VALUES ($1, $2, $3, 'toast', $4, $5)`,
+			c.Chat, c.Toast.Kind(), payload, c.Button, expiry(c, ranking.ToastLifetime))
 	}
 	if c.Notice != nil && c.Match == nil {
 		payload, err := encode(c.Notice)
@@ -143,9 +155,9 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id)
-			VALUES ($1, $2, $3, nullif($4::bigint, 0), nullif($5::bigint, 0))`,
-			c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread)
+			INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, expires_at)
+			VALUES ($1, $2, $3, nullif($4::bigint, 0), nullif($5::bigint, 0), $6)`,
+			c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread, expiry(c, c.Notice.Lifetime()))
 	}
 	if c.Card != nil {
 		return queueCard(batch, c.Chat, *c.Card)

@@ -45,16 +45,21 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.ChatID, error) {
 	return chats, nil
 }
 
-// Take implements outbox.Store.
+// Take implements outbox.Store. What has come too late ends quietly.
 func (o *Outbox) Take(ctx context.Context, chat outbox.ChatID) (*outbox.Item, error) {
 	const sql = `
-		WITH head AS (
+		WITH expired AS ( -- a few at a time: the others are passed over, and their turn comes
+		    UPDATE outbox o SET state = 'expired', finished_at = now(), last_error = coalesce(o.last_error, 'too late')
+		    WHERE o.id IN (
+		        SELECT w.id FROM outbox w WHERE w.chat_id = $1 AND w.state IN ('planned', 'sending') ORDER BY w.id LIMIT 100)
+		      AND o.expires_at <= now()
+		), head AS (
 		    SELECT o.id, o.state, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
 		           CASE WHEN o.action = 'edit' THEN (
 		               SELECT max(mm.telegram_message_id) FROM match_messages mm
 		               WHERE mm.match_id = o.match_id AND mm.telegram_chat_id = c.telegram_chat_id) END AS edits
 		    FROM outbox o JOIN chats c ON c.id = o.chat_id
-		    WHERE o.chat_id = $1 AND o.state IN ('planned', 'sending')
+		    WHERE o.chat_id = $1 AND o.state IN ('planned', 'sending') AND (o.expires_at IS NULL OR o.expires_at > now())
 		      AND c.parked_at IS NULL AND (c.frozen_until IS NULL OR c.frozen_until <= now())
 		    ORDER BY o.id LIMIT 1
 		)

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -94,7 +93,7 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	a, b, c := w.id(t, "Alice"), w.id(t, "Bob"), w.id(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := &ranking.StoredMatch{
-		Ladder: 1, Number: 2, Result: result, PlayedAt: time.Unix(1_700_000_000, 0), Undone: true,
+		Ladder: 1, Number: 2, Result: result, PlayedAt: sentAt, Undone: true,
 		ReportedBy: b, Reporter: "Bobby", Players: [2][]ranking.PlayerID{{a}, {b}},
 	}
 	if diff := cmp.Diff(want, snap.Match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {

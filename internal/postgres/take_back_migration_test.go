@@ -171,11 +171,17 @@ func TestTakeBackGoesDown(t *testing.T) {
 		FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`
 	wantStandings, wantCurrent := values[string](t, w.pool, standings), values[string](t, w.pool, current)
 
-	down, err := fs.ReadFile(migrations.FS, "000002_take_back.down.sql")
+	downs, err := fs.Glob(migrations.FS, "*.down.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w.pool, string(down))
+	for _, name := range slices.Backward(downs[1:]) {
+		down, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, w.pool, string(down))
+	}
 	exec(t, w.pool, `UPDATE schema_migrations SET version = 1`)
 	first := open(t, pgtest.Empty(t))
 	migrate(t, first, firstStep(t))

@@ -15,9 +15,12 @@ func service(store ranking.Store) *ranking.Service {
 	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 }
 
+// sentAt is when the commands here were sent: so lately that there is a point in answering them.
+var sentAt = time.Now().Truncate(time.Second)
+
 // by is the origin of a command that somebody gives in the club.
 func by(key string, sender ranking.Person) ranking.Origin {
-	return ranking.Origin{Key: key, Chat: club, Sender: &sender, SentAt: time.Unix(1_700_000_000, 0), ReplyTo: 7, Thread: 8}
+	return ranking.Origin{Key: key, Chat: club, Sender: &sender, SentAt: sentAt, ReplyTo: 7, Thread: 8}
 }
 
 // number is the match with that number, for somebody who is no admin.

@@ -1,11 +1,25 @@
 package ranking
 
+import "time"
+
 // Notice is what there is to tell about a command's outcome: facts, not words. It is stored as JSON until it is sent,
 // so the fields of a notice may become more, but none may change its name or its meaning.
 type Notice interface {
 	// Kind names the type of the notice in the store.
 	Kind() string
+	// Lifetime is how long after the command there is a point in telling it.
+	Lifetime() time.Duration
 }
+
+// The lifetimes of notices.
+const (
+	// OutcomeLifetime is that of what came of a command, or why nothing did: as long as Telegram keeps the command.
+	OutcomeLifetime = 24 * time.Hour
+	// AnswerLifetime is that of an answer to a question: who still wants to know it asks again.
+	AnswerLifetime = 10 * time.Minute
+	// ToastLifetime is that of whatever is told to somebody who has pressed a button.
+	ToastLifetime = 15 * time.Second
+)
 
 // The kinds of notices of this package.
 const (
@@ -68,6 +82,9 @@ type Reporter struct {
 // Kind implements Notice.
 func (MatchRecorded) Kind() string { return KindMatchRecorded }
 
+// Lifetime implements Notice.
+func (MatchRecorded) Lifetime() time.Duration { return OutcomeLifetime }
+
 // MatchUndone tells that a match does not count any more.
 type MatchUndone struct {
 	Number int        `json:"number"`
@@ -79,6 +96,9 @@ type MatchUndone struct {
 
 // Kind implements Notice.
 func (MatchUndone) Kind() string { return KindMatchUndone }
+
+// Lifetime implements Notice.
+func (MatchUndone) Lifetime() time.Duration { return OutcomeLifetime }
 
 // MatchFixed tells that the score of a match has been corrected.
 type MatchFixed struct {
@@ -93,6 +113,9 @@ type MatchFixed struct {
 // Kind implements Notice.
 func (MatchFixed) Kind() string { return KindMatchFixed }
 
+// Lifetime implements Notice.
+func (MatchFixed) Lifetime() time.Duration { return OutcomeLifetime }
+
 // PlayersMerged tells that a player who was known by a username alone turned out to be another player of the ladder,
 // so that the results of both are one person's.
 type PlayersMerged struct {
@@ -104,6 +127,9 @@ type PlayersMerged struct {
 
 // Kind implements Notice.
 func (PlayersMerged) Kind() string { return KindPlayersMerged }
+
+// Lifetime implements Notice.
+func (PlayersMerged) Lifetime() time.Duration { return OutcomeLifetime }
 
 // Moved tells how ratings have moved because matches were replayed: from what everybody had before to what they have
 // now, those whom the notice is about first.
@@ -133,6 +159,9 @@ type Row struct {
 // Kind implements Notice.
 func (RankingPage) Kind() string { return KindRankingPage }
 
+// Lifetime implements Notice.
+func (RankingPage) Lifetime() time.Duration { return AnswerLifetime }
+
 // Joined tells that a player is in the ladder.
 type Joined struct {
 	Name    Name `json:"name"`
@@ -143,6 +172,9 @@ type Joined struct {
 
 // Kind implements Notice.
 func (Joined) Kind() string { return KindJoined }
+
+// Lifetime implements Notice.
+func (Joined) Lifetime() time.Duration { return OutcomeLifetime }
 
 // RefusalCode is why a command was refused.
 type RefusalCode string
@@ -181,3 +213,6 @@ type Refusal struct {
 
 // Kind implements Notice.
 func (Refusal) Kind() string { return KindRefusal }
+
+// Lifetime implements Notice.
+func (Refusal) Lifetime() time.Duration { return OutcomeLifetime }

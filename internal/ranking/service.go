@@ -158,7 +158,7 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot)
 	if err != nil {
 		return err
 	}
-	changes.Key, changes.Chat = o.Key, snap.ChatID
+	changes.Key, changes.Chat, changes.SentAt = o.Key, snap.ChatID, o.SentAt
 	changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	if o.Button != "" {
 		changes.Button, changes.Toast = o.Button, changes.Notice

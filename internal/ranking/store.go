@@ -158,6 +158,7 @@ type PlayerChange struct {
 type Changes struct {
 	Key     string
 	Chat    ChatID
+	SentAt  time.Time // when the command was sent: what is told lives from then on, for ever if it is zero
 	Match   *NewMatch
 	Join    *NewStanding
 	Undo    *Undone

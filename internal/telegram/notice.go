@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"errors"
+	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -25,6 +26,9 @@ type Greeting struct {
 // Kind implements ranking.Notice.
 func (Greeting) Kind() string { return kindGreeting }
 
+// Lifetime implements ranking.Notice.
+func (Greeting) Lifetime() time.Duration { return ranking.AnswerLifetime }
+
 // Help explains one command, or all of them when it has no topic.
 type Help struct {
 	Topic   string `json:"topic,omitempty"`
@@ -33,6 +37,9 @@ type Help struct {
 
 // Kind implements ranking.Notice.
 func (Help) Kind() string { return kindHelp }
+
+// Lifetime implements ranking.Notice.
+func (Help) Lifetime() time.Duration { return ranking.AnswerLifetime }
 
 // WrongForm says what is wrong with how a command was written.
 type WrongForm struct {
@@ -44,6 +51,9 @@ type WrongForm struct {
 
 // Kind implements ranking.Notice.
 func (WrongForm) Kind() string { return kindWrongForm }
+
+// Lifetime implements ranking.Notice.
+func (WrongForm) Lifetime() time.Duration { return ranking.OutcomeLifetime }
 
 // wrongForm returns the notice for an error of the command package.
 func wrongForm(name string, err error) (WrongForm, bool) {
@@ -62,10 +72,16 @@ type GroupOnly struct {
 // Kind implements ranking.Notice.
 func (GroupOnly) Kind() string { return kindGroupOnly }
 
+// Lifetime implements ranking.Notice.
+func (GroupOnly) Lifetime() time.Duration { return ranking.AnswerLifetime }
+
 // UnknownCommand says that there is no such command.
 type UnknownCommand struct{}
 
 // Kind implements ranking.Notice.
 func (UnknownCommand) Kind() string { return kindUnknownCommand }
+
+// Lifetime implements ranking.Notice.
+func (UnknownCommand) Lifetime() time.Duration { return ranking.AnswerLifetime }
 
 var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}}
