@@ -47,6 +47,7 @@ type Dispatcher struct {
 	waiting map[*lane]struct{} // lanes that wait for their time
 	ready   []*lane            // lanes that may take a step, in the order in which they asked
 	running int
+	freeze  freeze
 	ended   chan *lane
 }
 
@@ -163,7 +164,7 @@ func (d *Dispatcher) look(ctx context.Context) ([]ChatID, error) {
 
 // start lets lanes take their steps, as many as may run at the same time.
 func (d *Dispatcher) start(ctx context.Context) {
-	for len(d.ready) > 0 && d.running < d.settings.Parallel {
+	for len(d.ready) > 0 && d.running < d.settings.Parallel && d.freeze.allows(d.running, time.Now()) {
 		l := d.ready[0]
 		d.ready = d.ready[1:]
 		l.state = running
@@ -202,6 +203,7 @@ func (d *Dispatcher) enqueue(l *lane) {
 // release takes a lane back after a step. A lane with nothing left to do is forgotten.
 func (d *Dispatcher) release(l *lane) {
 	d.running--
+	d.thaw(l)
 	again := l.again
 	l.again = false
 	switch l.outcome {
@@ -219,9 +221,26 @@ func (d *Dispatcher) release(l *lane) {
 	}
 }
 
-// untilDue returns how long it is until the first waiting lane may go on.
+// thaw learns from what came of a lane's step whether all lanes have to stand still, or may go on.
+func (d *Dispatcher) thaw(l *lane) {
+	now := time.Now()
+	switch {
+	case l.limited > 0:
+		if pause := d.freeze.limited(l.chat, l.limited, now); pause > 0 {
+			d.log.Warn("the messenger turns many chats away: all of them wait", "pause_ms", pause.Milliseconds())
+		}
+	case l.answered:
+		d.freeze.passed(now)
+	}
+	l.limited, l.answered = 0, false
+}
+
+// untilDue returns how long it is until the first waiting lane may go on, or all of them may.
 func (d *Dispatcher) untilDue(now time.Time) time.Duration {
 	next := time.Hour
+	if d.freeze.probing && len(d.ready) > 0 && now.Before(d.freeze.until) {
+		next = d.freeze.until.Sub(now)
+	}
 	for l := range d.waiting {
 		next = min(next, max(0, l.notBefore.Sub(now)))
 	}

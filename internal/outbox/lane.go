@@ -34,6 +34,10 @@ type lane struct {
 	notBefore time.Time
 	backoff   retry.Backoff // how long to wait after the next failure; nil: there was none lately
 	unwritten *Result       // what came of an item and could not be written down yet
+
+	// What the messenger has said to the last request: that the chat has to wait so long, or anything else.
+	limited  time.Duration
+	answered bool
 }
 
 type state int
@@ -67,6 +71,7 @@ func (d *Dispatcher) step(ctx context.Context, l *lane) {
 			return
 		}
 		l.unwritten = d.send(ctx, *item)
+		l.hear(l.unwritten)
 	}
 	r := l.unwritten
 	if err := d.finish(ctx, *r); err != nil {
@@ -76,6 +81,18 @@ func (d *Dispatcher) step(ctx context.Context, l *lane) {
 	}
 	l.unwritten = nil
 	l.proceed(r)
+}
+
+// hear takes note of what the messenger has said to a request. What is only said about the way to it says nothing.
+func (l *lane) hear(r *Result) {
+	switch {
+	case r.Failure == nil:
+		l.answered = true
+	case r.Failure.Class == RateLimited:
+		l.limited = r.Pause
+	default:
+		l.answered = r.Failure.Class == Gone || r.Failure.Class == Rejected || r.Failure.Class == Pointless
+	}
 }
 
 // proceed decides what the lane does after a result that has been written down.

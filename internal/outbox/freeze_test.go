@@ -1,0 +1,141 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// refusing answers with a rate limit until its time is over, to the chats that have one, and well otherwise.
+func refusing(until map[ChatID]time.Duration, asked time.Duration) func(context.Context, Item) error {
+	begun := time.Now()
+	return func(_ context.Context, item Item) error {
+		if time.Since(begun) < until[item.Chat] {
+			return rateLimited(asked)
+		}
+		return nil
+	}
+}
+
+// TestManyRateLimitsFreezeAll turns chats away, one after the other. Chat 9 writes every half second, and shows when the
+// lanes stand still.
+func TestManyRateLimitsFreezeAll(t *testing.T) {
+	t.Parallel()
+	const asked = 8 * time.Second
+	for name, tc := range map[string]struct {
+		limited []ChatID      // which chats are turned away
+		every   time.Duration // how long after one another
+		still   bool          // all lanes stand still after that
+	}{
+		"two chats":                  {[]ChatID{1, 2}, time.Second, false},
+		"three chats":                {[]ChatID{1, 2, 3}, time.Second, true},
+		"three chats at once":        {[]ChatID{1, 2, 3}, 0, true},
+		"three chats in a long time": {[]ChatID{1, 2, 3}, 3 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				until := make(map[ChatID]time.Duration)
+				for i, chat := range tc.limited {
+					until[chat] = time.Duration(i)*tc.every + time.Millisecond
+				}
+				store, sender := newMemory(), newMessenger(t, refusing(until, asked))
+				p := dispatch(t, store, sender, Settings{})
+				for _, chat := range tc.limited {
+					store.add(chat)
+					p.Wake(chat)
+					after(t, tc.every)
+				}
+				begun := time.Now()
+				for range 30 {
+					store.add(9)
+					p.Wake(9)
+					after(t, 500*time.Millisecond)
+				}
+				to := sender.to(9)
+				if len(to) != 30 {
+					t.Fatalf("%d requests for the other chat, want 30", len(to))
+				}
+				first := to[0].begun.Sub(begun)
+				if tc.still {
+					last := tc.every // has passed since the third
+					between(t, "standstill", first, asked-last, asked+asked/10-last+rounding)
+				} else if first != 0 {
+					t.Errorf("the other chat waits for %v", first)
+				}
+				for _, chat := range tc.limited {
+					if n := len(sender.to(chat)); n != 2 {
+						t.Errorf("%d requests for chat %d, want 2", n, chat)
+					}
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// TestOneLaneProbes turns everybody away for a minute: while that lasts only one lane at a time finds out.
+func TestOneLaneProbes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats, asked = 100, 7 * time.Second
+		until := make(map[ChatID]time.Duration)
+		for c := ChatID(1); c <= chats; c++ {
+			until[c] = time.Minute
+		}
+		store, sender := newMemory(), newMessenger(t, refusing(until, asked))
+		for c := ChatID(1); c <= chats; c++ {
+			store.add(c)
+		}
+		p := dispatch(t, store, sender, Settings{Parallel: 4})
+		after(t, 3*time.Minute)
+		if n := store.count(rowSent); n != chats {
+			t.Errorf("%d of %d are sent", n, chats)
+		}
+		// four at first, and two more before the third answer is known, then one in each seven seconds or a little more,
+		// and everybody once it goes again
+		if n := len(sender.requests); n < chats+4+7 || n > chats+6+9 {
+			t.Errorf("%d requests for %d messages", n, chats)
+		}
+		p.stop()
+	})
+}
+
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	type step struct {
+		chat  ChatID
+		at    float64
+		pause time.Duration
+		want  time.Duration
+	}
+	for name, steps := range map[string][]step{
+		"the shortest of three":        {{1, 0, 30 * time.Second, 0}, {2, 1, 9 * time.Second, 0}, {3, 2, 20 * time.Second, 9 * time.Second}},
+		"a minute at most":             {{1, 0, time.Hour, 0}, {2, 0, time.Hour, 0}, {3, 0, time.Hour, time.Minute}},
+		"one chat counts once":         {{1, 0, time.Second, 0}, {1, 1, time.Second, 0}, {2, 2, time.Second, 0}, {1, 2, time.Second, 0}},
+		"only those of five seconds":   {{1, 0, time.Second, 0}, {2, 4, time.Second, 0}, {3, 5.1, time.Second, 0}, {4, 5.2, time.Second, time.Second}},
+		"what was under way is nought": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
+		"the probe is turned away":     {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
+	} {
+		var f freeze
+		for i, s := range steps {
+			if got := f.limited(s.chat, s.pause, at(s.at)); got != s.want {
+				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
+			}
+		}
+	}
+
+	f := freeze{probing: true, until: at(10)}
+	f.passed(at(9))
+	allowed := []bool{f.allows(0, at(9)), f.allows(0, at(10)), f.allows(1, at(10))}
+	f.passed(at(10))
+	allowed = append(allowed, f.allows(31, at(10)))
+	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
+		t.Errorf("allowed (-want +got):\n%s", diff)
+	}
+}
