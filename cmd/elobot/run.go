@@ -67,8 +67,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 
 	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, outbox.Settings{})
 	store := postgres.NewStore(pool, func(chat ranking.ChatID) { dispatcher.Wake(outbox.ChatID(chat)) })
-	service := ranking.NewService(store, log, ranking.Settings{UndoWindow: window})
-	router := telegram.NewRouter(service, client, self, time.Now)
+	router := newRouter(store, client, self, window, log)
 	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), store.Unavailable, log)
 
 	// The dispatcher stops after the poller, so that what was in hand can still be answered.
@@ -87,6 +86,14 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	err = errors.Join(err, <-dispatched, <-purged)
 	log.InfoContext(ctx, "stopped")
 	return err
+}
+
+// newRouter returns what handles updates.
+func newRouter(store *postgres.Store, client *telegram.Client, self telegram.Self, undoWindow time.Duration,
+	log *slog.Logger,
+) *telegram.Router {
+	service := ranking.NewService(store, log, ranking.Settings{UndoWindow: undoWindow})
+	return telegram.NewRouter(service, client, self, time.Now)
 }
 
 // connectDatabase opens the database as it is.

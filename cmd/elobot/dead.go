@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf16"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/intake"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+	"elobot/migrations"
+)
+
+const (
+	shownError    = 100              // characters of an error that stand in a list
+	handleTimeout = 10 * time.Second // for one attempt to handle an update
+	sayNone       = "There are no dead letters."
+)
+
+type deadCommand struct {
+	List  deadListCommand  `cmd:"" help:"List them, newest first."`
+	Show  deadShowCommand  `cmd:"" help:"Show all of one."`
+	Retry deadRetryCommand `cmd:"" help:"Send refused notices once more, and handle updates as if they had just arrived."`
+	Drop  deadDropCommand  `cmd:"" help:"Delete them."`
+}
+
+var errDeadStopped = errors.New("stopped before the end: not everything was done")
+
+// withDeadLetters calls a function with the dead letters of the database.
+func (c databaseConfig) withDeadLetters(ctx context.Context, do func(*pgxpool.Pool, *postgres.DeadLetters) error) (err error) {
+	if fault := c.fault(); fault != "" {
+		return &configurationError{[]string{fault}}
+	}
+	defer func() {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = errDeadStopped // whoever asks by the exit code must not take it for a success
+		}
+	}()
+	pool, err := connectDatabase(ctx, c.DatabaseURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if err != nil {
+		return err
+	}
+	defer postgres.Close(pool)
+	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
+		return err
+	}
+	return do(pool, postgres.NewDeadLetters(pool))
+}
+
+type deadListCommand struct {
+	databaseConfig
+	Limit int `default:"50" placeholder:"N" help:"How many (default: 50)."`
+}
+
+// Validate is called by the parser.
+func (c *deadListCommand) Validate() error {
+	if c.Limit < 1 {
+		return errors.New("--limit must be at least 1")
+	}
+	return nil
+}
+
+// Run lists the newest dead letters.
+func (c *deadListCommand) Run(ctx context.Context) error {
+	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+		letters, total, err := dead.List(ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		if total == 0 {
+			fmt.Println(sayNone)
+			return nil
+		}
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		for _, l := range letters {
+			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s: %s\n", l.ID, kindOf(l), moment(l.LastSeen),
+				counted(l.Attempts, "attempt", "attempts"), subject(l), shortened(l.LastError)) // Flush tells of its errors
+		}
+		if err := table.Flush(); err != nil {
+			return fmt.Errorf("write the list: %w", err)
+		}
+		if more := total - len(letters); more > 0 {
+			fmt.Printf("… and %d more: --limit=%d shows them\n", more, total)
+		}
+		return nil
+	})
+}
+
+type deadShowCommand struct {
+	databaseConfig
+	ID postgres.DeadLetterID `arg:"" help:"Its number, as the list has it."`
+}
+
+// Run shows everything about a dead letter.
+func (c *deadShowCommand) Run(ctx context.Context) error {
+	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+		l, err := dead.Open(ctx, c.ID)
+		if err != nil {
+			return deadSentence(c.ID, err)
+		}
+		about := subject(l)
+		if l.Notice != nil {
+			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice.ID, orDefault(l.Notice.State, "gone"))
+		}
+		fmt.Printf("dead letter  %d\nkind         %s\nabout        %s\nfirst seen   %s\nlast seen    %s\nattempts     %d\n",
+			l.ID, kindOf(l), about, moment(l.FirstSeen), moment(l.LastSeen), l.Attempts)
+		fmt.Printf("last error   %s\npayload\n%s\n", harmless(l.LastError), payload(l.Payload))
+		return nil
+	})
+}
+
+// chosen is which dead letters a command is for.
+type chosen struct {
+	IDs []string `arg:"" name:"id" help:"Their numbers, as the list has them, or the word all."`
+}
+
+// Validate is called by the parser.
+func (c chosen) Validate() error {
+	_, err := c.numbers()
+	return err
+}
+
+// numbers returns the ids without repetition in ascending order, which is that of their deaths; none for all.
+func (c chosen) numbers() ([]postgres.DeadLetterID, error) {
+	if slices.Equal(c.IDs, []string{"all"}) {
+		return nil, nil
+	}
+	var ids []postgres.DeadLetterID
+	for _, s := range c.IDs {
+		id, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number of a dead letter: give the numbers that `elobot dead list` shows, or the word all alone", s)
+		}
+		ids = append(ids, postgres.DeadLetterID(id))
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// find returns the ids, and which of those letters there are.
+func (c chosen) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgres.DeadLetterID, []postgres.DeadLetter, error) {
+	ids, err := c.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	letters, err := dead.Find(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(ids) > 0 {
+		return ids, letters, nil
+	}
+	for _, l := range letters {
+		ids = append(ids, l.ID)
+	}
+	if len(ids) == 0 {
+		fmt.Println(sayNone)
+	}
+	return ids, letters, nil
+}
+
+type deadDropCommand struct {
+	databaseConfig
+	chosen
+}
+
+// Run deletes dead letters.
+func (c *deadDropCommand) Run(ctx context.Context) error {
+	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+		ids, _, err := c.find(ctx, dead)
+		if err != nil {
+			return err
+		}
+		dropped, err := dead.Drop(ctx, ids)
+		if err != nil {
+			return err
+		}
+		if len(dropped) > 0 {
+			fmt.Printf("Dropped %s.\n", counted(len(dropped), "dead letter", "dead letters"))
+		}
+		return each(ids, func(id postgres.DeadLetterID) error {
+			if slices.Contains(dropped, id) {
+				return nil
+			}
+			return postgres.ErrNoDeadLetter
+		})
+	})
+}
+
+type deadRetryCommand struct {
+	config
+	chosen
+}
+
+// Run sends and handles dead letters once more.
+func (c *deadRetryCommand) Run(ctx context.Context) error {
+	return c.withDeadLetters(ctx, func(pool *pgxpool.Pool, dead *postgres.DeadLetters) error {
+		ids, letters, err := c.find(ctx, dead)
+		if err != nil {
+			return err
+		}
+		var handle intake.Handler
+		if slices.ContainsFunc(letters, func(l postgres.DeadLetter) bool { return l.Notice == nil }) {
+			client, router, err := c.router(ctx, pool)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			handle = router.Handle
+		}
+		return each(ids, func(id postgres.DeadLetterID) error { return retryLetter(ctx, dead, id, handle) })
+	})
+}
+
+// each does something with each dead letter, whatever becomes of the others, and says at once what fails.
+func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
+	failed := 0
+	for _, id := range ids {
+		err := deadSentence(id, do(id))
+		if err == nil {
+			continue
+		}
+		if len(ids) == 1 || errors.Is(err, context.Canceled) {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, "elobot:", err)
+		failed++
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d failed", failed, len(ids))
+	}
+	return nil
+}
+
+// router returns what handles updates, as the running bot does. It completes the configuration, which must be right.
+func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *telegram.Router, error) {
+	if err := c.complete(); err != nil {
+		return nil, nil, err
+	}
+	log, err := c.logger()
+	if err != nil {
+		return nil, nil, err
+	}
+	window, err := c.undoWindow()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := telegram.NewClient(c.Token, c.TelegramURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	self, err := client.GetMe(asking)
+	if err != nil {
+		client.Close()
+		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+	}
+	// the running bot looks for what is to be sent by itself
+	store := postgres.NewStore(pool, func(ranking.ChatID) {})
+	return client, newRouter(store, client, self, window, log), nil
+}
+
+// retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.
+func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
+	l, err := dead.Open(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case l.Notice != nil:
+		if err := dead.SendAgain(ctx, id); err != nil {
+			return err
+		}
+		fmt.Printf("%d: waits to be sent\n", id)
+		return nil
+	case handle == nil:
+		return postgres.ErrNoDeadLetter // it has come since the command began
+	}
+	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload}); err != nil {
+		if ctx.Err() != nil {
+			return context.Canceled // it was not given the time, which says nothing about it
+		}
+		return errors.Join(fmt.Errorf("handle update %d: %w", l.Update, err), dead.FailedAgain(ctx, id, err))
+	}
+	if _, err := dead.Drop(ctx, []postgres.DeadLetterID{id}); err != nil {
+		return fmt.Errorf("handled, and yet still there: %w", err)
+	}
+	fmt.Printf("%d: handled\n", id)
+	return nil
+}
+
+// handleOnce handles an update. A handler that panics has failed.
+func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "%s\n", debug.Stack())
+			err = fmt.Errorf("handler panicked: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, handleTimeout)
+	defer cancel()
+	return handle(ctx, u)
+}
+
+// deadSentence says of which dead letter an error is, and what to do about those that one expects.
+func deadSentence(id postgres.DeadLetterID, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, postgres.ErrNoDeadLetter):
+		return fmt.Errorf("there is no dead letter %d: `elobot dead list` shows those that there are", id)
+	case errors.Is(err, postgres.ErrNotDead):
+		return fmt.Errorf("dead letter %[1]d is left as it is, its notice is not dead any more: "+
+			"`elobot dead show %[1]d` says what it is, `elobot dead drop %[1]d` deletes the letter", id)
+	default:
+		return fmt.Errorf("dead letter %d: %w", id, err)
+	}
+}
+
+func kindOf(l postgres.DeadLetter) string {
+	if l.Notice != nil {
+		return "notice"
+	}
+	return "update"
+}
+
+// subject says what a dead letter is about.
+func subject(l postgres.DeadLetter) string {
+	switch n := l.Notice; {
+	case n == nil:
+		return fmt.Sprintf("update %d", l.Update)
+	case n.State == "":
+		return fmt.Sprintf("notice %d, which is gone", n.ID)
+	case n.Title == "":
+		return fmt.Sprintf("%s to %d", n.Kind, n.Chat)
+	default:
+		return fmt.Sprintf("%s to %d %q", n.Kind, n.Chat, n.Title) // people call their groups what they like
+	}
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// shortened makes one line of a text, of which a list can show the beginning.
+func shortened(text string) string {
+	line := []rune(harmless(strings.Join(strings.Fields(text), " ")))
+	if len(line) <= shownError {
+		return string(line)
+	}
+	return string(line[:shownError-1]) + "…"
+}
+
+// payload puts what a dead letter holds into a form that is fit for a terminal.
+func payload(raw []byte) string {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, raw, "", "  "); err != nil {
+		return strconv.Quote(string(raw))
+	}
+	return harmless(indented.String())
+}
+
+// harmless writes what is no visible character, but for the ends of lines, as JSON does, so that it does nothing to a
+// terminal.
+func harmless(text string) string {
+	var b strings.Builder
+	for _, r := range text { // what is no UTF-8 comes as U+FFFD, which can be seen
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,370 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
+)
+
+// letters are the dead letters of a database, as `elobot dead` shows them with an environment.
+type letters struct {
+	t    *testing.T
+	env  []string
+	pool *pgxpool.Pool
+}
+
+// noLetters have the database of a bot, and nothing else in their environment.
+func noLetters(t *testing.T) letters {
+	t.Helper()
+	url, pool := database(t)
+	return letters{t, []string{"DATABASE_URL=" + url}, pool}
+}
+
+// elobot runs `elobot dead` to its end.
+func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
+	l.t.Helper()
+	p := prepare(l.env, append([]string{"dead"}, args...)...)
+	p.cmd.Dir = l.t.TempDir()
+	var out, errs bytes.Buffer
+	p.cmd.Stdout, p.cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := p.cmd.Run(); err != nil && !errors.As(err, &exit) {
+		l.t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// must checks how `elobot dead` ends, with a space between the arguments, and what it says, in which NOW stands for any
+// moment.
+func (l letters) must(args string, code int, stdout, stderr string) {
+	l.t.Helper()
+	gotCode, out, errs := l.elobot(strings.Fields(args)...)
+	if gotCode != code {
+		l.t.Errorf("dead %s ended with %d, want %d", args, gotCode, code)
+	}
+	if diff := cmp.Diff(stdout, anyMoment.ReplaceAllString(out, "NOW")); diff != "" {
+		l.t.Errorf("dead %s on standard output (-want +got):\n%s", args, diff)
+	}
+	if diff := cmp.Diff(stderr, errs); diff != "" {
+		l.t.Errorf("dead %s on standard error (-want +got):\n%s", args, diff)
+	}
+}
+
+func (l letters) exec(sql string, args ...any) {
+	l.t.Helper()
+	if _, err := l.pool.Exec(l.t.Context(), sql, args...); err != nil {
+		l.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// insert adds a dead letter of an update.
+func (l letters) insert(update int64, payload, lastError string) {
+	l.t.Helper()
+	l.exec(`
+		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
+		VALUES ('update', $1, $2, $3, 1, now())`, update, []byte(payload), lastError)
+}
+
+func (l letters) await(n int) {
+	l.t.Helper()
+	eventually(l.t, fmt.Sprintf("there are %d dead letters", n), func() bool {
+		return count(l.t, l.pool, `SELECT count(*) FROM dead_letters`) == n
+	})
+}
+
+const sayNoLetters = "There are no dead letters.\n"
+
+// sayUnknown is what is said of a dead letter that is not there.
+func sayUnknown(id int) string {
+	return fmt.Sprintf("elobot: there is no dead letter %d: `elobot dead list` shows those that there are\n", id)
+}
+
+func TestDeadWithoutAny(t *testing.T) {
+	t.Parallel()
+	l := noLetters(t)
+	for _, args := range []string{"list", "retry all", "drop all"} {
+		l.must(args, 0, sayNoLetters, "")
+	}
+	l.must("show 7", 1, "", sayUnknown(7))
+	l.must("retry 7", 1, "", sayUnknown(7))
+	l.must("drop 7", 1, "", sayUnknown(7))
+	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
+}
+
+// TestDeadNotice: a card that Telegram refuses is shown, and sent by the running bot once somebody has it retried.
+func TestDeadNotice(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	sim.Fault(botsim.Fault{
+		Kind: botsim.Reject, Method: "sendMessage", Times: 1, Description: "Bad Request: \x1b[31mno\u009b " + strings.Repeat("way ", 40),
+	})
+	launch(t, environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL=")), "run")
+	refused := group.Say(alice, "/match @bob 3:1")
+	l.await(1)
+	answered := group.Say(alice, "/match @bob 3:2")
+	awaitAnswers(t, group, 1)
+
+	code, out, errs := l.elobot("list")
+	list := regexp.MustCompile(fmt.Sprintf(
+		`^1  notice  20\S+Z  1 attempt  match_recorded to %d "Chess": .*Bad Request: [^\n]*no[^\n]* way w?a?y?…\n$`, group.ID()))
+	if code != 0 || errs != "" || !list.MatchString(out) {
+		t.Errorf("the list ended with %d: %s%s", code, errs, out)
+	}
+	code, shown, errs := l.elobot("show", "1")
+	if code != 0 || errs != "" {
+		t.Errorf("show ended with %d: %s", code, errs)
+	}
+	for _, want := range []string{
+		"dead letter  1\nkind         notice\n", ", notice 1, now dead\n", "attempts     1\n", strings.Repeat("way ", 39),
+		"payload\n{\n  \"", "\"after\": 1516,\n",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown:\n%s", want, shown)
+		}
+	}
+	checkHarmless(t, out+shown)
+
+	l.must("retry 1", 0, "1: waits to be sent\n", "") // without a token
+	answers := awaitAnswers(t, group, 2)
+	awaitSettled(t, sim, l.pool, group)
+	if answers[0].ReplyTo != answered.ID || answers[1].ReplyTo != refused.ID || len(group.BotMessages()) != 2 {
+		t.Errorf("the answers are %+v", group.BotMessages())
+	}
+	says(t, visible(answers[1]), "Match #1")
+	l.must("retry 1", 1, "", sayUnknown(1))
+	l.must("list", 0, sayNoLetters, "")
+}
+
+// checkHarmless checks that a text does nothing to a terminal.
+func checkHarmless(t *testing.T, text string) {
+	t.Helper()
+	if i := strings.IndexAny(text, "\x00\x1b\r\a\u009b\u202e\x7f"); i >= 0 {
+		t.Errorf("a control character reaches the terminal: %q", text[max(0, i-20):i+1])
+	}
+}
+
+// TestDeadNoticeThatIsNot: what has been sent, or is gone, is not sent again, and dropping leaves a notice dead.
+func TestDeadNoticeThatIsNot(t *testing.T) {
+	t.Parallel()
+	l := noLetters(t)
+	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
+	l.exec(`INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
+		VALUES (1, 'ranking', '{}', 'sent', now()), (2, 'help', '{}', 'dead', now()), (1, 'joined', '{}', 'dead', now())`)
+	for outbox := 1; outbox <= 4; outbox++ {
+		l.exec(`INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
+			VALUES ('notice', $1, '{}', E'no\n way', 2, now())`, outbox)
+	}
+	l.must("list --limit=3", 0, `4  notice  NOW  2 attempts  notice 4, which is gone: no way
+3  notice  NOW  2 attempts  joined to -100 "Cl\u202eub": no way
+2  notice  NOW  2 attempts  help to 5: no way
+… and 1 more: --limit=4 shows them
+`, "")
+	const kept = "elobot: dead letter %[1]d is left as it is, its notice is not dead any more: " +
+		"`elobot dead show %[1]d` says what it is, `elobot dead drop %[1]d` deletes the letter\n"
+	l.must("retry all", 1, "2: waits to be sent\n3: waits to be sent\n",
+		fmt.Sprintf(kept, 1)+fmt.Sprintf(kept, 4)+"elobot: 2 of 4 failed\n")
+	l.must("show 1", 0, `dead letter  1
+kind         notice
+about        ranking to -100 "Cl\u202eub", notice 1, now sent
+first seen   NOW
+last seen    NOW
+attempts     2
+last error   no
+ way
+payload
+{}
+`, "")
+	l.exec(`UPDATE outbox SET state = 'dead', finished_at = now() WHERE id = 1`)
+	l.must("drop 4 1 9", 1, "Dropped 2 dead letters.\n", sayUnknown(9)+"elobot: 1 of 3 failed\n")
+	if n := count(t, l.pool, `SELECT count(*) FROM outbox WHERE state = 'dead'`); n != 1 {
+		t.Errorf("%d notices are dead, want 1", n)
+	}
+	l.must("list", 0, sayNoLetters, "")
+}
+
+// TestDeadUpdate: a result that the database refuses is retried in vain, and then recorded once and answered.
+func TestDeadUpdate(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	env := environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	launch(t, env, "run")
+	group.Say(alice, "/match @bob 3:1")
+	awaitAnswers(t, group, 1)
+	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (number < 2)`)
+	said := group.Say(alice, "/match @bob 3:2")
+	l.await(1)
+	attempts := func() int { return count(t, l.pool, `SELECT attempts FROM dead_letters`) }
+	before := attempts()
+
+	code, out, errs := l.elobot("retry", "1")
+	if code != 2 || out != "" || !strings.Contains(errs, "TELEGRAM_BOT_TOKEN is not set") || attempts() != before {
+		t.Errorf("without a token: %d: %s%s", code, out, errs)
+	}
+	l.env = env
+	l.exec(`UPDATE dead_letters SET last_error = 'long ago', last_seen_at = now() - interval '1 day'`)
+	code, out, errs = l.elobot("retry", "1")
+	if code != 1 || out != "" || !strings.HasPrefix(errs, "elobot: dead letter 1: handle update ") || !strings.Contains(errs, `"broken"`) {
+		t.Errorf("in vain: %d: %s%s", code, out, errs)
+	}
+	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters
+		WHERE attempts = $1 AND last_error LIKE '%"broken"%' AND last_seen_at > now() - interval '1 hour'`, before+1); n != 1 {
+		t.Error("the failure is not noted")
+	}
+	_, shown, _ := l.elobot("show", "1")
+	for _, want := range []string{"kind         update\nabout        update 7", `    "text": "/match @bob 3:2"`} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown:\n%s", want, shown)
+		}
+	}
+
+	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
+	l.exec(`CREATE TABLE copied AS SELECT update_id, payload FROM dead_letters`)
+	l.must("retry all", 0, "1: handled\n", "")
+	says(t, visible(awaitAnswers(t, group, 2)[1]), "3:2", "Match #2")
+	l.must("retry 1", 1, "", sayUnknown(1))
+	// what was handled before is no dead letter either, and has no effect
+	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
+		SELECT 'update', update_id, payload, 'copied', 1, now() FROM copied`)
+	id := count(t, l.pool, `SELECT id FROM dead_letters`)
+	l.must(fmt.Sprint("retry ", id), 0, fmt.Sprintf("%d: handled\n", id), "")
+	l.await(0)
+	awaitSettled(t, sim, l.pool, group)
+	if n := count(t, l.pool, `SELECT count(*) FROM matches`); n != 2 {
+		t.Errorf("there are %d matches, want 2", n)
+	}
+	if all := group.BotMessages(); len(all) != 2 || all[1].ReplyTo != said.ID {
+		t.Errorf("the answers are %+v", all)
+	}
+	checkNoComplaints(t, sim)
+}
+
+// TestDeadUpdatesThatCannotBeRead stay, and do not keep others from being handled. None of them reaches the terminal as
+// it is.
+func TestDeadUpdatesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	l.insert(71, "{\x1b[31m\xff", "\x1b]0;title\a\r\n\u202e"+strings.Repeat("é", 200))
+	l.insert(72, "{\"message\": {\"text\": \"\u009b31m\x7f\U000e0001\"}}", "\x7f")
+	l.insert(73, `{"update_id": 73, "message": {"text": 7}}`, "x")
+	l.insert(74, `{"update_id": 74}`, "x")
+	code, list, errs := l.elobot("list")
+	if code != 0 || errs != "" || strings.Count(list, "\n") != 4 || !strings.Contains(list, "é…\n") {
+		t.Errorf("the list ended with %d: %s%s", code, errs, list)
+	}
+	for id, want := range map[string]string{
+		"1": `payload` + "\n" + `"{\x1b[31m\xff"`,
+		"2": `    "text": "\u009b31m\u007f\udb40\udc01"`,
+		"3": `    "text": 7`,
+	} {
+		_, shown, _ := l.elobot("show", id)
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s is not shown:\n%s", want, shown)
+		}
+		list += shown
+	}
+	checkHarmless(t, list)
+	code, out, errs := l.elobot("retry", "4", "3", "1", "9")
+	if code != 1 || out != "4: handled\n" || strings.Count(errs, "update cannot be read") != 2 ||
+		!strings.HasSuffix(errs, sayUnknown(9)+"elobot: 3 of 4 failed\n") {
+		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
+	}
+	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 2 AND last_error LIKE 'update cannot be read%'`); n != 2 {
+		t.Errorf("%d letters failed again, want 2", n)
+	}
+	l.must("drop all", 0, "Dropped 3 dead letters.\n", "")
+}
+
+// TestDeadWithoutTelegram: nothing is retried when the bot cannot find out who it is.
+func TestDeadWithoutTelegram(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	l.insert(71, `{"update_id": 71}`, "x")
+	sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized: bot" + sim.Token()})
+	code, out, errs := l.elobot("retry", "all")
+	if code != 1 || out != "" || !strings.Contains(errs, "BotFather") || strings.Contains(errs, sim.Token()) {
+		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
+	}
+	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1`); n != 1 {
+		t.Error("the letter is not as it was")
+	}
+}
+
+func TestDeadWrongUsage(t *testing.T) {
+	t.Parallel()
+	l := letters{t: t, env: []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}}
+	for _, args := range []string{
+		"", "show", "show x", "show 1 2", "retry", "retry x", "drop", "drop 1 all", "drop all 1", "list --limit=0", "list 1",
+	} {
+		code, out, errs := l.elobot(strings.Fields(args)...)
+		if code != 2 || out != "" || !strings.Contains(errs, "Try: elobot --help") {
+			t.Errorf("dead %s ended with %d: %s%s", args, code, out, errs)
+		}
+	}
+	l.env = nil
+	for _, args := range []string{"list", "show 1", "retry 1", "drop 1"} {
+		code, out, errs := l.elobot(strings.Fields(args)...)
+		if code != 2 || out != "" || !strings.Contains(errs, "DATABASE_URL is not set") {
+			t.Errorf("dead %s ended with %d: %s%s", args, code, out, errs)
+		}
+	}
+	l.env = []string{"DATABASE_URL=" + pgtest.Empty(t)}
+	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n")
+}
+
+// TestDeadInterrupted stops a retry that waits for a lock. That says nothing about the update, and is no success.
+func TestDeadInterrupted(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	l.insert(71, `{"update_id": 71, "message": {"message_id": 3, "date": 1700000000, "text": "/help", "entities":
+		[{"type": "bot_command", "offset": 0, "length": 5}], "from": {"id": 5, "first_name": "A"}, "chat": {"id": 5, "type": "private"}}}`, "x")
+	tx, err := l.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE handled_commands"); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, l.env, "dead", "retry", "1")
+	eventually(t, "the retry waits for the table", func() bool {
+		return count(t, l.pool, `
+			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	})
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 1 || !strings.HasSuffix(p.output.String(), "elobot: stopped before the end: not everything was done\n") {
+		t.Errorf("the retry ended with %d: %s", code, p.output)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1 AND last_error = 'x'`); n != 1 {
+		t.Error("the letter is not as it was")
+	}
+	l.must("retry 1", 0, "1: handled\n", "")
+}

@@ -1,0 +1,225 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+)
+
+// morgue is an outbox, of which notices die, with the dead letters.
+type morgue struct {
+	mail
+	*postgres.DeadLetters
+}
+
+// newMorgue has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to somebody alone.
+func newMorgue(t *testing.T) morgue {
+	t.Helper()
+	m := newMail(t)
+	d := morgue{m, postgres.NewDeadLetters(m.pool)}
+	exec(t, m.pool, `UPDATE chats SET title = 'Club' WHERE id = 1`)
+	d.die(t, 1)
+	d.keep(t, 70)
+	d.die(t, 2)
+	return d
+}
+
+// die has the first notice of a chat refused.
+func (d morgue) die(t *testing.T, chat outbox.ChatID) {
+	t.Helper()
+	d.finish(t, outbox.Result{
+		Item: *d.take(t, chat), Failure: &outbox.Failure{Class: outbox.Rejected, Err: errors.New("refused")},
+	})
+}
+
+func (d morgue) keep(t *testing.T, update int64) {
+	t.Helper()
+	err := d.Keep(t.Context(), intake.DeadLetter{
+		Update:    intake.Update{ID: update, Raw: fmt.Appendf(nil, "\x00%d\xff", update)},
+		LastError: "broken", Attempts: 9, FirstSeen: time.Unix(1_700_000_000, 0),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents returns all rows of the outbox and of the dead letters.
+func (d morgue) contents(t *testing.T) []string {
+	t.Helper()
+	return values[string](t, d.pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
+}
+
+// The letters of a new morgue, without their times.
+var (
+	letterToClub = postgres.DeadLetter{
+		ID: 1, Notice: &postgres.DeadNotice{ID: 1, State: "dead", Kind: "a", Chat: -100, Title: "Club"},
+		LastError: "refused", Attempts: 1,
+	}
+	letterOfUpdate = postgres.DeadLetter{ID: 2, Update: 70, LastError: "broken", Attempts: 9}
+	letterToOne    = postgres.DeadLetter{
+		ID: 3, Notice: &postgres.DeadNotice{ID: 2, State: "dead", Kind: "b", Chat: 5}, LastError: "refused", Attempts: 1,
+	}
+)
+
+var timeless = cmp.Options{cmpopts.IgnoreFields(postgres.DeadLetter{}, "FirstSeen", "LastSeen"), cmpopts.EquateEmpty()}
+
+func TestListDeadLetters(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	for limit, want := range map[int][]postgres.DeadLetter{
+		50: {letterToOne, letterOfUpdate, letterToClub},
+		2:  {letterToOne, letterOfUpdate},
+	} {
+		got, total, err := d.List(t.Context(), limit)
+		if err != nil || total != 3 {
+			t.Errorf("%d in all: %v", total, err)
+		}
+		if diff := cmp.Diff(want, got, timeless); diff != "" {
+			t.Errorf("at most %d (-want +got):\n%s", limit, diff)
+		}
+	}
+	d.keep(t, 70) // seen once more
+	again := letterOfUpdate
+	again.Attempts = 18
+	got, _, err := d.List(t.Context(), 1)
+	if diff := cmp.Diff([]postgres.DeadLetter{again}, got, timeless); diff != "" || err != nil {
+		t.Errorf("the newest: %v (-want +got):\n%s", err, diff)
+	}
+	if got[0].FirstSeen.Unix() != 1_700_000_000 || time.Since(got[0].LastSeen).Abs() > time.Minute {
+		t.Errorf("seen first %v, last %v", got[0].FirstSeen, got[0].LastSeen)
+	}
+	exec(t, d.pool, `DELETE FROM dead_letters`)
+	if got, total, err := d.List(t.Context(), 50); len(got) != 0 || total != 0 || err != nil {
+		t.Errorf("of none: %v, %d in all: %v", got, total, err)
+	}
+}
+
+func TestFindDeadLetters(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
+	gone := letterToOne
+	gone.Notice = &postgres.DeadNotice{ID: 2}
+	for name, tc := range map[string]struct {
+		ids  []postgres.DeadLetterID
+		want []postgres.DeadLetter
+	}{
+		"all":     {nil, []postgres.DeadLetter{letterToClub, letterOfUpdate, gone}},
+		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []postgres.DeadLetter{letterOfUpdate, gone}},
+		"unknown": {[]postgres.DeadLetterID{99}, nil},
+	} {
+		got, err := d.Find(t.Context(), tc.ids)
+		if diff := cmp.Diff(tc.want, got, timeless); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestOpenDeadLetter(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	notice, update := letterToClub, letterOfUpdate
+	notice.Payload, update.Payload = []byte(`{"n": 1}`), []byte("\x0070\xff")
+	for _, want := range []postgres.DeadLetter{notice, update} {
+		got, err := d.Open(t.Context(), want.ID)
+		if diff := cmp.Diff(want, got, timeless); diff != "" || err != nil {
+			t.Errorf("letter %d: %v (-want +got):\n%s", want.ID, err, diff)
+		}
+	}
+	if _, err := d.Open(t.Context(), 99); !errors.Is(err, postgres.ErrNoDeadLetter) {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
+func TestDropDeadLetters(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	for _, tc := range []struct{ ids, want []postgres.DeadLetterID }{
+		{nil, nil},
+		{[]postgres.DeadLetterID{1, 2, 99}, []postgres.DeadLetterID{1, 2}},
+		{[]postgres.DeadLetterID{1}, nil},
+	} {
+		got, err := d.Drop(t.Context(), tc.ids)
+		slices.Sort(got)
+		if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("drop %v: %v (-want +got):\n%s", tc.ids, err, diff)
+		}
+	}
+	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters`); !slices.Equal(left, []int64{3}) {
+		t.Errorf("left are %v", left)
+	}
+	if got := d.row(t, 1); got != "dead attempts 1 perhaps 0 message 0 error refused finished true" {
+		t.Errorf("the notice is %s", got)
+	}
+}
+
+// TestSendAgain: a notice that was refused is sent before what was written after it, however old it is.
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	exec(t, d.pool, `UPDATE outbox SET expires_at = now() - interval '1 hour' WHERE id = 1`)
+	if err := d.SendAgain(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.row(t, 1); got != "planned attempts 0 perhaps 0 message 0 error refused finished false" {
+		t.Errorf("the notice is %s", got)
+	}
+	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
+		t.Errorf("left are %v", left)
+	}
+	if item := d.take(t, 1); item == nil || item.ID != 1 || item.Attempts != 1 {
+		t.Fatalf("took %+v", item)
+	}
+	d.die(t, 1)
+	letters, err := d.Find(t.Context(), nil)
+	again := letterToClub
+	again.ID, again.Attempts = 4, 2
+	if diff := cmp.Diff([]postgres.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
+		t.Errorf("refused once more: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestSendAgainWhatIsNotDead changes nothing.
+func TestSendAgainWhatIsNotDead(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	exec(t, d.pool, `UPDATE outbox SET state = 'sent' WHERE id = 1`)
+	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
+	before := d.contents(t)
+	for id, want := range map[postgres.DeadLetterID]error{
+		1: postgres.ErrNotDead, 2: postgres.ErrNoDeadLetter, 3: postgres.ErrNotDead, 99: postgres.ErrNoDeadLetter,
+	} {
+		if err := d.SendAgain(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("letter %d: %v, want %v", id, err, want)
+		}
+	}
+	if diff := cmp.Diff(before, d.contents(t)); diff != "" {
+		t.Errorf("something was changed:\n%s", diff)
+	}
+}
+
+func TestFailedAgain(t *testing.T) {
+	t.Parallel()
+	d := newMorgue(t)
+	exec(t, d.pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
+	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // the others are no updates
+		if err := d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := values[string](t, d.pool, `
+		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour') FROM dead_letters ORDER BY id`)
+	want := []string{"1 refused 1 false", "2 again\ufffd\ufffd 10 true", "3 refused 1 false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
