@@ -59,6 +59,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 	for _, group := range c.groups {
 		c.tables = append(c.tables, &table{group: group, toasts: make(map[string]string)})
 	}
+	c.dealCards()
 	for kill := range takeBackKills {
 		c.liveAndDie(func() {
 			for ; c.commands < takeBackCommands*(kill+1)/takeBackKills; c.commands++ {
@@ -90,6 +91,20 @@ func TestKilledWhileTakingBack(t *testing.T) {
 	checkNoComplaints(t, c.sim)
 }
 
+// dealCards plays a match at each table and waits for its card, so that there are buttons to press from the beginning,
+// however slowly all that follows is answered.
+func (c *takeBackCrash) dealCards() {
+	bot := launch(c.t, environment(c.sim, c.url), "run")
+	for _, b := range c.tables {
+		before := len(b.group.BotMessages())
+		c.match(b, c.people[0], c.people[1])
+		awaitAnswers(c.t, b.group, before+1)
+	}
+	bot.kill()
+	c.awaitSilence()
+	c.handled = handledKeys(c.t, c.pool)
+}
+
 // command lets somebody do something at random.
 func (c *takeBackCrash) command(b *table) {
 	order := c.random.Perm(len(c.people))
@@ -106,7 +121,7 @@ func (c *takeBackCrash) command(b *table) {
 		c.post(m)
 		b.expect(m.ID, b.fix(number, sender, score))
 	default:
-		c.press(b, sender, min(number, len(b.matches)))
+		c.press(b, sender)
 	}
 }
 
@@ -125,23 +140,25 @@ func (c *takeBackCrash) undo(b *table, sender botsim.User, number int) {
 	b.expect(m.ID, b.undo(number, sender))
 }
 
-// press presses the button of a match's card, be it there or not. Before the card is there it can only be said.
-func (c *takeBackCrash) press(b *table, sender botsim.User, number int) {
-	for _, card := range b.group.BotMessages() {
-		if card.ReplyTo != b.matches[number-1].said.ID {
+// press presses the button of a match's card, be it there still or not: that of any match whose card has come.
+func (c *takeBackCrash) press(b *table, sender botsim.User) {
+	cards := b.group.BotMessages()
+	for _, at := range c.random.Perm(len(cards)) {
+		said := func(m *reported) bool { return m.said.ID == cards[at].ReplyTo }
+		number := 1 + slices.IndexFunc(b.matches, said)
+		if number == 0 {
 			continue
 		}
-		id := c.sim.Press(sender, card, fmt.Sprintf("undo:%d", number))
+		id := c.sim.Press(sender, cards[at], fmt.Sprintf("undo:%d", number))
 		c.keys = append(c.keys, "c:"+id)
 		c.posted.Add(1)
 		undone := b.undone
 		b.toasts[id] = b.undo(number, sender)
 		if b.undone > undone {
-			b.expect(card.ID, b.toasts[id])
+			b.expect(cards[at].ID, b.toasts[id])
 		}
 		return
 	}
-	c.undo(b, sender, number)
 }
 
 func (b *table) expect(replyTo int, text string) {
