@@ -79,7 +79,6 @@ func setScores(points [][]int16) []ranking.Score {
 
 // queueCourse reads the matches of a ladder from some number on, and the standings of all who play in them.
 func queueCourse(batch *pgx.Batch, from ranking.CourseFrom, course *ranking.Course) {
-	course.Ladder = from.Ladder
 	// the array is made once, where a join would go through all matches of each player in the ladder
 	const playing = contenders + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id

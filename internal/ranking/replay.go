@@ -50,7 +50,6 @@ func (e Entry) differs(o Entry) bool {
 
 // Course is the course of a ladder from some match on to the last one.
 type Course struct {
-	Ladder    LadderID
 	Matches   []PlayedMatch // in the order of their numbers, undone ones too
 	Standings []Contender   // of all who have a part in them
 }

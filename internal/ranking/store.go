@@ -60,9 +60,6 @@ type MatchRef struct {
 	Key     string
 }
 
-// players returns everybody who has played.
-func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
-
 // CourseFrom is the beginning of a course. Number 0 means the whole ladder, with all standings in it.
 type CourseFrom struct {
 	Ladder LadderID
@@ -100,6 +97,9 @@ type StoredMatch struct {
 	// ByCommand says that it was found by the command that made it.
 	ByCommand bool
 }
+
+// players returns everybody who has played.
+func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
 // Ranked is somebody in the ranking.
 type Ranked struct {
