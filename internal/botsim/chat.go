@@ -51,7 +51,8 @@ type Chat struct {
 	botSent     signal
 	edited      signal
 	topics      map[int]*topic
-	otherBot    bool // a bot other than ours was the last bot to write
+	pinned      map[int]bool // by id; deleted ones do not count
+	otherBot    bool         // a bot other than ours was the last bot to write
 	rates       chatRates
 }
 
@@ -108,7 +109,7 @@ func (s *Server) newGroup(kind, title string, forum bool) *Chat {
 func (s *Server) newChat(id int64, kind string) *Chat {
 	c := &Chat{
 		s: s, id: id, kind: kind, status: map[int64]string{},
-		byID: map[int]*message{}, topics: map[int]*topic{},
+		byID: map[int]*message{}, topics: map[int]*topic{}, pinned: map[int]bool{},
 	}
 	s.chats[id] = c
 	return c

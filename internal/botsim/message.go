@@ -78,9 +78,7 @@ func (m *message) wire() (json.RawMessage, error) {
 		w.EditDate = m.EditDate.Unix()
 	}
 	if m.wireReply != nil {
-		shallow := *m.wireReply
-		shallow.wireReply = nil
-		raw, err := shallow.wire()
+		raw, err := m.wireReply.shallow()
 		if err != nil {
 			return nil, err
 		}

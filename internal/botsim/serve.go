@@ -41,6 +41,8 @@ func methods() map[string]method {
 		{"editMessageText", editMessageFields, (*Server).editMessageText},
 		{"sendChatAction", []string{"business_connection_id", "chat_id", "message_thread_id", "action"}, (*Server).sendChatAction},
 		{"answerCallbackQuery", []string{"callback_query_id", "text", "show_alert", "url", "cache_time"}, (*Server).answerCallbackQuery},
+		{"getChat", []string{"chat_id"}, (*Server).getChat},
+		{"pinChatMessage", []string{"business_connection_id", "chat_id", "message_id", "disable_notification"}, (*Server).pinChatMessage},
 		{"getChatAdministrators", []string{"chat_id"}, (*Server).getChatAdministrators},
 		{"getChatMember", []string{"chat_id", "user_id"}, (*Server).getChatMember},
 		{"setMyCommands", []string{"commands", "scope", "language_code"}, (*Server).setMyCommands},

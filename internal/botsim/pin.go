@@ -1,0 +1,117 @@
+package botsim
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+const servicePinned = "pinned_message"
+
+// getChat describes a chat, with the newest of its pinned messages.
+func (s *Server) getChat(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.readableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(c.wire())
+	if err != nil {
+		return nil, fmt.Errorf("encode chat %d: %w", c.id, err)
+	}
+	more := map[string]any{"accent_color_id": 0, "max_reaction_count": 11}
+	if m := c.newestPinned(); m != nil {
+		if more[servicePinned], err = m.shallow(); err != nil {
+			return nil, err
+		}
+	}
+	return withFields(raw, more)
+}
+
+func (s *Server) pinChatMessage(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.writableChat(r.params)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := r.params.integer("message_id")
+	if !ok || id <= 0 {
+		return nil, badRequest("message identifier is not specified")
+	}
+	m, found := c.byID[int(id)]
+	switch {
+	case !found || m.Deleted:
+		return nil, badRequest("message to pin not found")
+	case c.kind != kindPrivate && !c.isAdmin(s.bot.ID):
+		return nil, badRequest("not enough rights to manage pinned messages in the chat")
+	case m.Service != "":
+		return nil, badRequest("message can't be pinned")
+	}
+	r.call.MessageID = m.ID
+	return true, c.pin(s.bot, m, r.params.boolean("disable_notification"))
+}
+
+// Pin pins a message of the chat, with the service message that tells of it.
+func (c *Chat) Pin(by User, m Message) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.know(by)
+	pinned, ok := c.byID[m.ID]
+	if !ok {
+		return
+	}
+	if err := c.pin(by, pinned, false); err != nil {
+		c.s.complaints.add(err.Error())
+	}
+}
+
+// Pinned is the pinned message that the chat shows: of several the newest.
+func (c *Chat) Pinned() (Message, bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	m := c.newestPinned()
+	if m == nil {
+		return Message{}, false
+	}
+	return m.Message, true
+}
+
+// pin does nothing to a message that is pinned already.
+func (c *Chat) pin(by User, m *message, silent bool) error {
+	if c.pinned[m.ID] {
+		return nil
+	}
+	raw, err := m.shallow()
+	if err != nil {
+		return err
+	}
+	c.pinned[m.ID] = true
+	note := &message{extra: map[string]any{servicePinned: raw}}
+	note.Service, note.ThreadID, note.Silent = servicePinned, m.ThreadID, silent
+	if by.ID == c.s.bot.ID { // a bot is not told of what it does itself
+		note.From = by
+		c.add(note)
+		return nil
+	}
+	c.serviceMessage(by, note)
+	return nil
+}
+
+// newestPinned is the pinned message that was sent last, nil for none. Who deletes a message unpins it.
+func (c *Chat) newestPinned() *message {
+	var newest *message
+	for id := range c.pinned {
+		if m := c.byID[id]; !m.Deleted && (newest == nil || m.ID > newest.ID) {
+			newest = m
+		}
+	}
+	return newest
+}
+
+// shallow is wire without the message replied to.
+func (m *message) shallow() (json.RawMessage, error) {
+	alone := *m
+	alone.wireReply = nil
+	return alone.wire()
+}
