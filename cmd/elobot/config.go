@@ -25,10 +25,12 @@ import (
 type config struct {
 	Token string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
 	databaseConfig
-	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: Telegram's own)."`
-	UndoWindow  string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
-	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
-	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
+	TelegramURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: https://api.telegram.org)."`
+	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
+	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
+	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
+	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Where the metrics are served, as :8080 or 127.0.0.1:8080 (default: nowhere)."`
+	sendingConfig `group:"Sending"`
 }
 
 // databaseConfig is where the database is.
@@ -78,6 +80,10 @@ func (c *config) complete() error {
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		faults = append(faults, "LOG_FORMAT must be text or json")
 	}
+	if fault := listenFault(c.ListenAddr); fault != "" {
+		faults = append(faults, fault)
+	}
+	faults = append(faults, c.sendingConfig.complete()...)
 	if len(faults) > 0 {
 		return &configurationError{faults}
 	}

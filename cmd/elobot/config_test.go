@@ -51,6 +51,61 @@ func TestConfigurationAddresses(t *testing.T) {
 	}
 }
 
+// TestSendingConfiguration: all that is wrong with how to send is said together, wherever it was set, and what is right
+// is not in the way.
+func TestSendingConfiguration(t *testing.T) {
+	t.Parallel()
+	names := []string{"SEND_PARALLEL", "SEND_LIMIT_PRIVATE", "SEND_LIMIT_GROUP", "SEND_LIMIT_TOTAL", "SEND_MERGE", "SEND_MAX_PER_CHAT",
+		"SEND_MAX_TOTAL", "SEND_ATTEMPTS", "SEND_FAVOURED_CHATS", "LEASE_DURATION", "LEASE_RENEWAL", "LISTEN_ADDR"}
+	right := map[string]string{"SEND_PARALLEL": "8", "SEND_LIMIT_PRIVATE": "off", "SEND_LIMIT_GROUP": "10/1m, 2/5s",
+		"SEND_LIMIT_TOTAL": "20/1s", "SEND_MERGE": "off", "SEND_MAX_PER_CHAT": "100", "SEND_MAX_TOTAL": "5000", "SEND_ATTEMPTS": "3",
+		"SEND_FAVOURED_CHATS": "-1001234567890,42", "LEASE_DURATION": "20s", "LEASE_RENEWAL": "8s", "LISTEN_ADDR": "127.0.0.1:0"}
+	needed := []string{"TELEGRAM_BOT_TOKEN=1:a", "DATABASE_URL=postgres://elobot@127.0.0.1:1/elobot"}
+	var allRight, allWrong, allEmpty, flags []string
+	for _, name := range names {
+		allRight = append(allRight, name+"="+right[name])
+		allWrong = append(allWrong, name+"=hush")
+		allEmpty = append(allEmpty, name+"=")
+		flags = append(flags, "--"+strings.ReplaceAll(strings.ToLower(name), "_", "-")+"=hush")
+	}
+	for name, tc := range map[string]struct {
+		env, file, flags []string
+		wrong            bool
+	}{
+		"right in the environment": {env: allRight},
+		"right in the file":        {file: allRight},
+		"empty":                    {env: allEmpty},
+		"wrong in the environment": {env: allWrong, wrong: true},
+		"wrong in the file":        {file: allWrong, wrong: true},
+		"wrong flags":              {flags: flags, env: allRight, wrong: true},
+		"wrong in the file alone":  {file: allWrong, env: allRight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(strings.Join(tc.file, "\n")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			bot := launchIn(t, folder, append(tc.env, needed...), append([]string{"run"}, tc.flags...)...)
+			code, output := bot.wait(t), bot.output.String()
+			if !tc.wrong {
+				if code != 1 || !strings.Contains(output, "connect to the database") {
+					t.Errorf("exit code %d:\n%s", code, output)
+				}
+				return
+			}
+			if code != 2 || strings.Contains(output, "hush") || strings.Count(output, "\n  - ") != len(names) {
+				t.Errorf("exit code %d, want 2 and %d faults:\n%s", code, len(names), output)
+			}
+			for _, name := range names {
+				if !strings.Contains(output, "\n  - "+name+" must be ") {
+					t.Errorf("nothing is said about %s:\n%s", name, output)
+				}
+			}
+		})
+	}
+}
+
 // TestConfigurationWithoutPassfile: a file with passwords may be missing, and an API server may lie below a path.
 func TestConfigurationWithoutPassfile(t *testing.T) {
 	t.Parallel()

@@ -18,13 +18,25 @@ import (
 	"elobot/internal/botsim"
 )
 
-var crashSeed = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
+var (
+	crashSeed  = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
+	crashKills = flag.Int("crash.kills", 50, "how often a crash test kills the bot")
+	crashLease = flag.String("crash.lease", "500ms", "for how long a killed bot keeps the next one from working, in crash tests")
+)
 
 const (
-	crashKills   = 50
 	crashMatches = 500
 	crashGroups  = 5
 )
+
+// crashEnvironment is the environment of a bot that is killed again and again.
+func crashEnvironment(env []string) []string {
+	length, err := time.ParseDuration(*crashLease)
+	if err != nil {
+		panic(err)
+	}
+	return append(env, "LEASE_DURATION="+length.String(), "LEASE_RENEWAL="+(length*3/10).String())
+}
 
 // crash is a bot that is killed again and again, and what it is tried on.
 type crash struct {
@@ -56,9 +68,9 @@ type crash struct {
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	c := startCrash(t, crashGroups)
-	for kill := range crashKills {
+	for kill := range *crashKills {
 		c.liveAndDie(func() {
-			for c.played() < crashMatches*(kill+1)/crashKills {
+			for c.played() < crashMatches*(kill+1) / *crashKills {
 				c.report()
 			}
 		})
@@ -66,7 +78,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	c.checkAll()
 	verifyClean(t, c.url)
 	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
-		crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
+		*crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
 	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
 		t.Error("the kills have missed a window")
 	}
@@ -107,7 +119,7 @@ func (c *crash) watchPoll(call botsim.Call) {
 
 // getAcquainted lets everybody join everywhere, so that the cards are those of people who are known.
 func (c *crash) getAcquainted() {
-	bot := launch(c.t, environment(c.sim, c.url), "run")
+	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for i, group := range c.groups {
 		for _, p := range c.people {
 			c.post(group.Say(p, "/join"))
@@ -122,7 +134,7 @@ func (c *crash) getAcquainted() {
 
 // liveAndDie starts the bot, has commands given, and kills it at a random moment of what follows.
 func (c *crash) liveAndDie(command func()) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	var bot atomic.Pointer[process]
 	dead := make(chan struct{})
@@ -135,7 +147,7 @@ func (c *crash) liveAndDie(command func()) {
 	}
 	c.shown.Store(0)
 	defer c.aim(kill)()
-	p := launch(c.t, environment(c.sim, c.url), "run")
+	p := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	polls := c.sim.CallCount("getUpdates")
 	polling := make(chan struct{})
 	remove := c.sim.OnCall(func(call botsim.Call) {
@@ -268,7 +280,7 @@ func (c *crash) unmarked() bool {
 
 // checkAll lets the bot live, and compares everything with what must be there.
 func (c *crash) checkAll() {
-	launch(c.t, environment(c.sim, c.url), "run")
+	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	eventually(c.t, "everything is sent", func() bool {
 		waiting := count(c.t, c.pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`)
 		return c.sim.Pending() == 0 && waiting == 0

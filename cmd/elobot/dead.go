@@ -19,8 +19,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 	"elobot/migrations"
 )
@@ -271,8 +271,8 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
 	}
 	// the running bot looks for what is to be sent by itself
-	store := postgres.NewStore(pool, func(ranking.ChatID) {})
-	return client, newRouter(store, client, self, window, log), nil
+	store := postgres.NewStore(pool, func(outbox.Lane) {})
+	return client, telegram.NewRouter(newService(store, window, log), client, self, time.Now), nil
 }
 
 // retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.

@@ -102,38 +102,44 @@ func TestServerErrorAfterTheEffect(t *testing.T) {
 	}
 }
 
-// TestUpgradedGroup: a group becomes a supergroup with another id while an answer waits to be sent. The answer must not
-// be given up.
+// TestUpgradedGroup: a group becomes a supergroup with another id while an answer waits to be sent. The answer comes to the
+// new group, and the ranking goes on there.
 func TestUpgradedGroup(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.BasicGroup("Chess", alice, sim.User("bob"))
-	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 3, Times: 1})
-	launch(t, environment(sim, url), "run")
-	group.Say(alice, "/match @bob 3:1")
-	awaitRefusal(t, sim, group)
-	group.Migrate()
-	eventually(t, "the answer is tried at the old id", func() bool {
-		for _, call := range sim.CallsOf("sendMessage") {
-			if call.Done && call.Status == 400 && strings.Contains(call.Body, "migrate_to_chat_id") {
-				return true
+	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
+		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := botsim.Start(t)
+			url, pool := database(t)
+			alice := sim.User("alice")
+			group := sim.BasicGroup("Chess", alice, sim.User("bob"))
+			sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 2, Times: 1})
+			launch(t, environment(sim, url), "run")
+			group.Say(alice, "/match @bob 3:1")
+			awaitRefusal(t, sim, group)
+			upgraded := migrate(group)
+			upgraded.Say(alice, "/match @bob 3:2")
+			answers := awaitAnswers(t, upgraded, 2)
+			for i, want := range []string{"Alice +16 → 1516", "Alice +15 → 1531"} {
+				if got := visible(answers[i]); !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("Match #%d", i+1)) {
+					t.Errorf("answer %d:\n%s\nwant match #%d and %s", i+1, got, i+1, want)
+				}
 			}
-		}
-		return false
-	})
-	eventually(t, "the bot has noted what came of it", func() bool {
-		return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sending'`) == 0
-	})
-	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		t.Errorf("there are %d dead letters", n)
-	}
-	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'planned'`); n != 1 {
-		t.Errorf("%d answers wait, want 1", n)
-	}
-	if n := count(t, pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND parked_at IS NOT NULL`, group.ID()); n != 1 {
-		t.Error("the chat is not parked")
+			if answers[0].ReplyTo != 0 {
+				t.Errorf("the answer to a message of the old group replies to message %d of the new one", answers[0].ReplyTo)
+			}
+			awaitSettled(t, sim, pool, upgraded)
+			if n := count(t, pool, `SELECT count(*) FROM chats`); n != 1 {
+				t.Errorf("%d chats, want 1", n)
+			}
+			if n := count(t, pool, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id = $1`, group.ID()); n != 1 {
+				t.Error("the old id is no alias")
+			}
+			verifyClean(t, url)
+			checkNoComplaints(t, sim)
+		})
 	}
 }
 

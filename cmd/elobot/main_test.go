@@ -116,11 +116,19 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// environment is what the bot needs to work with the simulator on a database.
-func environment(sim *botsim.Server, databaseURL string) []string {
+// plainEnvironment is what the bot needs to work with the simulator on a database.
+func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
 	}
+}
+
+// environment has the bot send as fast as it can, each answer in a message of its own, and lead again soon after it was
+// killed.
+func environment(sim *botsim.Server, databaseURL string) []string {
+	return append(plainEnvironment(sim, databaseURL),
+		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off",
+		"LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
 
 // kill ends the process with SIGKILL, if it has not ended, and waits for its end.

@@ -15,6 +15,7 @@ func TestDependencies(t *testing.T) {
 		"elobot/internal/ranking":       {"elobot/internal/elo"},
 		"elobot/internal/postgres":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake"},
 		"elobot/internal/telegram":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake", "elobot/internal/command"},
+		"elobot/internal/web":           {"elobot/internal/outbox"},
 		"elobot/internal/pgtemp/pgtest": {"elobot/internal/pgtemp", "elobot/migrations"},
 	}
 	tools := []string{"elobot/cmd/", "elobot/deploy/"} // these wire things together and may import anything
@@ -46,7 +47,8 @@ func TestPurePackages(t *testing.T) {
 // TestRunIsClean: what runs in production reaches the simulator and the throw-away database only by way of the demo.
 func TestRunIsClean(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"elobot/internal/telegram", "elobot/internal/postgres", "elobot/internal/intake", "elobot/internal/outbox"} {
+	for _, name := range []string{"elobot/internal/telegram", "elobot/internal/postgres", "elobot/internal/intake",
+		"elobot/internal/outbox", "elobot/internal/web"} {
 		for _, line := range goList(t, "-deps", "-f", `{{.ImportPath}}`, name) {
 			if line == "elobot/internal/botsim" || strings.HasPrefix(line, "elobot/internal/pgtemp") || strings.HasPrefix(line, "testing") {
 				t.Errorf("%s depends on %s", name, line)

@@ -9,12 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sethvargo/go-retry"
+	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
+	"elobot/internal/web"
 	"elobot/migrations"
 )
 
@@ -65,35 +67,70 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		return err
 	}
 
-	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, outbox.Settings{})
-	store := postgres.NewStore(pool, func(chat ranking.ChatID) { dispatcher.Wake(outbox.ChatID(chat)) })
-	router := newRouter(store, client, self, window, log)
-	poller := intake.NewPoller(client, router.Handle, postgres.NewDeadLetters(pool), store.Unavailable, log)
+	b := &bot{pool: pool, client: client, log: log}
+	times := c.leaseTimes()
+	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), times.duration)
+	var dispatcher *outbox.Dispatcher
+	b.store = postgres.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) })
+	service := newService(b.store, window, log)
+	b.router = telegram.NewRouter(service, client, self, time.Now)
+	settings := c.outboxSettings()
+	settings.Moved = func(ctx context.Context, from, to int64) error {
+		return service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
+	}
+	dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, settings)
+	b.dispatcher = dispatcher
 
-	// The dispatcher stops after the poller, so that what was in hand can still be answered.
-	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopDispatching()
-	dispatched := make(chan error, 1)
-	go func() { dispatched <- dispatcher.Run(dispatching) }()
-	purging, stopPurging := context.WithCancel(ctx)
-	defer stopPurging()
-	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(pool, log).Run(purging) }()
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return leadership{b.lease, times.renewal, log}.lead(ctx, b.work) })
+	if c.ListenAddr != "" {
+		parts.Go(func() error { return web.NewServer(c.ListenAddr, dispatcher.Figures, log).Run(ctx) })
+	}
 	log.InfoContext(ctx, "ready", "bot", self.Username)
-	err = poller.Run(ctx)
-	stopPurging()
-	stopDispatching()
-	err = errors.Join(err, <-dispatched, <-purged)
+	err = parts.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err
 }
 
-// newRouter returns what handles updates.
-func newRouter(store *postgres.Store, client *telegram.Client, self telegram.Self, undoWindow time.Duration,
-	log *slog.Logger,
-) *telegram.Router {
-	service := ranking.NewService(store, log, ranking.Settings{UndoWindow: undoWindow})
-	return telegram.NewRouter(service, client, self, time.Now)
+// bot is the parts of a running bot.
+type bot struct {
+	pool       *pgxpool.Pool
+	lease      *postgres.Lease
+	store      *postgres.Store
+	client     *telegram.Client
+	router     *telegram.Router
+	dispatcher *outbox.Dispatcher
+	log        *slog.Logger
+}
+
+// work is what the leader does until the context ends, or the lease is lost.
+func (b *bot) work(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	poller := intake.NewPoller(b.client, b.router.Handle, postgres.NewDeadLetters(b.pool), b.store.Unavailable, b.log)
+	// The dispatcher stops after the poller, so that what was in hand can still be answered.
+	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopDispatching()
+	dispatched := make(chan error, 1)
+	go func() {
+		defer stop()
+		dispatched <- b.dispatcher.Run(dispatching, b.lease)
+	}()
+	purged := make(chan error, 1)
+	go func() { purged <- postgres.NewPurger(b.pool, b.log).Run(ctx) }()
+	err := poller.Run(ctx)
+	stop()
+	stopDispatching()
+	lost := <-dispatched
+	if err = errors.Join(err, <-purged); err != nil {
+		return err // which another lease would not mend
+	}
+	return lost
+}
+
+// newService returns what handles commands.
+func newService(store *postgres.Store, undoWindow time.Duration, log *slog.Logger) *ranking.Service {
+	return ranking.NewService(store, log, ranking.Settings{UndoWindow: undoWindow})
 }
 
 // connectDatabase opens the database as it is.

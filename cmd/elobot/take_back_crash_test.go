@@ -67,7 +67,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 			}
 		})
 	}
-	launch(t, environment(c.sim, c.url), "run")
+	launch(t, crashEnvironment(environment(c.sim, c.url)), "run")
 	eventually(t, "everything is taken and sent", func() bool {
 		const waiting = `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`
 		return c.sim.Pending() == 0 && count(t, c.pool, waiting) == 0
@@ -94,7 +94,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 // dealCards plays a match at each table and waits for its card, so that there are buttons to press from the beginning,
 // however slowly all that follows is answered.
 func (c *takeBackCrash) dealCards() {
-	bot := launch(c.t, environment(c.sim, c.url), "run")
+	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for _, b := range c.tables {
 		before := len(b.group.BotMessages())
 		c.match(b, c.people[0], c.people[1])

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/migrations"
@@ -55,7 +56,7 @@ func (v *verifyCommand) run(ctx context.Context) error {
 	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
 		return err
 	}
-	store := postgres.NewStore(pool, func(ranking.ChatID) {})
+	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	differences, ladders, err := v.verify(ctx, store)
 	switch {
 	case err != nil || differences == 0:

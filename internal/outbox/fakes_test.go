@@ -15,231 +15,87 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var errAway = errors.New("the database is away")
-
-type rowState string
-
-const (
-	rowPlanned rowState = "planned"
-	rowSending rowState = "sending"
-	rowSent    rowState = "sent"
-	rowDead    rowState = "dead"
-	rowExpired rowState = "expired"
-)
-
-type row struct {
-	item      Item
-	state     rowState
-	messageID int64
-	lastError string
+// held is a Lease that lasts until it is taken away.
+type held struct {
+	epoch int64
+	lost  chan struct{}
 }
 
-func (r row) open() bool { return r.state == rowPlanned || r.state == rowSending }
+func hold(epoch int64) *held { return &held{epoch: epoch, lost: make(chan struct{})} }
 
-// memory is a Store that keeps its rows as the database does. The hooks run first and may fail or hang.
-type memory struct {
-	onWaiting func(ctx context.Context) error
-	onTake    func(ctx context.Context, chat ChatID) error
-	onFinish  func(ctx context.Context, r Result) error
-	afterTake func(chat ChatID, item *Item)
+func (h *held) Epoch() int64 { return h.epoch }
 
-	mu     sync.Mutex
-	rows   []*row // in the order of their ids
-	frozen map[ChatID]time.Time
-	parked map[ChatID]bool
-}
-
-func newMemory() *memory {
-	return &memory{frozen: make(map[ChatID]time.Time), parked: make(map[ChatID]bool)}
-}
-
-// add adds a row for each chat and returns the id of the last one.
-func (m *memory) add(chats ...ChatID) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range chats {
-		m.rows = append(m.rows, &row{item: Item{ID: int64(len(m.rows) + 1), Chat: c, Action: Send, To: -int64(c), Kind: "test"}, state: rowPlanned})
-	}
-	return int64(len(m.rows))
-}
-
-func (m *memory) unpark(chat ChatID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.parked, chat)
-}
-
-// row returns a copy of the row with this id.
-func (m *memory) row(id int64) row {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return *m.rows[id-1]
-}
-
-// open returns how many rows are not at their end.
-func (m *memory) open() int {
-	return m.count(rowPlanned) + m.count(rowSending)
-}
-
-func (m *memory) count(state rowState) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := 0
-	for _, r := range m.rows {
-		if r.state == state {
-			n++
-		}
-	}
-	return n
-}
-
-// closed tells whether nothing may be sent to the chat now.
-func (m *memory) closed(chat ChatID) bool {
-	return m.parked[chat] || m.frozen[chat].After(time.Now())
-}
-
-func (m *memory) Waiting(ctx context.Context) ([]ChatID, error) {
-	if m.onWaiting != nil {
-		if err := m.onWaiting(ctx); err != nil {
-			return nil, err
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var chats []ChatID
-	for _, r := range m.rows {
-		if r.open() && !m.closed(r.item.Chat) && !slices.Contains(chats, r.item.Chat) {
-			chats = append(chats, r.item.Chat)
-		}
-	}
-	return chats, ctx.Err()
-}
-
-func (m *memory) Take(ctx context.Context, chat ChatID) (*Item, error) {
-	if m.onTake != nil {
-		if err := m.onTake(ctx, chat); err != nil {
-			return nil, err
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	item := m.head(chat)
-	if m.afterTake != nil {
-		m.afterTake(chat, item)
-	}
-	return item, nil
-}
-
-func (m *memory) head(chat ChatID) *Item {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range m.rows {
-		if r.item.Chat != chat || !r.open() {
-			continue
-		}
-		if m.closed(chat) {
-			break
-		}
-		r.item.Attempts++
-		if r.state == rowSending {
-			r.item.PerhapsSent++
-		}
-		r.state = rowSending
-		item := r.item
-		return &item
-	}
-	return nil
-}
-
-func (m *memory) Finish(ctx context.Context, r Result) error {
-	if m.onFinish != nil {
-		if err := m.onFinish(ctx, r); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := r.Failure; f != nil {
-		switch f.Class {
-		case RateLimited:
-			if until := time.Now().Add(r.Pause); until.After(m.frozen[r.Item.Chat]) {
-				m.frozen[r.Item.Chat] = until
-			}
-		case Gone:
-			m.parked[r.Item.Chat] = true
-		}
-	}
-	row := m.rows[r.Item.ID-1]
-	if row.state != rowSending {
-		return nil
-	}
-	if r.Failure == nil {
-		row.state, row.messageID = rowSent, r.MessageID
-		return nil
-	}
-	row.lastError = r.Failure.Err.Error()
-	switch r.Failure.Class {
-	case Rejected:
-		row.state = rowDead
-	case Pointless:
-		row.state = rowExpired
-	case Ambiguous:
+func (h *held) Left() time.Duration {
+	select {
+	case <-h.lost:
+		return 0
 	default:
-		row.state = rowPlanned
+		return time.Hour
 	}
-	return nil
 }
 
 // request is one request that a messenger has got.
 type request struct {
-	id    int64 // of the item
-	chat  ChatID
-	begun time.Time
+	ids     []int64 // of the items that it told
+	chat    ChatID
+	message Message
+	begun   time.Time
+	ended   time.Time // zero: it is under way
+	err     error
 }
 
-// messenger is a Sender that answers as it is told and complains about two requests for a chat at the same time.
+// messenger is a Sender that answers as it is told and complains about two requests for a lane at the same time.
 type messenger struct {
 	t      *testing.T
-	answer func(ctx context.Context, item Item) error // nil: all is well at once
+	answer func(ctx context.Context, m Message) error // nil: all is well at once
+	fits   int                                        // how many items fit into one message, 0: all
 
 	mu       sync.Mutex
-	busy     map[ChatID]bool
+	busy     map[Lane]bool
 	most     int // requests at the same time
 	requests []request
 }
 
-func newMessenger(t *testing.T, answer func(ctx context.Context, item Item) error) *messenger {
+func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) error) *messenger {
 	t.Helper()
-	return &messenger{t: t, answer: answer, busy: make(map[ChatID]bool)}
+	return &messenger{t: t, answer: answer, busy: make(map[Lane]bool)}
 }
 
 // messageID is what the messenger calls the message of an item.
 func messageID(item int64) int64 { return 1000 + item }
 
-func (m *messenger) Send(ctx context.Context, item Item) (int64, error) {
-	m.mu.Lock()
-	if m.busy[item.Chat] {
-		m.t.Errorf("two requests for chat %d at the same time", item.Chat)
+func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err error) {
+	told, receipt := len(message.Items), Receipt{}
+	if m.fits > 0 {
+		told = min(told, m.fits)
+		receipt.Told = told
 	}
-	m.busy[item.Chat] = true
+	m.mu.Lock()
+	if m.busy[message.Lane] {
+		m.t.Errorf("two requests for %+v at the same time", message.Lane)
+	}
+	m.busy[message.Lane] = true
 	m.most = max(m.most, len(m.busy))
-	m.requests = append(m.requests, request{id: item.ID, chat: item.Chat, begun: time.Now()})
+	r := request{chat: message.Lane.Chat, message: message, begun: time.Now()}
+	for _, item := range message.Items[:told] {
+		r.ids = append(r.ids, item.ID)
+	}
+	at := len(m.requests)
+	m.requests = append(m.requests, r)
 	m.mu.Unlock()
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		delete(m.busy, item.Chat)
+		m.requests[at].ended, m.requests[at].err = time.Now(), err
+		delete(m.busy, message.Lane)
 	}()
 	if m.answer != nil {
-		if err := m.answer(ctx, item); err != nil {
-			return 0, err
+		if err = m.answer(ctx, message); err != nil {
+			return receipt, err
 		}
 	}
-	return messageID(item.ID), nil
+	receipt.MessageID = messageID(message.Row.ID)
+	return receipt, nil
 }
 
 // to returns the requests for a chat.
@@ -255,11 +111,18 @@ func (m *messenger) to(chat ChatID) []request {
 	return to
 }
 
+// all returns all requests.
+func (m *messenger) all() []request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.requests)
+}
+
 // ids returns the items of the requests for a chat.
 func (m *messenger) ids(chat ChatID) []int64 {
 	var ids []int64
 	for _, r := range m.to(chat) {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ids...)
 	}
 	return ids
 }
@@ -271,8 +134,9 @@ func rateLimited(after time.Duration) *Failure {
 }
 
 // inTurn answers the requests for an item with its errors in turn, then well. An error "panic" is a panic.
-func inTurn(errs map[int64][]error) func(context.Context, Item) error {
-	return func(_ context.Context, item Item) error {
+func inTurn(errs map[int64][]error) func(context.Context, Message) error {
+	return func(_ context.Context, m Message) error {
+		item := m.Row
 		if item.Attempts > len(errs[item.ID]) {
 			return nil
 		}
@@ -287,8 +151,8 @@ func inTurn(errs map[int64][]error) func(context.Context, Item) error {
 var errPanic = errors.New("sender is broken")
 
 // takes answers well, after a time, or as a client does whose request is cut off.
-func takes(d time.Duration) func(context.Context, Item) error {
-	return func(ctx context.Context, _ Item) error {
+func takes(d time.Duration) func(context.Context, Message) error {
+	return func(ctx context.Context, _ Message) error {
 		if err := pass(ctx, d); err != nil {
 			return &Failure{Class: Ambiguous, Err: err}
 		}
@@ -323,24 +187,102 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// process is a dispatcher that runs.
+// hangForGood answers well after a long time, whatever anybody says.
+func hangForGood(d time.Duration) func(context.Context, Message) error {
+	return func(context.Context, Message) error { return pass(context.Background(), d) }
+}
+
+// process is a dispatcher that runs, until it is stopped or the test ends.
 type process struct {
 	*Dispatcher
 	t      *testing.T
 	cancel context.CancelFunc
-	ended  chan error
+	ended  chan error // what Run returns
 }
 
-// dispatch starts a dispatcher.
-func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
+func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *process {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{
-		Dispatcher: NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings),
-		t:          t, cancel: cancel, ended: make(chan error, 1),
-	}
-	go func() { p.ended <- p.Run(ctx) }()
+	p := &process{Dispatcher: d, t: t, cancel: cancel, ended: make(chan error, 1)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.ended <- serve(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
 	return p
+}
+
+// dispatch starts a dispatcher that tells each item in a message of its own, unless the settings say more.
+func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
+	t.Helper()
+	if settings.Bounds.Merge == 0 {
+		settings.Bounds.Merge = 1
+	}
+	return dispatchWith(t, store, sender, settings, hold(1))
+}
+
+func dispatchWith(t *testing.T, store Store, sender Sender, settings Settings, lease Lease) *process {
+	t.Helper()
+	return run(t, NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings), lease)
+}
+
+// run starts a dispatcher.
+func run(t *testing.T, d *Dispatcher, lease Lease) *process {
+	t.Helper()
+	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
+}
+
+// look starts a dispatcher as dispatch does, and returns what it has in memory too. That may be looked at when all of
+// it is blocked.
+func look(t *testing.T, store Store, sender Sender, settings Settings) (*process, *tenure) {
+	t.Helper()
+	if settings.Bounds.Merge == 0 {
+		settings.Bounds.Merge = 1
+	}
+	d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings)
+	tenure := newTenure(d, hold(1))
+	return start(t, d, tenure.dispatch), tenure
+}
+
+// forgotten complains about everything that a dispatcher with nothing to do still has in memory.
+func (t *tenure) forgotten(test *testing.T) {
+	test.Helper()
+	kept := map[string]int{
+		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.patient, "ready": len(t.ready), "toasts": len(t.toasts),
+		"sending": t.sending, "sending toasts": t.sendingToasts, "taken": len(t.takes), "results": len(t.results),
+		"woken": len(t.woken),
+	}
+	for what, n := range kept {
+		if n != 0 {
+			test.Errorf("kept in memory: %d %s", n, what)
+		}
+	}
+	t.Wake() // what it does next comes after this
+}
+
+// remembered returns how many lanes a dispatcher has in memory.
+func (t *tenure) remembered() int {
+	n := len(t.lanes)
+	t.Wake() // what it does next comes after this
+	return n
+}
+
+// Wake wakes the lanes of chats.
+func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
+
+// WakeToasts wakes the lane of the answers to buttons in a chat.
+func (p *process) WakeToasts(chat ChatID) { p.Dispatcher.Wake(Lane{Chat: chat, Toasts: true}) }
+
+func lanesOf(chats []ChatID) []Lane {
+	var all []Lane
+	for _, c := range chats {
+		all = append(all, Lane{Chat: c})
+	}
+	return all
 }
 
 // stop ends the dispatcher and returns how long that takes.

@@ -10,10 +10,10 @@ import (
 )
 
 // refusing answers with a rate limit until its time is over, to the chats that have one, and well otherwise.
-func refusing(until map[ChatID]time.Duration, asked time.Duration) func(context.Context, Item) error {
+func refusing(until map[ChatID]time.Duration, asked time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
-	return func(_ context.Context, item Item) error {
-		if time.Since(begun) < until[item.Chat] {
+	return func(_ context.Context, m Message) error {
+		if time.Since(begun) < until[m.Lane.Chat] {
 			return rateLimited(asked)
 		}
 		return nil
@@ -97,7 +97,7 @@ func TestOneLaneProbes(t *testing.T) {
 		}
 		// four at first, and two more before the third answer is known, then one in each seven seconds or a little more,
 		// and everybody once it goes again
-		if n := len(sender.requests); n < chats+4+7 || n > chats+6+9 {
+		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}
 		p.stop()
@@ -122,20 +122,23 @@ func TestFreeze(t *testing.T) {
 		"what was under way is nought": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
 		"the probe is turned away":     {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
 	} {
-		var f freeze
+		var g gate
 		for i, s := range steps {
-			if got := f.limited(s.chat, s.pause, at(s.at)); got != s.want {
+			if got := g.limited(s.chat, s.pause, at(s.at)); got != s.want {
 				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
 			}
 		}
 	}
 
-	f := freeze{probing: true, until: at(10)}
-	f.passed(at(9))
-	allowed := []bool{f.allows(0, at(9)), f.allows(0, at(10)), f.allows(1, at(10))}
-	f.passed(at(10))
-	allowed = append(allowed, f.allows(31, at(10)))
+	g := gate{probing: true, until: at(10)}
+	ended := []bool{g.passed(9, at(9))}
+	allowed := []bool{g.allows(0, at(9)), g.allows(0, at(10)), g.allows(1, at(10))}
+	ended = append(ended, g.passed(9, at(10)), g.passed(8, at(10)))
+	allowed = append(allowed, g.allows(31, at(10)))
 	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
 		t.Errorf("allowed (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]bool{false, true, false}, ended); diff != "" {
+		t.Errorf("ended (-want +got):\n%s", diff)
 	}
 }

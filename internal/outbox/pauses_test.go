@@ -31,11 +31,11 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const slow, quick, items = ChatID(1), ChatID(2), 60
 				wellAfter := takes(100 * time.Millisecond)
-				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, item Item) error {
-					if item.Chat == slow && item.Attempts == 1 && item.ID == 1 {
+				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
+					if m.Row.ID == 1 && m.Row.Attempts == 1 {
 						return rateLimited(c.asked)
 					}
-					return wellAfter(ctx, item)
+					return wellAfter(ctx, m)
 				})
 				store.add(slow, slow)
 				store.add(repeat(quick, items)...)
@@ -67,8 +67,8 @@ func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chats, asked = 300, 10 * time.Second
-		store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
-			if item.Attempts == 1 {
+		store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
+			if m.Row.Attempts == 1 {
 				return rateLimited(asked)
 			}
 			return nil
@@ -122,128 +122,94 @@ func TestRateLimitOutlivesDispatcher(t *testing.T) {
 	})
 }
 
-// checkBackoff checks the times of tries against the waits between them.
-func checkBackoff(t *testing.T, tries []time.Time) {
-	t.Helper()
-	base := 500 * time.Millisecond
-	for i := range len(tries) - 1 {
-		between(t, fmt.Sprintf("wait %d", i), tries[i+1].Sub(tries[i]), base*7/10-rounding, base*13/10+rounding)
-		base = min(2*base, 20*time.Second)
-	}
+// The store is not asked in vain for what a chat has that has to wait.
+func TestPausedChatIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
+			1: {rateLimited(time.Minute), fail(Unreachable)},
+		}))
+		var asked atomic.Int32
+		store.onAdvance = func(_ context.Context, _ []Result, lanes []Lane) error {
+			asked.Add(int32(len(lanes)))
+			return nil
+		}
+		store.add(1)
+		p := dispatch(t, store, sender, seldom)
+		for range 10 {
+			after(t, 10*time.Second)
+			p.Wake(1)
+		}
+		synctest.Wait()
+		if sent, n := store.count(rowSent), asked.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
+			t.Errorf("%d items are sent, the store was asked %d times, want 1 and 7", sent, n)
+		}
+		p.stop()
+	})
 }
 
-func TestBackoff(t *testing.T) {
+// Of two pauses of a chat the one that ends later holds, whichever was asked for first.
+func TestLaterPauseWins(t *testing.T) {
 	t.Parallel()
-	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized, "of a new kind"} {
-		t.Run(string(class), func(t *testing.T) {
+	for name, tc := range map[string]struct {
+		stored time.Duration // somebody else has written down
+		asked  time.Duration // the messenger asks for
+		want   time.Duration
+	}{
+		"the one that is stored":    {time.Minute, 10 * time.Second, time.Minute},
+		"the one that is asked for": {10 * time.Second, time.Minute, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				const chat = ChatID(3)
-				errs := make([]error, 80)
-				for i := range errs {
-					errs[i] = fail(class)
-				}
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs, 3: errs[:4]}))
-				store.add(chat, chat, chat)
-				p := dispatch(t, store, sender, Settings{})
-				after(t, time.Hour)
-				var first, third []time.Time
-				for _, r := range sender.to(chat) {
-					switch r.id {
-					case 1:
-						first = append(first, r.begun)
-					case 3:
-						third = append(third, r.begun)
+				store := newMemory()
+				sender := newMessenger(t, func(_ context.Context, m Message) error {
+					if m.Row.ID != 1 || m.Row.Attempts > 1 {
+						return nil
 					}
+					store.freeze(1, tc.stored)
+					return rateLimited(tc.asked)
+				})
+				store.add(1, 1)
+				p := dispatch(t, store, sender, Settings{})
+				after(t, 2*tc.want)
+				to := sender.to(1)
+				if len(to) != 3 {
+					t.Fatalf("%d requests, want 3", len(to))
 				}
-				if len(first) != len(errs)+1 || len(third) != 5 {
-					t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
-				}
-				checkBackoff(t, first)
-				checkBackoff(t, third) // it begins anew after a success
+				between(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
 				p.stop()
 			})
 		})
 	}
 }
 
-// When the messenger comes back, chats do not come back together.
-func TestBackoffSpreads(t *testing.T) {
+// Who thaws a chat need not be who has frozen it: the lane goes on at the next poll, and no other one.
+func TestPauseThatSomebodyElseEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats = 200
-		store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
-			if item.Attempts == 1 {
-				return fail(Unreachable)
-			}
-			return nil
-		})
-		for c := range ChatID(chats) {
-			store.add(c)
-		}
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
+			1: {rateLimited(time.Hour)}, 2: {rateLimited(time.Hour)},
+		}))
+		store.add(1, 2)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 5*time.Second)
-		waits := make(map[time.Duration]bool)
-		for c := range ChatID(chats) {
-			to := sender.to(c)
-			waits[to[1].begun.Sub(to[0].begun)] = true
+		after(t, time.Minute+time.Millisecond)
+		store.thaw(1)
+		after(t, time.Second)
+		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if len(waits) < 20 {
-			t.Errorf("%d chats come back at %d moments", chats, len(waits))
+		store.freeze(3, time.Hour) // nor who has frozen it who sends
+		store.add(3)
+		p.Wake(3)
+		after(t, time.Minute)
+		if len(sender.to(3)) != 0 {
+			t.Error("a request for a frozen chat")
 		}
-		p.stop()
-	})
-}
-
-func TestBackoffWhenTakeFails(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chat = ChatID(3)
-		store, sender := newMemory(), newMessenger(t, nil)
-		var tries []time.Time
-		store.onTake = func(context.Context, ChatID) error {
-			if tries = append(tries, time.Now()); len(tries) < 12 {
-				return errAway
-			}
-			return nil
-		}
-		store.add(chat)
-		p := dispatch(t, store, sender, Settings{})
-		after(t, 10*time.Minute)
-		if store.open() != 0 {
-			t.Fatal("the item is not sent")
-		}
-		checkBackoff(t, tries[:12])
-		p.stop()
-	})
-}
-
-// Without a valid token nothing is sent and nothing is lost.
-func TestUnauthorizedKeepsEverything(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chats, items = 3, 4
-		valid := time.Now().Add(time.Hour)
-		store, sender := newMemory(), newMessenger(t, func(context.Context, Item) error {
-			if time.Now().Before(valid) {
-				return fail(Unauthorized)
-			}
-			return nil
-		})
-		for range items {
-			store.add(0, 1, 2)
-		}
-		p := dispatch(t, store, sender, Settings{})
-		after(t, time.Hour-1)
-		if n := store.open(); n != chats*items {
-			t.Errorf("%d items wait, want %d", n, chats*items)
-		}
-		after(t, 26*time.Second+rounding)
-		synctest.Wait()
-		for id := int64(1); id <= chats*items; id++ {
-			if r := store.row(id); r.state != rowSent || r.item.PerhapsSent != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.item.PerhapsSent)
-			}
+		store.thaw(3)
+		after(t, time.Second)
+		if len(sender.to(3)) != 1 {
+			t.Error("no request for the chat that is not frozen any more")
 		}
 		p.stop()
 	})
@@ -258,7 +224,7 @@ func TestGoneParksChat(t *testing.T) {
 				const chat = ChatID(5)
 				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{2: {fail(Gone)}}))
 				store.add(chat, chat, chat, 6)
-				p := dispatch(t, store, sender, Settings{})
+				p, memory := look(t, store, sender, Settings{})
 				for range 60 {
 					after(t, time.Minute)
 					p.Wake(chat)
@@ -267,9 +233,7 @@ func TestGoneParksChat(t *testing.T) {
 				if diff := cmp.Diff([]int64{1, 2}, sender.ids(chat)); diff != "" {
 					t.Errorf("requests while parked (-want +got):\n%s", diff)
 				}
-				if len(p.lanes) != 0 {
-					t.Errorf("%d lanes are kept for parked chats", len(p.lanes))
-				}
+				memory.forgotten(t)
 				after(t, 300*time.Millisecond) // off the poll
 				store.unpark(chat)
 				if woken {
@@ -290,130 +254,35 @@ func TestGoneParksChat(t *testing.T) {
 	}
 }
 
-// The lane goes on at once behind a dead letter, and behind what has become pointless.
+// The lane goes on at once behind a dead letter, and behind what has become pointless, also if they were to be told
+// together.
 func TestWhatEndsDoesNotDelay(t *testing.T) {
 	t.Parallel()
 	for class, end := range map[Class]rowState{Rejected: rowDead, Pointless: rowExpired} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const chat, items = ChatID(5), 30
-				store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
-					if item.ID < items {
-						return &Failure{Class: class, Err: errors.New("can't parse entities")}
+		for _, merge := range []int{1, 64} {
+			t.Run(fmt.Sprint(class, merge), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					const chat, items = ChatID(5), 30
+					store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
+						if m.Row.ID < items {
+							return &Failure{Class: class, Err: errors.New("can't parse entities")}
+						}
+						return nil
+					})
+					store.add(repeat(chat, items)...)
+					begun := time.Now()
+					p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: merge}})
+					synctest.Wait()
+					if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
+						t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
 					}
-					return nil
-				})
-				store.add(repeat(chat, items)...)
-				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{})
-				synctest.Wait()
-				if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
-					t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
-				}
-				if r := store.row(1); r.lastError != "can't parse entities" {
-					t.Errorf("the error of the first is %q", r.lastError)
-				}
-				p.stop()
-			})
-		})
-	}
-}
-
-// One that hangs is cut off, and what waits for its place goes on.
-func TestHangingSender(t *testing.T) {
-	t.Parallel()
-	for timeout, settings := range map[time.Duration]Settings{
-		5 * time.Second:        {Parallel: 1},
-		700 * time.Millisecond: {Parallel: 1, SendTimeout: 700 * time.Millisecond},
-	} {
-		t.Run(timeout.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, item Item) error {
-					if item.Chat == 1 && item.Attempts == 1 {
-						return &Failure{Class: Ambiguous, Err: hang(ctx)}
+					if r := store.row(1); r.lastError != "can't parse entities" {
+						t.Errorf("the error of the first is %q", r.lastError)
 					}
-					return nil
+					p.stop()
 				})
-				store.add(1)
-				begun := time.Now()
-				p := dispatch(t, store, sender, settings)
-				synctest.Wait()
-				store.add(2)
-				p.Wake(2)
-				after(t, time.Minute)
-				if got := sender.to(2)[0].begun.Sub(begun); got != timeout {
-					t.Errorf("the other chat has its turn after %v, want %v", got, timeout)
-				}
-				if r := store.row(1); r.state != rowSent || r.item.PerhapsSent != 1 {
-					t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.item.PerhapsSent)
-				}
-				p.stop()
 			})
-		})
+		}
 	}
-}
-
-// A connection that hangs keeps nobody for long from sending.
-func TestHangingStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		var waiting, take, finish atomic.Bool
-		once := func(ctx context.Context, hung *atomic.Bool) error {
-			if hung.Swap(true) {
-				return nil
-			}
-			return hang(ctx)
-		}
-		store.onWaiting = func(ctx context.Context) error { return once(ctx, &waiting) }
-		store.onTake = func(ctx context.Context, _ ChatID) error { return once(ctx, &take) }
-		store.onFinish = func(ctx context.Context, _ Result) error { return once(ctx, &finish) }
-		store.add(1)
-		p := dispatch(t, store, sender, Settings{Parallel: 1})
-		after(t, 30*time.Second)
-		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 {
-			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
-		}
-		p.stop()
-	})
-}
-
-// What was sent is not sent again because it cannot be written down.
-func TestFinishFails(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chat = ChatID(1)
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{3: {fail(Rejected)}}))
-		back := time.Now().Add(10 * time.Minute)
-		var tries []time.Time
-		store.onFinish = func(_ context.Context, r Result) error {
-			if r.Item.ID == 1 {
-				tries = append(tries, time.Now())
-			}
-			if time.Now().Before(back) {
-				return errAway
-			}
-			return nil
-		}
-		store.add(chat, chat, chat)
-		p := dispatch(t, store, sender, Settings{})
-		for range 10 {
-			after(t, time.Minute-1)
-			p.Wake(chat)
-			if diff := cmp.Diff([]int64{1}, sender.ids(chat)); diff != "" {
-				t.Fatalf("requests while the database is away (-want +got):\n%s", diff)
-			}
-		}
-		after(t, 27*time.Second)
-		checkBackoff(t, tries)
-		if diff := cmp.Diff([]int64{1, 2, 3}, sender.ids(chat)); diff != "" {
-			t.Errorf("requests in the end (-want +got):\n%s", diff)
-		}
-		if r := store.row(1); r.state != rowSent || r.messageID != messageID(1) || r.item.PerhapsSent != 0 {
-			t.Errorf("the item is %s as %d, perhaps sent %d times", r.state, r.messageID, r.item.PerhapsSent)
-		}
-		p.stop()
-	})
 }

@@ -69,28 +69,61 @@ func TestStopLeavesWhatWaits(t *testing.T) {
 	}
 }
 
+// What the pace holds back, and what waits for all lanes to stand still no longer, is left as well.
+func TestStopLeavesWhatIsPaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(1, 1, 2, 2, 3)
+		settings := Settings{PollEvery: seldom.PollEvery, Limits: Limits{
+			Group: []Window{{1, time.Minute}}, Total: []Window{{2, time.Minute}},
+		}}
+		p := dispatch(t, store, sender, settings)
+		synctest.Wait()
+		if took := p.stop(); took != 0 {
+			t.Errorf("stopping takes %v", took)
+		}
+		if n := store.count(rowPlanned); n != 3 {
+			t.Errorf("%d items wait, want 3", n)
+		}
+	})
+}
+
 // There is more to be sent than time to send it, or somebody hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
-	hangFinish := func(ctx context.Context, _ Result) error { return hang(ctx) }
-	hangTake := func(ctx context.Context, _ ChatID) error { return hang(ctx) }
-	hangSend := func(ctx context.Context, _ Item) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
+	hangWriting := func(ctx context.Context, results []Result, _ []Lane) error {
+		if len(results) == 0 {
+			return nil
+		}
+		return hang(ctx)
+	}
+	hangTaking := func(ctx context.Context, _ []Result, lanes []Lane) error {
+		if len(lanes) == 0 {
+			return nil
+		}
+		return hang(ctx)
+	}
+	hangSend := func(ctx context.Context, _ Message) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
 	cases := map[string]struct {
 		settings Settings
-		answer   func(context.Context, Item) error
+		answer   func(context.Context, Message) error
 		set      func(store *memory)
 		most     time.Duration // from the call for the end to the end
 	}{
-		"much to do":               {Settings{}, takes(30 * time.Millisecond), func(*memory) {}, 3 * time.Second},
-		"much to do in no time":    {Settings{}, nil, func(*memory) {}, 3 * time.Second},
-		"much to do, little time":  {Settings{DrainFor: time.Millisecond}, takes(30 * time.Millisecond), func(*memory) {}, time.Millisecond},
-		"sender hangs":             {Settings{}, hangSend, func(*memory) {}, 3 * time.Second},
-		"sender hangs, one by one": {Settings{Parallel: 1}, hangSend, func(*memory) {}, 3 * time.Second},
-		"take hangs":               {Settings{}, nil, func(s *memory) { s.onTake = hangTake }, 3 * time.Second},
-		"waiting hangs":            {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 3 * time.Second},
-		"finish hangs":             {Settings{}, nil, func(s *memory) { s.onFinish = hangFinish }, 5 * time.Second},
-		"finish hangs, one by one": {Settings{Parallel: 1}, nil, func(s *memory) { s.onFinish = hangFinish }, 5 * time.Second},
-		"all hangs":                {Settings{}, hangSend, func(s *memory) { s.onFinish, s.onWaiting = hangFinish, hang }, 5 * time.Second},
+		"much to do":                {Settings{}, takes(30 * time.Millisecond), func(*memory) {}, 3 * time.Second},
+		"much to do in no time":     {Settings{}, nil, func(*memory) {}, 3 * time.Second},
+		"much to do, little time":   {Settings{DrainFor: time.Millisecond}, takes(30 * time.Millisecond), func(*memory) {}, time.Millisecond},
+		"sender hangs":              {Settings{}, hangSend, func(*memory) {}, 3 * time.Second},
+		"sender hangs, one by one":  {Settings{Parallel: 1}, hangSend, func(*memory) {}, 3 * time.Second},
+		"sender hangs for good":     {Settings{}, hangForGood(5 * time.Minute), func(*memory) {}, 4 * time.Second},
+		"taking hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 4 * time.Second},
+		"waiting hangs":             {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 3 * time.Second},
+		"counting hangs":            {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 3 * time.Second},
+		"remembering hangs":         {Settings{Limits: MessengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
+		"writing hangs":             {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 4 * time.Second},
+		"writing hangs, one by one": {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 4 * time.Second},
+		"all hangs":                 {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 4 * time.Second},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,9 +145,9 @@ func TestStopIsBounded(t *testing.T) {
 				if n := store.open() + store.count(rowSent); n != items+500 {
 					t.Errorf("of %d items %d are left or sent", items+500, n)
 				}
-				before := len(sender.requests)
+				before := len(sender.all())
 				after(t, time.Hour)
-				if n := len(sender.requests); n != before {
+				if n := len(sender.all()); n != before {
 					t.Errorf("%d requests after the end", n-before)
 				}
 			})
@@ -123,13 +156,13 @@ func TestStopIsBounded(t *testing.T) {
 }
 
 // A result that cannot be written down when the dispatcher stops is counted as perhaps sent by the next one.
-func TestStopWhileFinishFails(t *testing.T) {
+func TestStopWhileWritingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		away := true
-		store.onFinish = func(context.Context, Result) error {
-			if away {
+		store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+			if away && len(results) > 0 {
 				return errAway
 			}
 			return nil
@@ -137,17 +170,41 @@ func TestStopWhileFinishFails(t *testing.T) {
 		store.add(1, 1)
 		p := dispatch(t, store, sender, Settings{})
 		after(t, 10*time.Second)
-		p.stop()
+		between(t, "stopping", p.stop(), 4*time.Second, 4*time.Second)
 		away = false
 		next := dispatch(t, store, sender, Settings{})
 		after(t, time.Second)
 		if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if r := store.row(1); r.state != rowSent || r.item.PerhapsSent != 1 {
-			t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.item.PerhapsSent)
+		if r := store.row(1); r.state != rowSent || r.PerhapsSent != 1 {
+			t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.PerhapsSent)
 		}
 		next.stop()
+	})
+}
+
+// What is taken when the time for requests is over is not sent any more, and nobody has to think that it was.
+func TestStopWhileTakingIsSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
+			if len(lanes) > 0 {
+				return pass(ctx, 3500*time.Millisecond)
+			}
+			return nil
+		}
+		store.add(1, 2)
+		p := dispatch(t, store, sender, Settings{})
+		synctest.Wait()
+		between(t, "stopping", p.stop(), 3500*time.Millisecond, 3500*time.Millisecond)
+		if n := len(sender.all()); n != 0 {
+			t.Errorf("%d requests, want none", n)
+		}
+		if n := store.count(rowPlanned); n != 2 {
+			t.Errorf("%d items wait, want 2", n)
+		}
 	})
 }
 
@@ -164,30 +221,41 @@ func TestStopBeforeStart(t *testing.T) {
 	})
 }
 
-// A wake that comes together with the end is still followed.
+// A wake that comes together with the end is still followed, unless nobody knows yet what was sent lately.
 func TestStopFollowsWakes(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, nil)
-		store.add(1, 1, 2)
-		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{})
-		d.Wake(1, 2)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := d.Run(ctx); err != nil {
-			t.Errorf("Run ends with %v", err)
-		}
-		if n := store.open(); n != 0 {
-			t.Errorf("%d items are left, want 0", n)
-		}
-	})
+	for name, tc := range map[string]struct {
+		limits Limits
+		left   int
+	}{
+		"no limits": {Limits{}, 0},
+		"limits":    {MessengerLimits(), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				store.add(1, 1, 2)
+				d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{Limits: tc.limits})
+				d.Wake(Lane{Chat: 1}, Lane{Chat: 2})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if err := d.Run(ctx, hold(1)); err != nil {
+					t.Errorf("Run ends with %v", err)
+				}
+				if n := store.open(); n != tc.left {
+					t.Errorf("%d items are left, want %d", n, tc.left)
+				}
+			})
+		})
+	}
 }
 
 // A request that ends well just when it is cut off is written down.
 func TestStopWritesDownTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, func(ctx context.Context, _ Item) error {
+		store, sender := newMemory(), newMessenger(t, func(ctx context.Context, _ Message) error {
 			<-ctx.Done()
 			return nil
 		})
@@ -200,5 +268,28 @@ func TestStopWritesDownTheLast(t *testing.T) {
 		if r := store.row(1); r.state != rowSent || r.messageID != messageID(1) {
 			t.Errorf("the item is %s as message %d, want sent", r.state, r.messageID)
 		}
+	})
+}
+
+// A dispatcher that has stopped can be run again, with a lease of its own.
+func TestRunAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		p := dispatch(t, store, sender, seldom)
+		for epoch := int64(1); epoch <= 3; epoch++ {
+			store.add(1)
+			p.Wake(1)
+			synctest.Wait()
+			p.stop()
+			store.add(1) // while nobody dispatches
+			store.handOver(epoch + 1)
+			p = run(t, p.Dispatcher, hold(epoch+1))
+			synctest.Wait()
+			if diff := cmp.Diff(sequence(1, 2*epoch), sender.ids(1)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		}
+		p.stop()
 	})
 }

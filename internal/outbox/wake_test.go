@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // seldom keeps the poll from finding what a wake has to tell.
@@ -18,44 +20,75 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 	const chat = ChatID(1)
 	moments := map[string]func(store *memory, sender *messenger, come func()){
 		"before the item is taken": func(store *memory, _ *messenger, come func()) {
-			store.onTake = func(context.Context, ChatID) error { come(); return nil }
+			store.onAdvance = func(context.Context, []Result, []Lane) error { come(); return nil }
+		},
+		"when the item has been taken": func(store *memory, _ *messenger, come func()) {
+			store.afterAdvance = func([]Turn) error { come(); return nil }
+		},
+		"when what was taken is not known": func(store *memory, _ *messenger, come func()) {
+			first := true
+			store.afterAdvance = func([]Turn) error {
+				if !first {
+					return nil
+				}
+				first = false
+				come()
+				return errAway
+			}
 		},
 		"while it is sent": func(_ *memory, sender *messenger, come func()) {
-			sender.answer = func(ctx context.Context, item Item) error {
+			sender.answer = func(ctx context.Context, m Message) error {
 				come()
-				return takes(time.Second)(ctx, item)
+				return takes(time.Second)(ctx, m)
 			}
 		},
 		"when it has been sent": func(store *memory, _ *messenger, come func()) {
-			store.onFinish = func(context.Context, Result) error { come(); return nil }
-		},
-		"when nothing was found": func(store *memory, _ *messenger, come func()) {
-			store.afterTake = func(_ ChatID, item *Item) {
-				if item == nil {
+			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+				if len(results) > 0 {
 					come()
 				}
+				return nil
+			}
+		},
+		"when that cannot be written down": func(store *memory, _ *messenger, come func()) {
+			away := 3
+			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+				if away--; len(results) > 0 && away > 0 {
+					come()
+					return errAway
+				}
+				return nil
+			}
+		},
+		"when nothing was found": func(store *memory, _ *messenger, come func()) {
+			store.afterAdvance = func(turns []Turn) error {
+				if len(turns) > 0 && turns[0].Message == nil {
+					come()
+				}
+				return nil
 			}
 		},
 		"when the chat is rate limited": func(_ *memory, sender *messenger, come func()) {
-			sender.answer = func(_ context.Context, item Item) error {
-				if come(); item.Attempts == 1 {
+			sender.answer = func(_ context.Context, m Message) error {
+				if come(); m.Row.Attempts == 1 {
 					return rateLimited(time.Second)
 				}
 				return nil
 			}
 		},
 		"when the chat is gone": func(store *memory, sender *messenger, come func()) {
-			sender.answer = func(_ context.Context, item Item) error {
-				if item.ID == 1 && item.Attempts == 1 {
+			sender.answer = func(_ context.Context, m Message) error {
+				if m.Row.ID == 1 && m.Row.Attempts == 1 {
 					return fail(Gone)
 				}
 				return nil
 			}
-			store.afterTake = func(chat ChatID, item *Item) {
-				if item == nil {
+			store.afterAdvance = func([]Turn) error {
+				if store.isParked(chat) {
 					store.unpark(chat)
 					come()
 				}
+				return nil
 			}
 		},
 	}
@@ -102,6 +135,11 @@ func TestWakesAreNotLost(t *testing.T) {
 			all.Go(func() {
 				for i := range items {
 					c := ChatID((w + i) % chats)
+					if i%3 == 0 {
+						store.put(row{chat: c, action: Toast})
+						p.WakeToasts(c)
+						continue
+					}
 					store.add(c)
 					p.Wake(c)
 				}
@@ -134,9 +172,10 @@ func TestPollFindsItems(t *testing.T) {
 				}
 				after(t, every/3)
 				store.add(1, 2, 2)
+				store.put(row{chat: 3, action: Toast})
 				after(t, every-every/3-1)
-				if n := store.open(); n != 3 {
-					t.Errorf("%d items are open before the poll, want 3", n)
+				if n := store.open(); n != 4 {
+					t.Errorf("%d items are open before the poll, want 4", n)
 				}
 				after(t, 1)
 				if n := store.open(); n != 0 {
@@ -148,62 +187,60 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
+// The store is asked again at the usual pace after a failure, however long that has taken, and that it fails is said
+// once.
 func TestPollFails(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]func(context.Context) error{
+		"at once":    func(context.Context) error { return errAway },
+		"by hanging": hang,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
+				back := time.Now().Add(time.Minute)
+				store.onWaiting = func(ctx context.Context) error {
+					if time.Now().Before(back) {
+						return away(ctx)
+					}
+					return nil
+				}
+				store.onSurvey = store.onWaiting
+				store.add(1)
+				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), hold(1))
+				after(t, time.Minute-1)
+				if store.open() != 1 {
+					t.Error("the item is sent although nobody knows of it")
+				}
+				after(t, 12*time.Second)
+				if store.open() != 0 {
+					t.Error("the item is not found when the database is back")
+				}
+				if n := book.from(slog.LevelWarn); n != 2 {
+					t.Errorf("%d lines in the log, want one about looking and one about counting", n)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Where looking takes long, it does not take all of the store's time.
+func TestPollGivesTheStoreRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		back := time.Now().Add(time.Minute)
-		store.onWaiting = func(context.Context) error {
-			if time.Now().Before(back) {
-				return errAway
-			}
-			return nil
+		var begun []time.Duration
+		start := time.Now()
+		store.onWaiting = func(ctx context.Context) error {
+			begun = append(begun, time.Since(start))
+			return pass(ctx, 500*time.Millisecond)
 		}
-		store.add(1)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, time.Minute-1)
-		if store.open() != 1 {
-			t.Error("the item is sent although nobody knows of it")
-		}
-		after(t, time.Second)
-		if store.open() != 0 {
-			t.Error("the item is not found when the database is back")
-		}
-		p.stop()
-	})
-}
-
-// Nothing stays in memory of chats that have nothing to say.
-func TestIdleLanesAreForgotten(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const chats = 1000
-		store, sender := newMemory(), newMessenger(t, func(_ context.Context, item Item) error {
-			if item.Attempts > 1 {
-				return nil
-			}
-			switch item.ID % 5 {
-			case 0:
-				return fail(Unreachable)
-			case 1:
-				return rateLimited(time.Second)
-			case 2:
-				return fail(Rejected)
-			default:
-				return nil
-			}
-		})
-		p := dispatch(t, store, sender, Settings{})
-		for c := range ChatID(chats) {
-			store.add(c)
-			p.Wake(c, c+chats) // and of chats that have nothing at all
-		}
-		after(t, time.Minute)
-		if store.open() != 0 {
-			t.Errorf("%d items are open", store.open())
-		}
-		if len(p.lanes) != 0 || len(p.ready) != 0 || len(p.woken) != 0 || p.running != 0 {
-			t.Errorf("kept: %d lanes, %d of them ready, %d running, %d chats woken", len(p.lanes), len(p.ready), p.running, len(p.woken))
+		after(t, 12*time.Second)
+		if diff := cmp.Diff([]time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, begun); diff != "" {
+			t.Errorf("looks (-want +got):\n%s", diff)
 		}
 		p.stop()
 	})
@@ -218,23 +255,20 @@ func TestWakeNeverBlocks(t *testing.T) {
 		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{})
 		for range 1000 {
 			store.add(1, 2)
-			d.Wake(1)
-			d.Wake(2, 3)
+			store.put(row{chat: 2, action: Toast})
+			d.Wake(Lane{Chat: 1})
+			d.Wake(Lane{Chat: 2}, Lane{Chat: 3})
+			d.Wake(Lane{Chat: 2, Toasts: true})
 			d.Wake()
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- d.Run(ctx) }()
+		p := run(t, d, hold(1))
 		synctest.Wait()
 		if store.open() != 0 {
 			t.Error("wakes from before Run are lost")
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run ends with %v", err)
-		}
+		p.stop()
 		for range 1000 {
-			d.Wake(1, 2)
+			d.Wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 1, Toasts: true})
 		}
 	})
 }
@@ -244,15 +278,22 @@ func TestWakeWhileAllHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
-		sender := newMessenger(t, func(ctx context.Context, _ Item) error {
+		sender := newMessenger(t, func(ctx context.Context, _ Message) error {
 			return &Failure{Class: Ambiguous, Err: hang(ctx)}
 		})
-		store.onWaiting, store.onFinish = hang, func(ctx context.Context, _ Result) error { return hang(ctx) }
+		store.onWaiting = hang
+		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
+			if len(results) > 0 {
+				return hang(ctx)
+			}
+			return nil
+		}
 		p := dispatch(t, store, sender, Settings{Parallel: 2})
 		begun := time.Now()
 		for c := range ChatID(1000) {
 			store.add(c)
 			p.Wake(c)
+			p.WakeToasts(c)
 		}
 		if waited := time.Since(begun); waited != 0 {
 			t.Errorf("Wake blocks for %v", waited)

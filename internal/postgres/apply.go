@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -42,11 +43,20 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	if err := queueNotices(&batch, c); err != nil {
 		return err
 	}
-	batch.Queue(`UPDATE chats SET parked_at = NULL WHERE id = $1 AND parked_at IS NOT NULL`, c.Chat)
+	// who was heard of can be written to, perhaps; that is tried once a minute
+	batch.Queue(`
+		UPDATE chats SET parked_at = NULL, frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
+		    THEN greatest(frozen_until, parked_at + interval '1 minute') ELSE frozen_until END
+		WHERE id = $1 AND parked_at IS NOT NULL`, c.Chat)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
-	s.committed(c.Chat)
+	if c.Notice != nil || c.Card != nil {
+		s.told(c.Chat)
+	}
+	if c.Button != "" {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Toasts: true})
+	}
 	return nil
 }
 
@@ -96,9 +106,9 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
 		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
 		)
-		INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, expires_at, match_id)
-		SELECT $16, $17, $18::jsonb || jsonb_build_object('number', match.number),
-		       nullif($19::bigint, 0), nullif($20::bigint, 0), $21, match.id
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
+		       nullif($21::bigint, 0), nullif($22::bigint, 0), $23, match.id
 		FROM match`
 	payload, err := encode(c.Notice)
 	if err != nil {
@@ -114,8 +124,8 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
-		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread,
-		expiry(c, c.Notice.Lifetime()))
+		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee,
+		c.ReplyTo, c.Thread, expiry(c, c.Notice.Purpose().Lifetime()))
 	return nil
 }
 
@@ -145,9 +155,9 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, expires_at)
-			VALUES ($1, $2, $3, 'toast', $4, $5)`,
-			c.Chat, c.Toast.Kind(), payload, c.Button, expiry(c, ranking.ToastLifetime))
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, $8)`,
+			c.Chat, c.Key, c.Toast.Kind(), c.Toast.Purpose(), payload, c.Addressee, c.Button, expiry(c, ranking.ToastLifetime))
 	}
 	if c.Notice != nil && c.Match == nil {
 		payload, err := encode(c.Notice)
@@ -155,31 +165,36 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id, expires_at)
-			VALUES ($1, $2, $3, nullif($4::bigint, 0), nullif($5::bigint, 0), $6)`,
-			c.Chat, c.Notice.Kind(), payload, c.ReplyTo, c.Thread, expiry(c, c.Notice.Lifetime()))
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), $9)`,
+			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
+			expiry(c, c.Notice.Purpose().Lifetime()))
 	}
 	if c.Card != nil {
-		return queueCard(batch, c.Chat, *c.Card)
+		return queueCard(batch, c, *c.Card)
 	}
 	return nil
 }
 
 // queueCard has the card of a match say something else. What has not been sent yet is sent as it is to be; a message
-// that is there, or perhaps on its way, is edited.
-func queueCard(batch *pgx.Batch, chat ranking.ChatID, card ranking.Card) error {
+// that is there, or perhaps on its way, is edited, for as long as it takes. Whoever tells the match again, together
+// with others, finds in the row of the card what the card says.
+func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
 	payload, err := encode(card.Notice)
 	if err != nil {
 		return err
 	}
 	batch.Queue(`
-		WITH waiting AS (
-		    UPDATE outbox SET payload = $4
-		    WHERE chat_id = $1 AND match_id = $2 AND kind = $3 AND state = 'planned'
-		    RETURNING 1)
-		INSERT INTO outbox (chat_id, kind, payload, action, match_id)
-		SELECT $1, $3, $4, 'edit', $2 WHERE NOT EXISTS (SELECT FROM waiting)`,
-		chat, card.Match, card.Notice.Kind(), payload)
+		WITH card AS (
+		    UPDATE outbox SET payload = $5
+		    WHERE match_id = $2 AND chat_id = $1 AND kind = $3 AND action = 'send'
+		    RETURNING state)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, match_id, supersede_key)
+		SELECT $1, $6, $3, $4, $5, 'edit', $2, 'card:' || $2::bigint
+		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key`,
+		c.Chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, c.Key)
 	return nil
 }
 

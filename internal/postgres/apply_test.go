@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -18,6 +19,7 @@ func TestApplyMatch(t *testing.T) {
 	exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 	snap := w.read(t, alice, bob)
 	c := match(snap, "m:-100:7")
+	c.Addressee = "Alice"
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +38,9 @@ func TestApplyMatch(t *testing.T) {
 		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo || ' ' || best_elo || ' ' || start_elo
 			|| ' ' || played || won || drawn || lost || ' ' || streak || ' ' || name || ' v' || version, ', ' ORDER BY elo DESC)
 			FROM group_players`: "a1516 1516 1500 1100 1 Alice v1, b1484 1500 1500 1001 -1 Bob v1",
-		`SELECT kind || ' ' || state || ' ' || reply_to || ' ' || thread_id || ' ' || (payload->>'number') FROM outbox
-			WHERE $1::bigint + $2::bigint > 0`: "match_recorded planned 7 8 1",
+		`SELECT kind || ' ' || state || ' ' || reply_to || ' ' || thread_id || ' ' || (payload->>'number') || ' ' || key || ' ' || purpose
+			|| ' ' || addressee FROM outbox
+			WHERE $1::bigint + $2::bigint > 0`: "match_recorded planned 7 8 1 m:-100:7 outcome Alice",
 		`SELECT last_match_number || ' ' || (SELECT parked_at IS NULL FROM chats) || ' ' || (SELECT key FROM handled_commands)
 			FROM groups WHERE $1::bigint + $2::bigint > 0`: "1 true m:-100:7",
 	} {
@@ -57,7 +60,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	snap := w.read(t, alice)
-	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: ranking.Refusal{Code: ranking.NoDraws}}
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: ranking.RankingPage{}, Addressee: "Alice"}
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +79,46 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	if err := w.store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("joined twice: %v", err)
 	}
-	got := values[string](t, w.pool, `SELECT kind || ' ' || coalesce(reply_to, 0) || ' ' || coalesce(thread_id, 0) FROM outbox ORDER BY id`)
-	if diff := cmp.Diff([]string{"refusal 0 0", "joined 0 0"}, got); diff != "" {
+	got := values[string](t, w.pool, `
+		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, '')) FROM outbox ORDER BY id`)
+	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
 	if got := w.told.Load(); got != 2 {
 		t.Errorf("committed was called %d times", got)
+	}
+}
+
+// TestHeardOf: a command has its chat tried again that the bot could not write to, but not twice in a minute.
+func TestHeardOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		parked, frozen string // how long ago, and for how much longer
+		want           string // for how many seconds nothing is sent
+	}{
+		"not parked":               {"", "", ""},
+		"frozen":                   {"", "1 hour", "3600"},
+		"parked long ago":          {"61 seconds", "", ""},
+		"parked long ago, frozen":  {"61 seconds", "1 hour", "3600"},
+		"just parked":              {"10 seconds", "", "50"},
+		"just parked, frozen":      {"10 seconds", "1 hour", "3600"},
+		"just parked, frozen less": {"10 seconds", "30 seconds", "50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice)
+			exec(t, w.pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
+				tc.parked, tc.frozen)
+			if err := w.store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+				t.Fatal(err)
+			}
+			if value[bool](t, w.pool, `SELECT parked_at IS NOT NULL FROM chats`) {
+				t.Error("it is parked")
+			}
+			if got := value[string](t, w.pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
+				t.Errorf("it is frozen for %s s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 
@@ -138,7 +175,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 			exec(t, w.pool, tc.sql)
 			before, told := w.contents(t), w.told.Load()
-			cold := postgres.NewStore(open(t, w.pool.Config().ConnString()), func(ranking.ChatID) { w.told.Add(1) })
+			cold := postgres.NewStore(open(t, w.pool.Config().ConnString()), func(outbox.Lane) { w.told.Add(1) })
 			for temperature, store := range map[string]*postgres.Store{"cold": cold, "warm": w.store} {
 				if err := store.Apply(t.Context(), c); !tc.want(err) {
 					t.Errorf("%s: error is %v", temperature, err)

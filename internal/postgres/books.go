@@ -29,7 +29,7 @@ func (b books) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranki
 	const sql = `
 		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
 		FROM groups g JOIN chats c ON c.id = g.chat_id
-		WHERE $1::bigint = 0 OR c.telegram_chat_id = $1
+		WHERE $1::bigint = 0 OR c.id = ` + thisChat + `
 		ORDER BY g.id`
 	rows, err := b.tx.Query(ctx, sql, chat)
 	if err != nil {

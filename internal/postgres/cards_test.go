@@ -2,7 +2,9 @@ package postgres_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,7 +23,14 @@ func newCards(t *testing.T) cards {
 	t.Helper()
 	w := newWorld(t, alice, bob)
 	w.play(t, "1", alice, bob)
-	return cards{w, mail{postgres.NewOutbox(w.pool), w.pool}}
+	return cards{w, w.mail(t)}
+}
+
+// mail returns the outbox of the world, with the lease for it.
+func (w *world) mail(t *testing.T) mail {
+	t.Helper()
+	exec(t, w.pool, theLease)
+	return mail{postgres.NewOutbox(w.pool), w.pool}
 }
 
 // change has the card of match 1 say that its number is n.
@@ -34,7 +43,7 @@ func (c cards) change(t *testing.T, key string, n int) {
 }
 
 // rows are what is in the outbox, sent or not.
-func (c cards) rows(t *testing.T) []string {
+func (c cards) says(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, c.world.pool, `
 		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' says ' || (payload->>'number')
@@ -43,23 +52,23 @@ func (c cards) rows(t *testing.T) []string {
 
 func (c cards) mustHave(t *testing.T, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, c.rows(t)); diff != "" {
+	if diff := cmp.Diff(want, c.says(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
 }
 
 // messages are those that tell of a match.
-const messages = `SELECT m::text FROM match_messages m ORDER BY 1`
+const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
 
-// send takes the next item and says that it was sent as this message.
-func (c cards) send(t *testing.T, message int64) *outbox.Item {
+// send takes what is next and says that it was sent as this message.
+func (c cards) send(t *testing.T, message int64) outbox.Message {
 	t.Helper()
-	item := c.take(t, 1)
-	if item == nil {
+	taken := c.take(t, 1)
+	if taken == nil {
 		t.Fatal("there is nothing to be sent")
 	}
-	c.finish(t, outbox.Result{Item: *item, MessageID: message})
-	return item
+	c.finish(t, sentAs(*taken, message))
+	return *taken
 }
 
 // TestCardThatWaits: what has not been sent yet is sent as it is to be.
@@ -70,8 +79,8 @@ func TestCardThatWaits(t *testing.T) {
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
 	c.mustHave(t, "send planned match_recorded 1 says 33")
-	if item := c.take(t, 1); item.Action != outbox.Send || item.Edits != 0 || item.ReplyTo != 7 || item.Thread != 8 {
-		t.Errorf("took %+v", item)
+	if m := c.mustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
+		t.Errorf("took %+v", m)
 	}
 }
 
@@ -79,22 +88,26 @@ func TestCardThatWaits(t *testing.T) {
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	item := c.take(t, 1)
+	card := c.mustTake(t, 1, 1)
 	c.change(t, "2", 22)
-	c.mustHave(t, "send sending match_recorded 1 says 1", "edit planned match_recorded 1 says 22")
+	c.mustHave(t, "send sending match_recorded 1 says 22", "edit planned match_recorded 1 says 22")
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sending match_recorded 1 says 1", "edit planned match_recorded 1 says 33")
-	c.finish(t, outbox.Result{Item: *item, MessageID: 71})
+	c.mustHave(t, "send sending match_recorded 1 says 33", "edit planned match_recorded 1 says 33")
+	c.finish(t, sentAs(card, 71))
 	edit := c.take(t, 1)
-	want := &outbox.Item{
-		ID: 3, Chat: 1, Action: outbox.Edit, Edits: 71, To: -100, Language: "en", Kind: ranking.KindMatchRecorded, Attempts: 1,
+	want := outbox.Message{
+		Lane: chat(1), To: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, Known: "print 71", Count: 1,
+		Row:   outbox.Item{Key: "3", Kind: ranking.KindMatchRecorded, Attempts: 1},
+		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
 	}
-	var says ranking.MatchRecorded
-	if err := json.Unmarshal(edit.Payload, &says); err != nil || says.Number != 33 {
-		t.Errorf("the edit says %s (%v)", edit.Payload, err)
+	for _, item := range append(edit.Items, edit.Row) {
+		var says ranking.MatchRecorded
+		if err := json.Unmarshal(item.Payload, &says); err != nil || says.Number != 33 {
+			t.Errorf("the edit says %s (%v)", item.Payload, err)
+		}
 	}
-	edit.Payload, want.ID = nil, edit.ID
-	if diff := cmp.Diff(want, edit); diff != "" {
+	want.Row.ID, edit.Row.Payload, edit.Items[0].Payload = edit.Row.ID, nil, nil
+	if diff := cmp.Diff(&want, edit); diff != "" {
 		t.Errorf("edit (-want +got):\n%s", diff)
 	}
 }
@@ -106,19 +119,56 @@ func TestCardThatWasSent(t *testing.T) {
 	c.send(t, 71)
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sent match_recorded 1 says 1", "edit planned match_recorded 1 says 33")
-	item := c.take(t, 1)
+	c.mustHave(t, "send sent match_recorded 1 says 33", "edit planned match_recorded 1 says 33")
+	first := *c.take(t, 1)
 	c.change(t, "4", 44)
 	c.change(t, "5", 55)
-	c.mustHave(t, "send sent match_recorded 1 says 1", "edit sending match_recorded 1 says 33",
+	c.mustHave(t, "send sent match_recorded 1 says 55", "edit sending match_recorded 1 says 33",
 		"edit planned match_recorded 1 says 55")
-	c.finish(t, outbox.Result{Item: *item, MessageID: item.Edits})
-	if last := c.send(t, 71); last.Edits != 71 {
+	c.finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
+	c.mustYield(t, messages, "-100 71 1 first")
+	if last := c.send(t, 71); last.Target != 71 || last.Known != "first" {
 		t.Errorf("the last edit is %+v", last)
 	}
-	c.mustHave(t, "send sent match_recorded 1 says 1", "edit sent match_recorded 1 says 33",
+	c.mustHave(t, "send sent match_recorded 1 says 55", "edit sent match_recorded 1 says 33",
 		"edit sent match_recorded 1 says 55")
-	c.mustYield(t, messages, "(-100,71,1)")
+	c.mustYield(t, messages, "-100 71 1 print 71")
+}
+
+// TestEditThatWasTried: what has been tried once is not superseded, since it may have arrived.
+func TestEditThatWasTried(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	r := failed(*c.take(t, 1), outbox.Unreachable)
+	r.Pause = 0
+	c.finish(t, r)
+	c.change(t, "3", 33)
+	c.change(t, "4", 44)
+	c.mustHave(t, "send sent match_recorded 1 says 44", "edit planned match_recorded 1 says 22", "edit planned match_recorded 1 says 44")
+	for range 2 { // each says what the card is to say by now
+		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
+			t.Errorf("the edit says %s, want 44", edit.Items[0].Payload)
+		}
+	}
+}
+
+// TestEditsWaitForever: what a card says is put right, however late.
+func TestEditsWaitForever(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	changes := ranking.Changes{
+		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
+		Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}},
+	}
+	if err := c.store.Apply(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+	if edit := c.take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
+		t.Errorf("took %+v", edit)
+	}
 }
 
 // TestCardOfAnotherMatch: neither other matches' cards nor other notices that name a match are taken for the card.
@@ -129,19 +179,46 @@ func TestCardOfAnotherMatch(t *testing.T) {
 	c.play(t, "2", bob, alice)
 	exec(t, c.world.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sent match_recorded 1 says 1", "send planned match_recorded 2 says 2", "send planned other 1 says 9",
+	c.mustHave(t, "send sent match_recorded 1 says 33", "send planned match_recorded 2 says 2", "send planned other 1 says 9",
 		"edit planned match_recorded 1 says 33")
 }
 
 // TestCardIsTakenMeanwhile has a card begin to be sent while it is changed: it is edited then.
 func TestCardIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
+	for state, finish := range map[string]string{"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71"} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			c := newCards(t)
+			dispatcher := begin(t, c.world.pool)
+			if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET attempts = 1, state = $1`+finish, state); err != nil {
+				t.Fatal(err)
+			}
+			changes := ranking.Changes{Key: "2", Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}}
+			changed := start(func() error { return c.store.Apply(t.Context(), changes) })
+			await(t, c.world.pool, blocked)
+			if err := dispatcher.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, changed); err != nil {
+				t.Fatal(err)
+			}
+			c.mustHave(t, "send "+state+" match_recorded 1 says 22", "edit planned match_recorded 1 says 22")
+		})
+	}
+}
+
+// TestEditIsTakenMeanwhile has the edit of a card begin while the card is changed once more: it is edited again.
+func TestEditIsTakenMeanwhile(t *testing.T) {
+	t.Parallel()
 	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
 	dispatcher := begin(t, c.world.pool)
-	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1`); err != nil {
+	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`); err != nil {
 		t.Fatal(err)
 	}
-	changes := ranking.Changes{Key: "2", Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}}
+	changes := ranking.Changes{Key: "3", Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}}
 	changed := start(func() error { return c.store.Apply(t.Context(), changes) })
 	await(t, c.world.pool, blocked)
 	if err := dispatcher.Commit(t.Context()); err != nil {
@@ -150,32 +227,41 @@ func TestCardIsTakenMeanwhile(t *testing.T) {
 	if err := receive(t, changed); err != nil {
 		t.Fatal(err)
 	}
-	c.mustHave(t, "send sending match_recorded 1 says 1", "edit planned match_recorded 1 says 22")
+	c.mustHave(t, "send sent match_recorded 1 says 33", "edit sending match_recorded 1 says 22", "edit planned match_recorded 1 says 33")
 }
 
 // TestTakeWaitsForTheChange is the other way round: what is taken says what the change has made of it.
 func TestTakeWaitsForTheChange(t *testing.T) {
 	t.Parallel()
-	c := newCards(t)
-	changer := begin(t, c.world.pool)
-	if _, err := changer.Exec(t.Context(), `UPDATE outbox SET payload = '{"number": 22}'`); err != nil {
-		t.Fatal(err)
-	}
-	taken := make(chan *outbox.Item, 1)
-	failed := start(func() error {
-		item, err := c.Take(t.Context(), 1)
-		taken <- item
-		return err
-	})
-	await(t, c.world.pool, blocked)
-	if err := changer.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := receive(t, failed); err != nil {
-		t.Fatal(err)
-	}
-	if item := receive(t, taken); item == nil || string(item.Payload) != `{"number": 22}` {
-		t.Errorf("took %+v", item)
+	for _, action := range []outbox.Action{outbox.Send, outbox.Edit} {
+		t.Run(string(action), func(t *testing.T) {
+			t.Parallel()
+			c := newCards(t)
+			if action == outbox.Edit {
+				c.send(t, 71)
+				c.change(t, "2", 11)
+			}
+			changer := begin(t, c.world.pool)
+			if _, err := changer.Exec(t.Context(), `UPDATE outbox SET payload = '{"number": 22}'`); err != nil {
+				t.Fatal(err)
+			}
+			taken := make(chan []outbox.Turn, 1)
+			failed := start(func() error {
+				turns, err := c.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds)
+				taken <- turns
+				return err
+			})
+			await(t, c.world.pool, blocked)
+			if err := changer.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, failed); err != nil {
+				t.Fatal(err)
+			}
+			if m := receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
+				t.Errorf("took %+v", m)
+			}
+		})
 	}
 }
 
@@ -184,20 +270,20 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	item := c.take(t, 1)
+	card := c.mustTake(t, 1, 1)
 	exec(t, c.world.pool, `UPDATE chats SET telegram_chat_id = -1000100`) // while the request is under way
-	c.finish(t, outbox.Result{Item: *item, MessageID: 71})
-	c.finish(t, outbox.Result{Item: *item, MessageID: 72}) // finished already
-	c.mustYield(t, messages, "(-100,71,1)")
+	c.finish(t, sentAs(card, 71))
+	c.finish(t, sentAs(card, 72)) // finished already
+	c.mustYield(t, messages, "-100 71 1 print 71")
 	c.change(t, "2", 22)
-	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Edits != 0 || edit.To != -1000100 {
+	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.To != -1000100 || len(edit.Items) != 1 {
 		t.Errorf("took %+v", edit)
 	}
-	c.mustYield(t, messages, "(-100,71,1)")
+	c.mustYield(t, messages, "-100 71 1 print 71")
 	exec(t, c.world.pool, `INSERT INTO match_messages VALUES (-1000100, 5, 1), (-1000100, 3, 1), (-200, 99, 1)`)
 	c.change(t, "3", 33)
-	if edit := c.take(t, 1); edit.Edits != 5 {
-		t.Errorf("edits %d, want the newest message of the chat as it is now", edit.Edits)
+	if edit := c.take(t, 1); edit.Target != 5 || len(edit.Items) != 1 || edit.Items[0].ID != edit.Row.ID {
+		t.Errorf("it is %+v, want an edit of the newest message of the chat as it is now", edit)
 	}
 }
 
@@ -208,9 +294,10 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	exec(t, c.world.pool, `UPDATE outbox SET match_id = NULL`)
 	exec(t, c.world.pool, `INSERT INTO outbox (chat_id, kind, payload, action, match_id, callback_query_id) VALUES
 		(1, 'match_recorded', '{"number": 1}', 'edit', 1, NULL), (1, 'refusal', '{}', 'toast', NULL, 'press')`)
-	for _, message := range []int64{71, 72, 73} {
+	for _, message := range []int64{71, 72} {
 		c.send(t, message)
 	}
+	c.finish(t, sentAs(*c.turn(t, toasts(1)).Message, 73))
 	if n := value[int](t, c.world.pool, `SELECT count(*) FROM match_messages`); n != 0 {
 		t.Errorf("%d messages tell of a match", n)
 	}
@@ -222,19 +309,30 @@ func TestToast(t *testing.T) {
 	c := newCards(t)
 	c.send(t, 71)
 	refusal := ranking.Refusal{Code: ranking.NotYours, Number: 1}
+	var woken []outbox.Lane
+	store := postgres.NewStore(c.world.pool, func(l outbox.Lane) { woken = append(woken, l) })
 	for _, changes := range []ranking.Changes{
 		{Key: "c:1", Chat: 1, Button: "press 1", Toast: refusal},
-		{Key: "c:2", Chat: 1, Button: "press 2", Toast: refusal, Notice: refusal, ReplyTo: 7},
+		{Key: "c:2", Chat: 1, Button: "press 2", Toast: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
 	} {
-		if err := c.store.Apply(t.Context(), changes); err != nil {
+		if err := store.Apply(t.Context(), changes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.mustYield(t, `
-		SELECT concat_ws(' ', action, state, kind, payload->>'code', callback_query_id, reply_to)
-		FROM outbox WHERE state = 'planned' ORDER BY id`,
-		"toast planned refusal not_yours press 1", "toast planned refusal not_yours press 2", "send planned refusal not_yours 7")
-	if item := c.take(t, 1); item.Action != outbox.Toast || item.Button != "press 1" || item.To != -100 || item.Edits != 0 {
-		t.Errorf("took %+v", item)
+	if diff := cmp.Diff([]outbox.Lane{toasts(1), chat(1), toasts(1)}, woken); diff != "" {
+		t.Errorf("lanes that are woken (-want +got):\n%s", diff)
 	}
+	c.mustYield(t, `
+		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
+		FROM outbox WHERE state = 'planned' ORDER BY id`,
+		"toast c:1 planned refusal outcome not_yours press 1", "toast c:2 planned refusal outcome not_yours press 2 Bob",
+		"send c:2 planned refusal outcome not_yours 7 Bob")
+	for _, button := range []string{"press 1", "press 2"} {
+		m := c.turn(t, toasts(1)).Message
+		if m == nil || m.Action != outbox.Toast || m.Row.Button != button || m.To != -100 || m.Target != 0 || len(m.Items) != 1 {
+			t.Fatalf("took %+v", m)
+		}
+		c.finish(t, sentAs(*m, 0))
+	}
+	c.mustTake(t, 1, 4)
 }

@@ -14,6 +14,7 @@ import (
 // third has been merged into the first.
 const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
+	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
 	INSERT INTO ladders (group_id, is_default) VALUES (1, true);
 	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'alice', 'Alice'), (NULL, 'bob', 'bob');
@@ -28,7 +29,9 @@ const oneOfEach = `
 	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
 	    VALUES (1, 1, 1500, 1516, 1500, 0, 'match'), (1, 2, 1500, 1484, 1500, 0, 'match');
 	INSERT INTO handled_commands VALUES ('m:-100:1');
-	INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}');
+	INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1');
+	INSERT INTO leases VALUES ('leader', 'x', 1, now());
+	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
 	    VALUES ('update', 5, NULL, 'x', 'why', 1, now()), ('notice', NULL, 5, 'x', 'why', 1, now());`
 
@@ -49,6 +52,14 @@ var breaks = map[string][]string{
 	"chats_telegram_chat_id_key": {`INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'private')`},
 	"chats_kind_check": {
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'channel')`, `UPDATE chats SET kind = ''`,
+	},
+	"chats_no_alias": {
+		`INSERT INTO chats (telegram_chat_id, kind) VALUES (-99, 'group')`, `UPDATE chats SET telegram_chat_id = -99`,
+	},
+	"chat_aliases_pkey":         {`INSERT INTO chat_aliases VALUES (-99, 1)`},
+	"chat_aliases_chat_id_fkey": {`INSERT INTO chat_aliases VALUES (5, 99)`, `UPDATE chat_aliases SET chat_id = 99`},
+	"chat_aliases_no_chat": {
+		`INSERT INTO chat_aliases VALUES (-100, 1)`, `UPDATE chat_aliases SET telegram_chat_id = -100`,
 	},
 	"groups_pkey": {`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');
 		INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE SELECT 1, max(id) FROM chats`},
@@ -171,6 +182,7 @@ var breaks = map[string][]string{
 	"match_messages_message_check": {
 		`INSERT INTO match_messages VALUES (-100, 0, 1)`, `INSERT INTO match_messages VALUES (-100, -7, 1)`,
 	},
+	"match_messages_told_check":    {`UPDATE match_messages SET told = 0`},
 	"match_players_pkey":           {`INSERT INTO match_players VALUES (1, 1, 2)`},
 	"match_players_place_check":    {`UPDATE match_players SET place = 0`},
 	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1)`},
@@ -207,17 +219,29 @@ var breaks = map[string][]string{
 		`UPDATE outbox SET action = 'edit'`, `UPDATE outbox SET action = 'edit', callback_query_id = 'press', match_id = 1`,
 		`UPDATE outbox SET action = 'toast'`, `UPDATE outbox SET action = 'toast', match_id = 1`,
 		`UPDATE outbox SET action = 'toast', callback_query_id = 'press', match_id = 1`,
+		`UPDATE outbox SET action = 'ensure'`, `UPDATE outbox SET action = 'ensure', object = 'board', callback_query_id = 'press'`,
 	},
-	"outbox_state_check": {`UPDATE outbox SET state = 'lost'`},
+	"outbox_purpose_check": {`UPDATE outbox SET purpose = ''`},
+	"outbox_supersede_key": {`INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1')`},
+	"outbox_state_check":   {`UPDATE outbox SET state = 'lost'`},
 	"outbox_finished_check": {
 		`UPDATE outbox SET state = 'sent'`, `UPDATE outbox SET state = 'dead'`, `UPDATE outbox SET state = 'expired'`,
 		`UPDATE outbox SET finished_at = now()`,
 		`UPDATE outbox SET state = 'sending', finished_at = now()`,
 	},
-	"outbox_counts_check":        {`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET perhaps_sent = -1`},
-	"dead_letters_pkey":          {`INSERT INTO dead_letters OVERRIDING SYSTEM VALUE VALUES (1, 'update', 9, NULL, 'x', 'why', 1, now())`},
-	"dead_letters_update_id_key": {anotherLetter + `('update', 5, NULL, 'x', 'why', 1, now())`},
-	"dead_letters_outbox_id_key": {anotherLetter + `('notice', NULL, 5, 'x', 'why', 1, now())`},
+	"outbox_counts_check": {
+		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET perhaps_sent = -1`, `UPDATE outbox SET failures = -1`,
+	},
+	"leases_pkey": {`INSERT INTO leases VALUES ('leader', 'y', 2, now())`},
+	// the primary key, which is older, always finds it first
+	"leases_name_epoch_key":          {`ALTER TABLE leases DROP CONSTRAINT leases_pkey; INSERT INTO leases VALUES ('leader', 'y', 1, now())`},
+	"leases_epoch_check":             {`UPDATE leases SET epoch = 0`},
+	"ensured_messages_pkey":          {`INSERT INTO ensured_messages VALUES (1, 'board', 8, '')`},
+	"ensured_messages_chat_id_fkey":  {`INSERT INTO ensured_messages VALUES (99, 'board', 8, '')`},
+	"ensured_messages_message_check": {`UPDATE ensured_messages SET telegram_message_id = 0`},
+	"dead_letters_pkey":              {`INSERT INTO dead_letters OVERRIDING SYSTEM VALUE VALUES (1, 'update', 9, NULL, 'x', 'why', 1, now())`},
+	"dead_letters_update_id_key":     {anotherLetter + `('update', 5, NULL, 'x', 'why', 1, now())`},
+	"dead_letters_outbox_id_key":     {anotherLetter + `('notice', NULL, 5, 'x', 'why', 1, now())`},
 	"dead_letters_kind_check": {
 		anotherLetter + `('other', 9, NULL, 'x', 'why', 1, now())`,
 		anotherLetter + `('update', NULL, NULL, 'x', 'why', 1, now())`,
@@ -255,6 +279,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 	pool := open(t, pgtest.New(t))
 	exec(t, pool, oneOfEach)
 	for _, sql := range []string{
+		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
 		`UPDATE players SET username = NULL, merged_into = 1 WHERE id = 2`,
 		`UPDATE matches SET undone_at = now()`,
 		`UPDATE matches SET undone_at = now(), undone_by = 2`,
@@ -271,6 +296,12 @@ func TestConstraintsLetThrough(t *testing.T) {
 		`UPDATE outbox SET match_id = 1`,
 		`UPDATE outbox SET action = 'edit', match_id = 1`,
 		`UPDATE outbox SET action = 'toast', callback_query_id = 'press', match_id = NULL`,
+		`UPDATE outbox SET action = 'ensure', object = 'board', callback_query_id = NULL, match_id = NULL`,
+		`UPDATE outbox SET action = 'ensure', match_id = 1`,
+		`UPDATE outbox SET purpose = 'answer'`, `UPDATE outbox SET purpose = 'notification'`,
+		`INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:2'), (1, 'k', '{}', NULL), (1, 'k', '{}', NULL)`,
+		`INSERT INTO ensured_messages VALUES (1, 'other', 7, '')`,
+		`INSERT INTO leases VALUES ('other', 'x', 1, now())`, `UPDATE leases SET epoch = 2`,
 		`UPDATE outbox SET state = 'expired', finished_at = now()`,
 	} {
 		if _, err := pool.Exec(t.Context(), sql); err != nil {

@@ -16,17 +16,20 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
-		       coalesce((SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
-		                m.score_b > m.score_a),
-		       m.idempotency_key
-		FROM chats c JOIN groups g ON g.chat_id = c.id JOIN matches m ON m.group_id = g.id
+		       ` + turned + `, m.idempotency_key
+		FROM groups g JOIN matches m ON m.group_id = g.id
 		LEFT JOIN players p ON p.id = m.reported_by
 		LEFT JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = m.reported_by
-		WHERE c.telegram_chat_id = $1 AND `
+		WHERE g.chat_id = ` + thisChat + ` AND `
 	const byNumber = match + `m.number = $2`
-	const byMessage = match + `m.id = coalesce(
-		    (SELECT mm.match_id FROM match_messages mm
-		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1),
+	// messages go by the id that the chat had when they were sent
+	const told = `(SELECT mm.match_id FROM match_messages mm
+		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1)`
+	const byNumberBelow = match + `m.id = coalesce(` + told + `,
+		    (SELECT shown.id FROM matches shown WHERE shown.group_id = g.id AND shown.number = $3))`
+	// one that tells of several does not say which is meant
+	const byMessage = match + `m.id = coalesce((SELECT min(mm.match_id) FROM match_messages mm
+		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 HAVING count(*) = 1),
 		    (SELECT made.id FROM matches made WHERE made.idempotency_key = $3))`
 	const last = match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
@@ -41,6 +44,8 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL)))`
 	var query *pgx.QueuedQuery
 	switch ref := *q.Match; {
+	case ref.Number != 0 && ref.Below != 0:
+		query = batch.Queue(byNumberBelow, q.Chat.ID, ref.Below, ref.Number)
 	case ref.Number != 0:
 		query = batch.Queue(byNumber, q.Chat.ID, ref.Number)
 	case ref.Message != 0:
@@ -67,6 +72,11 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		return err
 	})
 }
+
+// turned says of a match m whether side B comes first on its card, because it had won at first.
+const turned = `coalesce(
+		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
+		           m.score_b > m.score_a)`
 
 // setScores is the opposite of setPoints.
 func setScores(points [][]int16) []ranking.Score {

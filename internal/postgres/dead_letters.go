@@ -165,7 +165,8 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
-			UPDATE outbox SET state = 'planned', attempts = 0, finished_at = NULL, expires_at = NULL
+			UPDATE outbox SET state = 'planned', attempts = 0, failures = 0, tried_at = NULL, not_before = NULL, batch = NULL,
+			    finished_at = NULL, expires_at = NULL
 			WHERE id = $1 AND state = 'dead'`, notice)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNotDead

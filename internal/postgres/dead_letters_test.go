@@ -36,9 +36,9 @@ func newMorgue(t *testing.T) morgue {
 // die has the first notice of a chat refused.
 func (d morgue) die(t *testing.T, chat outbox.ChatID) {
 	t.Helper()
-	d.finish(t, outbox.Result{
-		Item: *d.take(t, chat), Failure: &outbox.Failure{Class: outbox.Rejected, Err: errors.New("refused")},
-	})
+	r := failed(*d.take(t, chat), outbox.Rejected)
+	r.Failure.Err = errors.New("refused")
+	d.finish(t, r)
 }
 
 func (d morgue) keep(t *testing.T, update int64) {
@@ -166,7 +166,7 @@ func TestDropDeadLetters(t *testing.T) {
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newMorgue(t)
-	exec(t, d.pool, `UPDATE outbox SET expires_at = now() - interval '1 hour' WHERE id = 1`)
+	exec(t, d.pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
 	if err := d.SendAgain(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +176,11 @@ func TestSendAgain(t *testing.T) {
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
 		t.Errorf("left are %v", left)
 	}
-	if item := d.take(t, 1); item == nil || item.ID != 1 || item.Attempts != 1 {
-		t.Fatalf("took %+v", item)
+	if triedAt := value[*time.Time](t, d.pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
+		t.Errorf("it was tried at %v", triedAt)
+	}
+	if again := d.mustTake(t, 1, 1); again.Row.Attempts != 1 || again.Row.Failures != 0 {
+		t.Fatalf("took %+v", again)
 	}
 	d.die(t, 1)
 	letters, err := d.Find(t.Context(), nil)

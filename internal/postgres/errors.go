@@ -31,6 +31,14 @@ func translate(err error) error {
 			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
 		case "players_telegram_user_id_key", "players_username_key", "group_players_ladder_id_player_id_key":
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two have met the same person at once
+		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat":
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two have met the same chat at once, or it moves
+		}
+	case pgerrcode.ForeignKeyViolation:
+		switch pg.ConstraintName {
+		case "outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
+			"group_players_ladder_id_fkey":
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // the chat has become one with another one
 		}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -13,22 +14,26 @@ import (
 func (s *Store) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
-	var changed []ranking.ChatID
+	var changed []outbox.Lane
 	err := transact(ctx, s.pool, func(tx pgx.Tx) error {
-		const lock = `
-			SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id
-			WHERE c.telegram_chat_id = $1 FOR NO KEY UPDATE OF g`
-		if _, err := tx.Exec(ctx, lock, chat); err != nil {
-			return fmt.Errorf("take the group: %w", err)
+		// A group that was waited for may be gone, and the chat belong to another one by then.
+		for range 2 {
+			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+thisChat+` FOR NO KEY UPDATE`, chat)
+			if err != nil {
+				return fmt.Errorf("take the group: %w", err)
+			}
+			if held.RowsAffected() > 0 {
+				break
+			}
 		}
-		inside := &Store{pool: s.pool, db: tx, committed: func(c ranking.ChatID) { changed = append(changed, c) }}
+		inside := &Store{pool: s.pool, db: tx, committed: func(l outbox.Lane) { changed = append(changed, l) }}
 		return fn(ctx, inside)
 	})
 	if err != nil {
 		return translate(err)
 	}
-	for _, c := range changed {
-		s.committed(c)
+	for _, l := range changed {
+		s.committed(l)
 	}
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -42,12 +40,24 @@ func TestDeadlines(t *testing.T) {
 			if err := c.store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
 				t.Fatal(err)
 			}
-			first, states := c.take(t, 1), []string{"sending", "planned"}
-			if tc.late {
+			lane, states := chat(1), []string{"sending", "sending"}
+			switch {
+			case tc.button != "":
+				lane = toasts(1)
+				states = []string{"sending", "planned"}
+				if tc.late {
+					states = []string{"expired", "planned"}
+				}
+			case tc.late:
 				states = []string{"expired", "sending"}
 			}
-			if late := first != nil && first.Kind == ranking.KindJoined; late != tc.late {
-				t.Errorf("the first is %+v", first)
+			turn := c.turn(t, lane)
+			expired := 0
+			if tc.late {
+				expired = 1
+			}
+			if turn.Expired != expired {
+				t.Errorf("%d have ended", turn.Expired)
 			}
 			if diff := cmp.Diff(states, values[string](t, c.world.pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
 				t.Errorf("states (-want +got):\n%s", diff)
@@ -68,35 +78,13 @@ func TestCardsLiveForADay(t *testing.T) {
 	if got := value[time.Time](t, w.pool, `SELECT expires_at FROM outbox`); !got.Equal(c.SentAt.Add(24 * time.Hour)) {
 		t.Errorf("the card of a match of %v lives until %v", c.SentAt, got)
 	}
-	m := cards{w, mail{postgres.NewOutbox(w.pool), w.pool}}
-	if item := m.take(t, 1); item == nil || item.Kind != ranking.KindMatchRecorded {
-		t.Fatalf("the first is %+v", item)
+	m := w.mail(t)
+	if taken := m.take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {
+		t.Fatalf("the first is %+v", taken)
 	}
 	exec(t, w.pool, `UPDATE outbox SET expires_at = now()`)
-	if item := m.take(t, 1); item != nil {
-		t.Errorf("%+v is sent too late", item)
+	if taken := m.take(t, 1); taken != nil {
+		t.Errorf("%+v is sent too late", taken)
 	}
-	m.mail.mustWait(t)
-}
-
-// TestManyTooLate has more pass their deadline than are looked at in one go: none of them is sent, and all of them end.
-func TestManyTooLate(t *testing.T) {
-	t.Parallel()
-	m := newMail(t)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) SELECT 1, 'late', '{}', now() FROM generate_series(1, 250)`)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'last', '{}', now() + interval '1 hour')`)
-	for _, want := range []string{"a", "c", "last"} {
-		item := m.take(t, 1)
-		if item == nil || item.Kind != want {
-			t.Fatalf("took %+v, want %s", item, want)
-		}
-		m.finish(t, outbox.Result{Item: *item, MessageID: 1})
-	}
-	if item := m.take(t, 1); item != nil {
-		t.Errorf("took %+v", item)
-	}
-	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'expired'`); n != 250 {
-		t.Errorf("%d have ended", n)
-	}
-	m.mustWait(t, 2)
+	m.mustWait(t)
 }

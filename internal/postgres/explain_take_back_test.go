@@ -18,7 +18,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 	var rec recorder
 	pool, plain := newYears(t, &rec)
 	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
-	chat := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
 	person := func(claimed bool) (p ranking.Person) {
 		err := plain.QueryRow(t.Context(), `
 			SELECT coalesce(telegram_user_id, 0), username, display_name FROM players p
@@ -33,7 +33,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 	known, unclaimed := person(true), person(false)
 	read := func(name string, number, want int, people []ranking.Person, ref ranking.MatchRef) explained {
 		return explained{name, func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people, Match: &ref})
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, Match: &ref})
 			if got.Match == nil || number != 0 && got.Match.Number != number {
 				t.Errorf("%s finds %+v", name, got.Match)
 			}
@@ -52,20 +52,20 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-250:45"}),
 		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
 		{"course", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, Course: &ranking.CourseFrom{Ladder: 250, Number: 41}})
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Course: &ranking.CourseFrom{Ladder: 250, Number: 41}})
 			if len(got.Course.Matches) != 10 || len(got.Course.Standings) != 11 {
 				t.Errorf("the course has %d matches of %d players", len(got.Course.Matches), len(got.Course.Standings))
 			}
 			return err
 		}, 3},
 		{"answer", func(ctx context.Context) error { // to somebody whom the group knows by another name
-			return s.Answer(ctx, in(chat, "answer", known), ranking.Refusal{})
+			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
 		}, 2 + 5 + 2 + 3},
 		{"undo", func(ctx context.Context) error { // of a card that has been sent
-			return s.UndoMatch(ctx, in(chat, "undo", known), admin(40))
+			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
 		}, 3 + 1 + 1 + 5 + 8 + 1},
 		{"fix", func(ctx context.Context) error {
-			return s.FixMatch(ctx, in(chat, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
+			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
 		}, 3 + 1 + 1 + 5 + 8 + 1},
 		{"card that waits", func(ctx context.Context) error {
 			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 250 AND number = 40`)
@@ -74,7 +74,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		{"merge", func(ctx context.Context) error {
 			p := known
 			p.Username = unclaimed.Username
-			err := s.Answer(ctx, in(chat, "merge", p), ranking.Refusal{})
+			err := s.Answer(ctx, in(club, "merge", p), ranking.Refusal{})
 			if n := value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
 				t.Errorf("%d players are merged", n)
 			}
@@ -86,21 +86,23 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		{"take of an edit", func(ctx context.Context) error {
 			exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
 				WHERE chat_id = 250 AND state = 'planned' AND action <> 'edit'`)
-			item, err := queue.Take(ctx, 250)
-			if item == nil || item.Edits != 40 {
-				t.Errorf("took %+v", item)
+			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{chat(250)}, bounds)
+			if m := turns[0].Message; m == nil || m.Target != 40 {
+				t.Errorf("took %+v", m)
 			}
 			return err
-		}, 1},
+		}, 1 + 4},
 		{"finish of a card", func(ctx context.Context) error {
 			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (250, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
-			err := queue.Finish(ctx, outbox.Result{Item: outbox.Item{ID: id, Chat: 250, To: -250}, MessageID: 4711})
+			item := outbox.Item{ID: id}
+			m := outbox.Message{Lane: chat(250), To: -250, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			_, err := queue.Advance(ctx, 1, []outbox.Result{sentAs(m, 4711)}, nil, bounds)
 			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not kept")
 			}
 			return err
-		}, 1},
+		}, 1 + 1},
 	})
 }
 

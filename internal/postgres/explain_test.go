@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -119,8 +118,9 @@ func scanned(plan string) (tables []string) {
 }
 
 // years fills the database with 500 groups of 60 players, 50 matches in each and what they have left behind, and with
-// 20,000 private chats and 3,500 groups in which nobody has played; 10,000 notices wait in ten chats. One player in
-// seven is unclaimed. In match n of a ladder, the one who came into it as number n+1 beats number n+2, and reports it.
+// 20,000 private chats and 3,500 groups in which nobody has played; 10,000 notices wait in ten chats. Each group has had
+// another id. One player in seven is unclaimed. In match n of a ladder, the one who came into it as number n+1 beats
+// number n+2, and reports it.
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 500) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
@@ -128,6 +128,7 @@ const years = `
 	INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 20000) n;
 	INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(501, 4000) n;
 	INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id < -500;
+	INSERT INTO chat_aliases SELECT telegram_chat_id - 1000000, id FROM chats WHERE telegram_chat_id < 0;
 	INSERT INTO players (telegram_user_id, username, display_name)
 	    SELECT n, 'user_' || n, 'Name ' || n % 3000 FROM generate_series(1, 20000) n;
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost)
@@ -148,6 +149,8 @@ const years = `
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 	    SELECT 1 + n % 500, 'k', '{}', 'sent', now() FROM generate_series(1, 20000) n;
 	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 10000) n;
+	INSERT INTO leases SELECT 'other ' || n, 'x', 1, now() FROM generate_series(1, 2000) n;
+	INSERT INTO ensured_messages SELECT n, 'board', 5, '' FROM generate_series(1, 5000) n;
 	INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE id > 500;`
 
 func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
@@ -155,6 +158,7 @@ func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
 	url := pgtest.New(t)
 	plain = open(t, url)
 	exec(t, plain, years)
+	exec(t, plain, theLease)
 	exec(t, plain, "VACUUM ANALYZE")
 	return open(t, url, func(c *pgxpool.Config) { c.ConnConfig.Tracer = rec }), plain
 }
@@ -163,8 +167,8 @@ func TestNoCommandScansATable(t *testing.T) {
 	t.Parallel()
 	var rec recorder
 	pool, plain := newYears(t, &rec)
-	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
-	chat := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	store := postgres.NewStore(pool, ignore)
+	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
 	players := values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 250 ORDER BY id LIMIT 2`)
 	people := []ranking.Person{
 		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
@@ -173,11 +177,11 @@ func TestNoCommandScansATable(t *testing.T) {
 	var snap ranking.Snapshot
 	mustNotScan(t, plain, &rec, []explained{
 		{"read people", func(ctx context.Context) (err error) {
-			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people})
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
 			return err
 		}, 2},
 		{"read ranking", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: chat, People: people[1:2], Top: 20})
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people[1:2], Top: 20})
 			if len(got.Ranked) != 20 || got.Total != 60 || got.People[0].Position == 0 {
 				t.Errorf("the ranking is %+v", got)
 			}
@@ -186,7 +190,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{"introduce", func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
-			return store.Introduce(ctx, chat, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
+			return store.Introduce(ctx, club, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
 		}, 6},
 		{"match", func(ctx context.Context) error {
 			c := match(snap, "k")
@@ -196,25 +200,8 @@ func TestNoCommandScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, 3},
 		{"exclusively", func(ctx context.Context) error {
-			return store.Exclusively(ctx, chat.ID, func(context.Context, ranking.Store) error { return nil })
+			return store.Exclusively(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
 		}, 3},
-		{"take", func(ctx context.Context) error {
-			item, err := queue.Take(ctx, 3)
-			if item == nil {
-				t.Error("there is nothing to be taken")
-			}
-			return err
-		}, 1},
-		{"finish", func(ctx context.Context) error {
-			return queue.Finish(ctx, outbox.Result{Item: outbox.Item{ID: 25_000, Chat: 3}, MessageID: 1})
-		}, 1},
-		{"waiting", func(ctx context.Context) error {
-			chats, err := queue.Waiting(ctx)
-			if len(chats) != 10+1 { // the match and the answer of this test
-				t.Errorf("%d chats wait", len(chats))
-			}
-			return err
-		}, 1},
 	})
 }
 
@@ -271,43 +258,5 @@ func TestScansAreSeen(t *testing.T) {
 				t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
 			}
 		}
-	}
-}
-
-var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
-
-// TestWaitingCostsByChats compares what the look for waiting chats reads when there are ten times as many notices.
-func TestWaitingCostsByChats(t *testing.T) {
-	t.Parallel()
-	var rec recorder
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
-	rec.take()
-	if _, err := postgres.NewOutbox(pool).Waiting(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	waiting := rec.take()[0].sql
-	read := func(notices int) (blocks int) {
-		exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
-		exec(t, pool, `VACUUM ANALYZE`)
-		plan := strings.Join(values[string](t, pool, "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+waiting), "\n")
-		if tables := scanned(plan); strings.Contains(fmt.Sprint(tables), "outbox") {
-			t.Errorf("with %d more notices it scans %v:\n%s", notices, tables, plan)
-		}
-		found := blocksRead.FindStringSubmatch(plan)
-		if found == nil {
-			t.Fatalf("no blocks in the plan:\n%s", plan)
-		}
-		if _, err := fmt.Sscan(found[1], &blocks); err != nil {
-			t.Fatal(err)
-		}
-		return blocks
-	}
-	few, many := read(1000), read(9000)
-	if many > 2*few {
-		t.Errorf("it reads %d blocks for 1,000 notices and %d for 10,000", few, many)
-	}
-	if chats, err := postgres.NewOutbox(pool).Waiting(t.Context()); err != nil || len(chats) != 10 {
-		t.Errorf("%d chats wait (%v)", len(chats), err)
 	}
 }

@@ -14,17 +14,18 @@ import (
 // Introduce implements ranking.Store.
 func (s *Store) Introduce(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	var batch pgx.Batch
+	// an earlier id of a chat makes no chat, and says nothing of what the chat is like now
 	batch.Queue(`
-		INSERT INTO chats (telegram_chat_id, kind, title) VALUES ($1, $2, $3)
+		INSERT INTO chats (telegram_chat_id, kind, title)
+		SELECT $1::bigint, $2, $3 WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title)
 	if chat.IsGroup() {
 		batch.Queue(`
-			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
+			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE id = `+thisChat+`
 			ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, chat.ID)
 		batch.Queue(`
-			INSERT INTO ladders (group_id, is_default)
-			SELECT g.id, true FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1
+			INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+thisChat+`
 			ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 	}
 	for _, change := range inLockOrder(changes) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -21,7 +22,7 @@ func TestHeldGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	store := postgres.NewStore(pool, func(ranking.ChatID) {})
+	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	report := func(key string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // as long as the intake tries at once
@@ -57,7 +58,7 @@ func TestHeldGroup(t *testing.T) {
 func TestStoreUnavailable(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
-	store := postgres.NewStore(pool, func(ranking.ChatID) {})
+	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	_, late := pool.Exec(ctx, `SELECT 1`)
@@ -71,7 +72,7 @@ func TestStoreUnavailable(t *testing.T) {
 	if wrong == nil || store.Unavailable(wrong) {
 		t.Errorf("unavailable with %v", wrong)
 	}
-	nowhere := postgres.NewStore(open(t, closedPort(t)), func(ranking.ChatID) {})
+	nowhere := postgres.NewStore(open(t, closedPort(t)), func(outbox.Lane) {})
 	if !nowhere.Unavailable(late) {
 		t.Error("the database is away")
 	}

@@ -39,7 +39,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 		return fmt.Errorf("merge players: %w", translate(err))
 	}
 	for _, m := range merges {
-		s.committed(m.Chat)
+		s.told(m.Chat)
 	}
 	return nil
 }
@@ -151,11 +151,12 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
 	for _, m := range merges {
-		if err := queueNotices(&batch, ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
+		told := ranking.Changes{Chat: m.Chat, Notice: m.Notice}
+		if err := queueNotices(&batch, told); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {
-			if err := queueCard(&batch, m.Chat, card); err != nil {
+			if err := queueCard(&batch, told, card); err != nil {
 				return err
 			}
 		}

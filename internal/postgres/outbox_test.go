@@ -1,13 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
@@ -16,46 +16,119 @@ import (
 	"elobot/internal/postgres"
 )
 
-// mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4.
+// mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those of
+// the group stand in different topics. The test has the lease, with the epoch 1.
 type mail struct {
 	*postgres.Outbox
 	pool *pgxpool.Pool
 }
 
+const theLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('leader', 'test', 1, now() + interval '1 hour')`
+
 func newMail(t *testing.T) mail {
+	t.Helper()
+	m := newEmptyMail(t)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id) VALUES
+		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL), (1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
+	return m
+}
+
+// newEmptyMail has the chats, but no notices.
+func newEmptyMail(t *testing.T) mail {
 	t.Helper()
 	pool := open(t, pgtest.New(t))
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup'), (5, 'private')`)
-	exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id) VALUES
-		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL), (1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
+	exec(t, pool, theLease)
 	return mail{postgres.NewOutbox(pool), pool}
 }
 
-func (m mail) take(t *testing.T, chat outbox.ChatID) *outbox.Item {
+// bounds are those that most tests take under.
+var bounds = outbox.Bounds{Merge: 64, Waiting: 1000}
+
+// chat and toasts are the lanes of a chat.
+func chat(id outbox.ChatID) outbox.Lane   { return outbox.Lane{Chat: id} }
+func toasts(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Toasts: true} }
+
+func (m mail) advance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
-	item, err := m.Take(t.Context(), chat)
+	turns, err := m.Advance(t.Context(), 1, results, lanes, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return item
+	if len(turns) != len(lanes) {
+		t.Fatalf("%d turns for %d lanes", len(turns), len(lanes))
+	}
+	return turns
 }
 
-func (m mail) finish(t *testing.T, r outbox.Result) {
+// turn asks one lane.
+func (m mail) turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	t.Helper()
-	if err := m.Finish(t.Context(), r); err != nil {
-		t.Fatal(err)
+	return m.advance(t, bounds, nil, l)[0]
+}
+
+// take returns what a chat has to send, nil for nothing.
+func (m mail) take(t *testing.T, id outbox.ChatID) *outbox.Message {
+	t.Helper()
+	return m.turn(t, chat(id)).Message
+}
+
+// mustTake is take, and checks which notices there are.
+func (m mail) mustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
+	t.Helper()
+	message := m.take(t, id)
+	if message == nil {
+		t.Fatalf("there is nothing to be sent, want %v", want)
 	}
+	if diff := cmp.Diff(want, ids(message)); diff != "" {
+		t.Fatalf("took (-want +got):\n%s", diff)
+	}
+	return *message
+}
+
+// ids returns the notices of a message, nil of none.
+func ids(m *outbox.Message) (all []int64) {
+	if m != nil {
+		for _, i := range m.Items {
+			all = append(all, i.ID)
+		}
+	}
+	return all
+}
+
+func (m mail) finish(t *testing.T, results ...outbox.Result) {
+	t.Helper()
+	m.advance(t, bounds, results)
+}
+
+// sentAs says that a message was sent under an id.
+func sentAs(m outbox.Message, id int64) outbox.Result {
+	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
+}
+
+// failed says that a message was not sent, and nothing is to be sent of it for an hour.
+func failed(m outbox.Message, class outbox.Class) outbox.Result {
+	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")}}
 }
 
 func (m mail) mustWait(t *testing.T, want ...outbox.ChatID) {
 	t.Helper()
-	got, err := m.Waiting(t.Context())
+	backlogs, err := m.Waiting(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	less := func(a, b outbox.ChatID) bool { return a < b }
-	if diff := cmp.Diff(want, got, cmpopts.SortSlices(less), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("waiting (-want +got):\n%s", diff)
+	got := make(map[outbox.ChatID]bool)
+	for _, b := range backlogs {
+		if b.Wait == 0 {
+			got[b.Lane.Chat] = true
+		}
+	}
+	expected := make(map[outbox.ChatID]bool)
+	for _, c := range want {
+		expected[c] = true
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Errorf("chats that may send something (-want +got):\n%s", diff)
 	}
 }
 
@@ -67,166 +140,174 @@ func (m mail) row(t *testing.T, id int64) string {
 		FROM outbox WHERE id = $1`, id)
 }
 
+// rows returns a line for each row of the outbox: its id and the columns.
+func (m mail) rows(t *testing.T, columns string) []string {
+	t.Helper()
+	return values[string](t, m.pool, `SELECT concat_ws(' ', id, `+columns+`) FROM outbox ORDER BY id`)
+}
+
+func (m mail) mustHaveRows(t *testing.T, columns string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, m.rows(t, columns)); diff != "" {
+		t.Errorf("outbox (-want +got):\n%s", diff)
+	}
+}
+
 func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
+	exec(t, m.pool, `UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
 	m.mustWait(t, 1, 2)
-	want := &outbox.Item{
-		ID: 1, Chat: 1, Action: outbox.Send, To: -100, Language: "en", Kind: "a", Payload: []byte(`{"n": 1}`),
-		ReplyTo: 7, Thread: 8, Attempts: 1,
+	item := outbox.Item{
+		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
-	if diff := cmp.Diff(want, m.take(t, 1)); diff != "" {
+	want := outbox.Message{
+		Lane: chat(1), To: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
+		Items: []outbox.Item{item}, Row: item, Count: 1, More: true,
+	}
+	if diff := cmp.Diff(outbox.Turn{Lane: chat(1), Message: &want}, m.turn(t, chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// what has been taken and not finished comes again, perhaps for the second time
-	want.Attempts, want.PerhapsSent = 2, 1
-	if diff := cmp.Diff(want, m.take(t, 1)); diff != "" {
+	item.Attempts, item.PerhapsSent, item.Repeated = 2, 1, true
+	want.Items, want.Row = []outbox.Item{item}, item
+	if diff := cmp.Diff(&want, m.take(t, 1)); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)
 	}
 	m.mustWait(t, 1, 2)
-	private := &outbox.Item{
-		ID: 2, Chat: 2, Action: outbox.Send, To: 5, Private: true, Language: "en", Kind: "b", Payload: []byte(`{"n": 2}`),
-		Attempts: 1,
+	two := []outbox.Item{
+		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
+	}
+	private := &outbox.Message{
+		Lane: chat(2), To: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
+		Items: two, Row: two[0], Count: 2,
 	}
 	if diff := cmp.Diff(private, m.take(t, 2)); diff != "" {
 		t.Errorf("private (-want +got):\n%s", diff)
 	}
-	for _, id := range []int64{1, 3} {
-		item := m.take(t, 1)
-		if item == nil || item.ID != id {
-			t.Fatalf("took %+v, want %d", item, id)
-		}
-		m.finish(t, outbox.Result{Item: *item, MessageID: 100 + id})
+	m.finish(t, sentAs(m.mustTake(t, 1, 1), 101))
+	last := m.mustTake(t, 1, 3)
+	if last.More {
+		t.Error("there is more than the last one")
 	}
+	m.finish(t, sentAs(last, 103))
 	if got := m.row(t, 3); got != "sent attempts 1 perhaps 0 message 103 error  finished true" {
 		t.Errorf("notice 3 is %s", got)
 	}
 	m.mustWait(t, 2)
-	for _, chat := range []outbox.ChatID{1, 99} {
-		if item := m.take(t, chat); item != nil {
-			t.Errorf("chat %d: took %+v, there is nothing", chat, item)
+	for _, lane := range []outbox.Lane{chat(1), chat(99), toasts(1), toasts(2)} {
+		if diff := cmp.Diff(outbox.Turn{Lane: lane}, m.turn(t, lane)); diff != "" {
+			t.Errorf("of nothing (-want +got):\n%s", diff)
 		}
 	}
 }
 
-// TestHeardOfMeanwhile: a chat that a notice was written for while another was refused there is not parked, with the
-// new one inside.
-func TestHeardOfMeanwhile(t *testing.T) {
+// TestAdvanceInOneGo writes down what came of two messages and takes the next of these lanes and of others.
+func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	m.finish(t, outbox.Result{Item: *m.take(t, 1), Failure: &outbox.Failure{Class: outbox.Gone, Err: errors.New("why")}})
-	if item := m.take(t, 1); item == nil || item.ID != 1 || item.PerhapsSent != 0 {
-		t.Errorf("took %+v, want the refused notice again", item)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'toast', 'press')`)
+	taken := m.advance(t, outbox.Bounds{Merge: 1, Waiting: 9}, nil, chat(2), chat(1))
+	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{ids(taken[0].Message), ids(taken[1].Message)}); diff != "" {
+		t.Fatalf("first (-want +got):\n%s", diff)
+	}
+	results := []outbox.Result{sentAs(*taken[0].Message, 52), failed(*taken[1].Message, outbox.Rejected)}
+	turns := m.advance(t, bounds, results, chat(99), chat(1), toasts(2), toasts(1), chat(2))
+	var got [][]int64
+	for _, turn := range turns {
+		got = append(got, ids(turn.Message))
+	}
+	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
+		t.Errorf("second (-want +got):\n%s", diff)
+	}
+	if toast := turns[3].Message; toast.Action != outbox.Toast || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != toasts(1) {
+		t.Errorf("the toast is %+v", toast)
+	}
+	m.mustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
+	if turns, err := m.Advance(t.Context(), 1, nil, nil, bounds); len(turns) != 0 || err != nil {
+		t.Errorf("of no lanes: %v, %v", turns, err)
 	}
 }
 
-func TestFinishFailures(t *testing.T) {
+// TestOutboxRoundTrips: however much there is to be written down and taken, the dispatcher waits for one answer.
+func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
-	for class, tc := range map[outbox.Class]struct {
-		row     string
-		again   *outbox.Item // what is taken next from the chat
-		waiting []outbox.ChatID
-	}{
-		outbox.Unreachable: {
-			"planned attempts 1 perhaps 0 message 0 error why finished false",
-			&outbox.Item{ID: 1, Attempts: 2}, []outbox.ChatID{1, 2},
+	m := newMail(t)
+	p := newProxy(t, m.pool.Config().ConnString())
+	queue := postgres.NewOutbox(open(t, p.url, func(c *pgxpool.Config) {
+		c.MaxConns = 1
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // however slow the machine is
+	}))
+	lanes := []outbox.Lane{chat(1), chat(2), toasts(1)}
+	var results []outbox.Result
+	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Gone, outbox.Rejected} {
+		results = append(results, failed(outbox.Message{Lane: chat(99), Action: outbox.Send}, class))
+	}
+	for _, action := range []outbox.Action{outbox.Send, outbox.Edit, outbox.Ensure} {
+		results = append(results, sentAs(outbox.Message{Lane: chat(99), Action: action, Target: 7}, 7))
+	}
+	for name, ask := range map[string]func() error{
+		"advance": func() error {
+			_, err := queue.Advance(t.Context(), 1, results, lanes, bounds)
+			return err
 		},
-		outbox.Unauthorized: {
-			"planned attempts 1 perhaps 0 message 0 error why finished false",
-			&outbox.Item{ID: 1, Attempts: 2}, []outbox.ChatID{1, 2},
+		"waiting": func() error {
+			_, err := queue.Waiting(t.Context())
+			return err
 		},
-		outbox.Ambiguous: {
-			"sending attempts 1 perhaps 0 message 0 error why finished false",
-			&outbox.Item{ID: 1, Attempts: 2, PerhapsSent: 1}, []outbox.ChatID{1, 2},
+		"recent": func() error {
+			_, err := queue.Recent(t.Context(), time.Hour)
+			return err
 		},
-		outbox.RateLimited: {
-			"planned attempts 1 perhaps 0 message 0 error why finished false", nil, []outbox.ChatID{2},
-		},
-		outbox.Gone: {
-			"planned attempts 1 perhaps 0 message 0 error why finished false", nil, []outbox.ChatID{2},
-		},
-		outbox.Rejected: {
-			"dead attempts 1 perhaps 0 message 0 error why finished true",
-			&outbox.Item{ID: 3, Attempts: 1}, []outbox.ChatID{1, 2},
-		},
-		outbox.Pointless: {
-			"expired attempts 1 perhaps 0 message 0 error why finished true",
-			&outbox.Item{ID: 3, Attempts: 1}, []outbox.ChatID{1, 2},
+		"survey": func() error {
+			_, err := queue.Survey(t.Context(), 20)
+			return err
 		},
 	} {
-		t.Run(string(class), func(t *testing.T) {
-			t.Parallel()
-			m := newMail(t)
-			exec(t, m.pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
-			r := outbox.Result{
-				Item: *m.take(t, 1), Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")},
+		before := int64(0)
+		for range 2 { // the first time the statements have to be prepared
+			before = p.syncs.Load()
+			if err := ask(); err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
-			m.finish(t, r)
-			m.finish(t, r) // may be repeated
-			if got := m.row(t, 1); got != tc.row {
-				t.Errorf("the notice is %s, want %s", got, tc.row)
-			}
-			m.mustWait(t, tc.waiting...)
-			ids := cmpopts.IgnoreFields(outbox.Item{}, "Chat", "Action", "To", "Language", "Kind", "Payload", "ReplyTo", "Thread")
-			if diff := cmp.Diff(tc.again, m.take(t, 1), ids); diff != "" {
-				t.Errorf("next (-want +got):\n%s", diff)
-			}
-			letters := values[string](t, m.pool, `
-				SELECT kind || ' ' || outbox_id || ' ' || convert_from(payload, 'UTF8') || ' ' || last_error || ' ' || attempts
-				       || ' ' || (first_seen_at = (SELECT created_at FROM outbox WHERE id = 1))
-				FROM dead_letters`)
-			var want []string
-			if class == outbox.Rejected {
-				want = []string{`notice 1 {"n": 1} why 1 true`}
-			}
-			if diff := cmp.Diff(want, letters, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("dead letters (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestFinishTextThatCannotBeStored holds a lane free of what a broken answer may contain.
-func TestFinishTextThatCannotBeStored(t *testing.T) {
-	t.Parallel()
-	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Pointless} {
-		m := newMail(t)
-		r := outbox.Result{Item: *m.take(t, 1), Failure: &outbox.Failure{Class: class, Err: errors.New("<b>\x00Bad\xff gateway")}}
-		m.finish(t, r)
-		if got := value[string](t, m.pool, `SELECT last_error FROM outbox WHERE id = 1`); got != "<b>\ufffdBad\ufffd gateway" {
-			t.Errorf("%s: the error is %q", class, got)
+		}
+		if got := p.syncs.Load() - before; got != 1 {
+			t.Errorf("%s takes %d round trips", name, got)
 		}
 	}
 }
 
-func TestPauses(t *testing.T) {
+// TestLeaseLost: whoever does not have the lease any more neither writes down anything nor takes anything.
+func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	limited := func(pause time.Duration) outbox.Result {
-		return outbox.Result{
-			Item: outbox.Item{ID: 1, Chat: 1}, Pause: pause,
-			Failure: &outbox.Failure{Class: outbox.RateLimited, Err: errors.New("slow down")},
+	taken := m.mustTake(t, 1, 1)
+	all := func() []string {
+		return values[string](t, m.pool, `SELECT o::text FROM outbox o UNION ALL SELECT c::text FROM chats c
+			UNION ALL SELECT d::text FROM dead_letters d UNION ALL SELECT l::text FROM leases l ORDER BY 1`)
+	}
+	for name, sql := range map[string]string{
+		"taken over": `UPDATE leases SET epoch = 2`, "another one": `UPDATE leases SET name = 'other'`, "none": `DELETE FROM leases`,
+	} {
+		exec(t, m.pool, sql)
+		before := all()
+		for _, r := range []outbox.Result{sentAs(taken, 7), failed(taken, outbox.Rejected), failed(taken, outbox.RateLimited)} {
+			turns, err := m.Advance(t.Context(), 1, []outbox.Result{r}, []outbox.Lane{chat(1), chat(2)}, bounds)
+			if !errors.Is(err, outbox.ErrLeaseLost) || turns != nil {
+				t.Errorf("%s: %v, %v", name, turns, err)
+			}
+		}
+		if diff := cmp.Diff(before, all()); diff != "" {
+			t.Errorf("%s: something was changed:\n%s", name, diff)
 		}
 	}
-	m.finish(t, limited(time.Hour))
-	m.finish(t, limited(1500*time.Millisecond)) // does not shorten the pause
-	left := value[float64](t, m.pool, `SELECT extract(epoch FROM frozen_until - now())::float8 FROM chats WHERE id = 1`)
-	if left < 3500 || left > 3600 {
-		t.Errorf("%f s are left of an hour", left)
+	exec(t, m.pool, theLease)
+	exec(t, m.pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`) // and nobody has taken over
+	m.finish(t, sentAs(taken, 7))
+	exec(t, m.pool, `ALTER TABLE outbox RENAME TO somewhere_else`)
+	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds); err == nil || errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("for another reason: %v", err)
 	}
-	m.mustWait(t, 2)
-	exec(t, m.pool, `UPDATE chats SET frozen_until = now() - interval '1 ms'`)
-	m.mustWait(t, 1, 2)
-	if item := m.take(t, 1); item == nil {
-		t.Error("nothing to be taken after the pause")
-	}
-	exec(t, m.pool, `UPDATE chats SET parked_at = now()`)
-	m.mustWait(t)
-	if item := m.take(t, 2); item != nil {
-		t.Errorf("took %+v of a parked chat", item)
-	}
-	exec(t, m.pool, `UPDATE chats SET parked_at = NULL`)
-	m.mustWait(t, 1, 2)
 }
 
 func TestDeadLettersOfUpdates(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sethvargo/go-retry"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -109,17 +110,20 @@ type Store struct {
 	pool *pgxpool.Pool
 	// db is the pool, or the transaction that Exclusively has opened.
 	db querier
-	// committed is told which chats have something new to be sent. It must not block.
-	committed func(ranking.ChatID)
+	// committed is told which lanes have something new to be sent. It must not block.
+	committed func(outbox.Lane)
 }
 
 var _ ranking.Store = (*Store)(nil)
 
 // NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
-// committed with the chat; that function must not block.
-func NewStore(pool *pgxpool.Pool, committed func(ranking.ChatID)) *Store {
+// committed with its lane; that function must not block.
+func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{pool: pool, db: pool, committed: committed}
 }
+
+// told says that a chat has something new to be sent.
+func (s *Store) told(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
 
 // transact runs fn in a transaction, which commits when fn returns nil. The function may be run again by whoever
 // calls, and talks to nothing but the database.

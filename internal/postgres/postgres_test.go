@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -43,7 +44,7 @@ func open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Po
 }
 
 // ignore is for stores of which nobody waits to hear.
-func ignore(ranking.ChatID) {}
+func ignore(outbox.Lane) {}
 
 func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
@@ -156,7 +157,7 @@ type world struct {
 func newWorld(t *testing.T, people ...ranking.Person) *world {
 	t.Helper()
 	w := &world{pool: open(t, pgtest.New(t))}
-	w.store = postgres.NewStore(w.pool, func(ranking.ChatID) { w.told.Add(1) })
+	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.told.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {
 		changes[i] = asNew(p)
@@ -218,8 +219,8 @@ func (w *world) play(t *testing.T, key string, a, b ranking.Person) {
 
 // tables are those in which a command leaves something.
 var tables = []string{
-	"chats", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes", "match_messages",
-	"elo_history", "handled_commands", "outbox", "dead_letters",
+	"chats", "chat_aliases", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes",
+	"match_messages", "elo_history", "handled_commands", "outbox", "dead_letters",
 }
 
 // contents returns all rows of all tables.

@@ -11,16 +11,37 @@ import (
 )
 
 const (
-	// keyAge is how long the keys of handled commands are kept: longer than the day for which Telegram delivers an update
-	// again. A match keeps its own key for ever.
-	keyAge = 72 * time.Hour
-	// purgeEvery is how often old keys are removed.
+	// purgeEvery is how often what is old is removed.
 	purgeEvery = time.Hour
 	// purgeBatch is how many rows go in one transaction.
 	purgeBatch = 10_000
 	// purgeLock is the advisory lock of whoever purges.
 	purgeLock = 0x656c6f70
 )
+
+// purges are the statements that remove what is old, at most $1 rows of it. They name the ages, so that the planner can
+// tell that few rows are so old.
+var purges = []string{
+	// The keys of handled commands are kept for longer than the day for which Telegram delivers an update again. A match
+	// keeps its own key for ever.
+	`DELETE FROM handled_commands WHERE key IN (
+	     SELECT key FROM handled_commands WHERE handled_at < now() - interval '72 hours' LIMIT $1)`,
+	`DELETE FROM dead_letters WHERE id IN (
+	     SELECT id FROM dead_letters WHERE last_seen_at < now() - interval '30 days' LIMIT $1)`,
+	// a dead notice is kept as long as its letter
+	`DELETE FROM outbox WHERE id IN (
+	     SELECT o.id FROM outbox o
+	     WHERE o.finished_at < now() - interval '7 days'
+	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
+	     LIMIT $1)`,
+	// nobody asks what a chat has to be told that is never heard of again; what has no deadline has that of its rows
+	`UPDATE outbox
+	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
+	 WHERE id IN (
+	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
+	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned' AND (o.expires_at <= now() OR o.created_at < now() - interval '7 days')
+	     LIMIT $1)`,
+}
 
 // Purger removes what is kept for a time only. Several instances may run one: only one of them works at a time.
 type Purger struct {
@@ -40,9 +61,9 @@ func (p *Purger) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			p.log.WarnContext(ctx, "cannot remove old keys, trying again later", "error", err)
+			p.log.WarnContext(ctx, "cannot remove what is old, trying again later", "error", err)
 		case n > 0:
-			p.log.InfoContext(ctx, "old keys removed", "keys", n)
+			p.log.InfoContext(ctx, "old rows removed", "rows", n)
 		}
 		select {
 		case <-tick.C:
@@ -52,31 +73,26 @@ func (p *Purger) Run(ctx context.Context) error {
 	}
 }
 
-// Purge removes the keys that are old enough, and returns how many there were. When another instance is at it, there is
-// nothing to do.
+// Purge removes what is old enough, and ends what waits in vain. It returns how many rows that were. When another
+// instance is at it, there is nothing to do.
 func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
-	for {
-		n, err := p.purgeSome(ctx)
-		removed += n
-		if err != nil {
-			return removed, fmt.Errorf("purge: %w", err)
-		}
-		if n < purgeBatch {
-			return removed, nil
+	for _, sql := range purges {
+		for n := int64(purgeBatch); n >= purgeBatch; removed += n {
+			if n, err = p.purgeSome(ctx, sql); err != nil {
+				return removed, fmt.Errorf("purge: %w", err)
+			}
 		}
 	}
+	return removed, nil
 }
 
-func (p *Purger) purgeSome(ctx context.Context) (n int64, err error) {
+func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error) {
 	err = transact(ctx, p.pool, func(tx pgx.Tx) error {
 		var mine bool
 		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, purgeLock).Scan(&mine); err != nil || !mine {
 			return err
 		}
-		tag, err := tx.Exec(ctx, `
-			DELETE FROM handled_commands WHERE key IN (
-			    SELECT key FROM handled_commands WHERE handled_at < now() - make_interval(secs => $1) LIMIT $2)`,
-			keyAge.Seconds(), purgeBatch)
+		tag, err := tx.Exec(ctx, sql, purgeBatch)
 		n = tag.RowsAffected()
 		return err
 	})

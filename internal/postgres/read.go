@@ -32,23 +32,32 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	return snap, nil
 }
 
+// thisChat is the id of the chat that the messenger's id $1 stands for, as its own or as an earlier one; null for none.
+const thisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
+		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
+
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
-		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1),
+		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false)
-		FROM (VALUES ($2::bigint)) AS wanted (telegram_chat_id)
-		LEFT JOIN chats c USING (telegram_chat_id)
+		FROM (SELECT ` + thisChat + ` AS id) AS wanted
+		LEFT JOIN chats c ON c.id = wanted.id
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
-	batch.Queue(sql, q.Key, q.Chat.ID).QueryRow(func(row pgx.Row) error {
+	batch.Queue(sql, q.Chat.ID, q.Key).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Group,
 			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed)
 	})
 }
+
+// thisLadder is the id of the default ladder of thisChat.
+const thisLadder = `(
+		    SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
+		    WHERE g.chat_id = ` + thisChat + `)`
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
@@ -65,10 +74,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.elo > s.elo)
 		       ELSE 0 END
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
-		LEFT JOIN (
-		    SELECT l.id FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default
-		    WHERE c.telegram_chat_id = $1
-		) AS ladder ON true
+		CROSS JOIN (SELECT ` + thisLadder + ` AS id) AS ladder
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
 		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
 		-- the player that ranking.Person.Identify says the person is
@@ -120,10 +126,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 // queueRanking reads the top of the ranking. Equal ratings share a position and stand in the order in which they came
 // into the ladder.
 func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const ladder = `(
-		    SELECT l.id FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id AND l.is_default
-		    WHERE c.telegram_chat_id = $1)`
-	const top = contenders + ladder + ` AND s.played > 0 ORDER BY s.elo DESC, s.id LIMIT $2`
+	const top = contenders + thisLadder + ` AND s.played > 0 ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(top, q.Chat.ID, q.Top).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, scanContender)
 		for i, c := range all {
@@ -135,6 +138,6 @@ func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		}
 		return err
 	})
-	const total = `SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.ladder_id = ` + ladder
+	const total = `SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.ladder_id = ` + thisLadder
 	batch.Queue(total, q.Chat.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&snap.Total) })
 }

@@ -13,7 +13,6 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -225,15 +224,10 @@ func (w *world) everythingTakenBack(t *testing.T) (matches int) {
 	if got := value[int](t, w.pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 1 {
 		t.Fatalf("%d players are merged", got)
 	}
-	queue := postgres.NewOutbox(w.pool)
+	queue := w.mail(t)
 	for range 3 {
-		item, err := queue.Take(t.Context(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := queue.Finish(t.Context(), outbox.Result{Item: *item, MessageID: 70 + item.ID}); err != nil {
-			t.Fatal(err)
-		}
+		message := queue.advance(t, outbox.Bounds{Merge: 1, Waiting: 1000}, nil, chat(1))[0].Message
+		queue.finish(t, sentAs(*message, 70+message.Row.ID))
 	}
 	w.undo(t, "u2", bob, 2)
 	exec(t, w.pool, `

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -60,7 +61,7 @@ func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	const reporters, each = 8, 50
 	g := newGame(t)
-	other := postgres.NewStore(connect(t, g.url), func(ranking.ChatID) {})
+	other := postgres.NewStore(connect(t, g.url), func(outbox.Lane) {})
 	services := []*ranking.Service{g.Service, ranking.NewService(other, slog.New(slog.DiscardHandler), ranking.Settings{})}
 	players := []ranking.Person{alice, bob, carol, zoe}
 	var work errgroup.Group

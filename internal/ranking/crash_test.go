@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -63,7 +64,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	if err := postgres.Migrate(t.Context(), g.pool, migrations.FS); err != nil {
 		t.Fatal(err)
 	}
-	g.store = postgres.NewStore(g.pool, func(ranking.ChatID) {})
+	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	return server, g
 }

@@ -64,20 +64,13 @@ func (f fixing) decide(snap Snapshot) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	entries := played.entries()
-	for i, p := range played.Parts {
-		at := slices.IndexFunc(rewrite.Appended, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
-		if at >= 0 {
-			entries[i] = rewrite.Appended[at].Entry
-		}
-	}
 	old := m.Result
 	if m.Turned {
 		old = old.swapped() // as the sides stand on the card
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
 	by, told := f.by(snap)
-	card := snap.Course.cardOf(m, right, played.Parts, entries)
+	card := snap.Course.cardOf(m, right, played.Parts, rewrite.entries(played))
 	notice := MatchFixed{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: told,
 		Moved: snap.Course.moved(rewrite, m.players()),

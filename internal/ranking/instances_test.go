@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -161,7 +162,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 }
 
 // committed ends a process that is condemned between the commit and whatever would follow it.
-func (i *instance) committed(ranking.ChatID) {
+func (i *instance) committed(outbox.Lane) {
 	if !i.condemned.Load() {
 		return
 	}

@@ -7,19 +7,31 @@ import "time"
 type Notice interface {
 	// Kind names the type of the notice in the store.
 	Kind() string
-	// Lifetime is how long after the command there is a point in telling it.
-	Lifetime() time.Duration
+	// Purpose is what it is told for.
+	Purpose() Purpose
 }
 
-// The lifetimes of notices.
+// Purpose is what something is told for.
+type Purpose string
+
+// The purposes.
 const (
-	// OutcomeLifetime is that of what came of a command, or why nothing did: as long as Telegram keeps the command.
-	OutcomeLifetime = 24 * time.Hour
-	// AnswerLifetime is that of an answer to a question: who still wants to know it asks again.
-	AnswerLifetime = 10 * time.Minute
-	// ToastLifetime is that of whatever is told to somebody who has pressed a button.
-	ToastLifetime = 15 * time.Second
+	Outcome      Purpose = "outcome"      // what came of a command, or why nothing did
+	Answer       Purpose = "answer"       // to a question, which can be asked again
+	Notification Purpose = "notification" // for people who have not asked
 )
+
+// Lifetime is how long after the command there is a point in telling something: as long as Telegram keeps the command,
+// but for the answer to a question, which nobody waits for so long.
+func (p Purpose) Lifetime() time.Duration {
+	if p == Answer {
+		return 10 * time.Minute
+	}
+	return 24 * time.Hour
+}
+
+// ToastLifetime is the lifetime of whatever is told to somebody who has pressed a button.
+const ToastLifetime = 15 * time.Second
 
 // The kinds of notices of this package.
 const (
@@ -29,6 +41,7 @@ const (
 	KindMatchUndone   = "match_undone"
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
+	KindGroupsJoined  = "groups_joined"
 	KindRefusal       = "refusal"
 )
 
@@ -82,8 +95,8 @@ type Reporter struct {
 // Kind implements Notice.
 func (MatchRecorded) Kind() string { return KindMatchRecorded }
 
-// Lifetime implements Notice.
-func (MatchRecorded) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (MatchRecorded) Purpose() Purpose { return Outcome }
 
 // MatchUndone tells that a match does not count any more.
 type MatchUndone struct {
@@ -97,8 +110,8 @@ type MatchUndone struct {
 // Kind implements Notice.
 func (MatchUndone) Kind() string { return KindMatchUndone }
 
-// Lifetime implements Notice.
-func (MatchUndone) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (MatchUndone) Purpose() Purpose { return Outcome }
 
 // MatchFixed tells that the score of a match has been corrected.
 type MatchFixed struct {
@@ -113,8 +126,8 @@ type MatchFixed struct {
 // Kind implements Notice.
 func (MatchFixed) Kind() string { return KindMatchFixed }
 
-// Lifetime implements Notice.
-func (MatchFixed) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (MatchFixed) Purpose() Purpose { return Outcome }
 
 // PlayersMerged tells that a player who was known by a username alone turned out to be another player of the ladder,
 // so that the results of both are one person's.
@@ -128,8 +141,21 @@ type PlayersMerged struct {
 // Kind implements Notice.
 func (PlayersMerged) Kind() string { return KindPlayersMerged }
 
-// Lifetime implements Notice.
-func (PlayersMerged) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (PlayersMerged) Purpose() Purpose { return Notification }
+
+// GroupsJoined tells that a group which had begun anew, because nobody knew yet that it was an older one with another id,
+// is one with that again: its matches, 1 to Count, come after those of the older one.
+type GroupsJoined struct {
+	First int `json:"first"` // the number that match 1 has now
+	Count int `json:"count"`
+}
+
+// Kind implements Notice.
+func (GroupsJoined) Kind() string { return KindGroupsJoined }
+
+// Purpose implements Notice.
+func (GroupsJoined) Purpose() Purpose { return Notification }
 
 // Moved tells how ratings have moved because matches were replayed: from what everybody had before to what they have
 // now, those whom the notice is about first.
@@ -159,8 +185,8 @@ type Row struct {
 // Kind implements Notice.
 func (RankingPage) Kind() string { return KindRankingPage }
 
-// Lifetime implements Notice.
-func (RankingPage) Lifetime() time.Duration { return AnswerLifetime }
+// Purpose implements Notice.
+func (RankingPage) Purpose() Purpose { return Answer }
 
 // Joined tells that a player is in the ladder.
 type Joined struct {
@@ -173,8 +199,8 @@ type Joined struct {
 // Kind implements Notice.
 func (Joined) Kind() string { return KindJoined }
 
-// Lifetime implements Notice.
-func (Joined) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (Joined) Purpose() Purpose { return Outcome }
 
 // RefusalCode is why a command was refused.
 type RefusalCode string
@@ -214,5 +240,5 @@ type Refusal struct {
 // Kind implements Notice.
 func (Refusal) Kind() string { return KindRefusal }
 
-// Lifetime implements Notice.
-func (Refusal) Lifetime() time.Duration { return OutcomeLifetime }
+// Purpose implements Notice.
+func (Refusal) Purpose() Purpose { return Outcome }

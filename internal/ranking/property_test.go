@@ -23,18 +23,7 @@ func TestAnyCourse(t *testing.T) {
 	g := newGame(t)
 	var groups atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		c := &course{game: g, t: t, rt: rt, chat: ranking.ExternalChatID(-1000 - groups.Add(1))}
-		c.known, c.ghosts = make(map[int]*entity), make(map[int]*entity)
-		c.ladderStart = 1500
-		for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
-			c.people = append(c.people, ranking.Person{
-				ID: ranking.UserID(-int64(c.chat)*10 + int64(i)), Name: fmt.Sprintf("Person %d", i),
-			})
-		}
-		c.command(c.people[0], func(o ranking.Origin) error { return g.Join(t.Context(), o) })
-		c.enter(c.seen(0))
-		c.setRules(32, 1500)
-		c.compare()
+		c := newSociety(t, rt, g, groups.Add(1)).found()
 		rt.Repeat(map[string]func(*rapid.T){
 			"":       func(*rapid.T) { c.compare() },
 			"record": c.recordAny, "undo": c.undoAny, "fix": c.fixAny, "show up": c.showUp, "rules": c.changeRules,
@@ -44,28 +33,64 @@ func TestAnyCourse(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
+// society is people who play in groups.
+type society struct {
+	*game
+	t       *testing.T
+	rt      *rapid.T
+	id      int64
+	people  []ranking.Person // without usernames: username tells those
+	named   map[int]bool     // whose account shows its username by now
+	ghosts  map[int]*entity
+	known   map[int]*entity
+	courses []*course
+	entries int // how often somebody has come into a ladder
+}
+
+func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *society {
+	s := &society{
+		game: g, t: t, rt: rt, id: id,
+		named: make(map[int]bool), known: make(map[int]*entity), ghosts: make(map[int]*entity),
+	}
+	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
+		s.people = append(s.people, ranking.Person{ID: ranking.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
+	}
+	return s
+}
+
+// found makes a new group of the society, in which the first of them has joined.
+func (s *society) found() *course {
+	c := &course{
+		society: s, entered: make(map[*entity]entry), ladderStart: 1500,
+		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.courses))),
+	}
+	s.courses = append(s.courses, c)
+	c.command(c.people[0], func(o ranking.Origin) error { return c.Join(c.t.Context(), o) })
+	c.enter(c.seen(0))
+	c.setRules(32, 1500)
+	c.compare()
+	return c
+}
+
 // course is a group in the bot's keeping, and what must be true of it.
 type course struct {
-	*game
-	t           *testing.T
-	rt          *rapid.T
+	*society
 	chat        ranking.ExternalChatID
-	people      []ranking.Person // without usernames: username tells those
-	named       []int            // whose account shows its username by now
+	earlier     ranking.ExternalChatID // an id that it had before, by which something may come still; 0 for none
 	matches     []*modelMatch
-	entered     []*entity // who is in the ladder, in the order in which they came
-	ghosts      map[int]*entity
-	known       map[int]*entity
+	entered     map[*entity]entry // who is in the ladder
 	ladderK     int
 	ladderStart int
 	commands    int
 }
 
+// entry is how somebody came into a ladder: as the how manieth of all, and with which rating.
+type entry struct{ order, start int }
+
 // entity is a player as the model sees it: a person who has been seen, or a username that stands for one.
 type entity struct {
 	who   int
 	ghost bool
-	start int
 }
 
 type modelMatch struct {
@@ -76,54 +101,58 @@ type modelMatch struct {
 	turned bool // the card shows side B first, which had won at first
 }
 
-func (c *course) username(i int) string { return fmt.Sprintf("u%d_%d", -int64(c.chat), i) }
+func (s *society) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
 
 // account is the person as messages show them.
-func (c *course) account(i int) ranking.Person {
-	p := c.people[i]
-	if slices.Contains(c.named, i) {
-		p.Username = c.username(i)
+func (s *society) account(i int) ranking.Person {
+	p := s.people[i]
+	if s.named[i] {
+		p.Username = s.username(i)
 	}
 	return p
 }
 
 // glimpse takes note of an account that a command shows. A username that stood for somebody is theirs now; but nobody is
 // kept for that alone.
-func (c *course) glimpse(i int) {
-	ghost := c.ghosts[i]
-	if ghost == nil || !slices.Contains(c.named, i) {
+func (s *society) glimpse(i int) {
+	ghost := s.ghosts[i]
+	if ghost == nil || !s.named[i] {
 		return
 	}
-	delete(c.ghosts, i)
-	if e := c.known[i]; e != nil {
-		c.merge(ghost, e)
+	delete(s.ghosts, i)
+	if e := s.known[i]; e != nil {
+		for _, c := range s.courses {
+			c.merge(ghost, e)
+		}
 		return
 	}
 	ghost.ghost = false
-	c.known[i] = ghost
+	s.known[i] = ghost
 }
 
 // seen returns the entity of somebody whose account a command shows, and who is needed for it.
-func (c *course) seen(i int) *entity {
-	c.glimpse(i)
-	if c.known[i] == nil {
-		c.known[i] = &entity{who: i}
+func (s *society) seen(i int) *entity {
+	s.glimpse(i)
+	if s.known[i] == nil {
+		s.known[i] = &entity{who: i}
 	}
-	return c.known[i]
+	return s.known[i]
 }
 
 func (c *course) merge(from, into *entity) {
-	at, there := slices.Index(c.entered, from), slices.Index(c.entered, into)
-	switch {
-	case there < 0:
-		c.entered[at] = into
-		into.start = from.start
-	default:
-		if at < there {
-			into.start = from.start
-		}
-		c.entered = slices.Delete(c.entered, at, at+1)
+	gone, there := c.entered[from]
+	if !there {
+		return
 	}
+	delete(c.entered, from)
+	kept, both := c.entered[into]
+	if !both {
+		kept = gone
+	}
+	if gone.order < kept.order {
+		kept.start = gone.start
+	}
+	c.entered[into] = kept
 	for _, m := range c.matches {
 		all := slices.Concat(m.sides[0], m.sides[1])
 		if slices.Contains(all, from) && slices.Contains(all, into) {
@@ -141,20 +170,20 @@ func (c *course) merge(from, into *entity) {
 }
 
 // mentioned returns the entity that a username stands for.
-func (c *course) mentioned(i int) *entity {
-	if e := c.known[i]; e != nil && slices.Contains(c.named, i) {
+func (s *society) mentioned(i int) *entity {
+	if e := s.known[i]; e != nil && s.named[i] {
 		return e
 	}
-	if c.ghosts[i] == nil {
-		c.ghosts[i] = &entity{who: i, ghost: true}
+	if s.ghosts[i] == nil {
+		s.ghosts[i] = &entity{who: i, ghost: true}
 	}
-	return c.ghosts[i]
+	return s.ghosts[i]
 }
 
 func (c *course) enter(e *entity) {
-	if !slices.Contains(c.entered, e) {
-		e.start = c.ladderStart
-		c.entered = append(c.entered, e)
+	if _, there := c.entered[e]; !there {
+		c.entries++
+		c.entered[e] = entry{c.entries, c.ladderStart}
 	}
 }
 
@@ -163,14 +192,21 @@ func (c *course) command(sender ranking.Person, send func(ranking.Origin) error)
 	c.commands++
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
+	late := c.earlier != 0 && rapid.Bool().Draw(c.rt, "late")
+	if late {
+		o.Chat = ranking.Chat{ID: c.earlier, Kind: ranking.Group, Title: "As it was"}
+	}
 	if err := send(o); err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
+	}
+	if late {
+		return c.answer(c.t, o.Key, "action = 'send' AND reply_to IS NULL AND thread_id IS NULL")
 	}
 	return c.notice(c.t, o.Key)
 }
 
-func (c *course) anybody(label string) int {
-	return rapid.IntRange(0, len(c.people)-1).Draw(c.rt, label)
+func (s *society) anybody(label string) int {
+	return rapid.IntRange(0, len(s.people)-1).Draw(s.rt, label)
 }
 
 func (c *course) anyScores() []ranking.Score {
@@ -288,9 +324,7 @@ func (c *course) fixAny(rt *rapid.T) {
 // showUp has somebody's account show its username, perhaps for the first time.
 func (c *course) showUp(*rapid.T) {
 	i := c.anybody("who")
-	if !slices.Contains(c.named, i) {
-		c.named = append(c.named, i)
-	}
+	c.named[i] = true
 	c.glimpse(i)
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
@@ -331,12 +365,12 @@ type place struct {
 // reckon is the plain Elo: it lists the matches that count.
 func (c *course) reckon() []place {
 	places := make(map[*entity]*place)
-	for _, e := range c.entered {
+	for e, entry := range c.entered {
 		who := fmt.Sprint(c.people[e.who].ID)
 		if e.ghost {
 			who = c.username(e.who)
 		}
-		places[e] = &place{Who: who, Elo: e.start, Start: e.start, Best: e.start}
+		places[e] = &place{Who: who, Elo: entry.start, Start: entry.start, Best: entry.start}
 	}
 	for _, m := range c.matches {
 		if m.undone {

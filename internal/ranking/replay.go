@@ -171,6 +171,18 @@ func (w *Rewrite) compare(m *PlayedMatch, entries []Entry) {
 	}
 }
 
+// entries returns what the history says of a match after the rewrite, in the order of its parts.
+func (w Rewrite) entries(m PlayedMatch) []Entry {
+	entries := m.entries()
+	for i, p := range m.Parts {
+		at := slices.IndexFunc(w.Appended, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
+		if at >= 0 {
+			entries[i] = w.Appended[at].Entry
+		}
+	}
+	return entries
+}
+
 // before returns the standings as they were before the course, by player.
 func (c Course) before() (map[PlayerID]*Standing, error) {
 	standings := make(map[PlayerID]*Standing, len(c.Standings))

@@ -71,6 +71,12 @@ func (e *easy) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([
 	return nil
 }
 
+func (e *easy) Move(context.Context, ranking.ExternalChatID, ranking.ExternalChatID,
+	func(ranking.Appended) (ranking.Appendix, error),
+) error {
+	return nil
+}
+
 // try is an attempt to apply: how long after the command came, and whether it held the group.
 type try struct {
 	After     time.Duration

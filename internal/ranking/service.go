@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -78,18 +79,8 @@ func (c command) query(o Origin) Query {
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
 // another transaction.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
-	attempt := 0
-	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstWait))
-	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		attempt++
-		err := s.attempt(ctx, o, c, attempt)
-		if errors.Is(err, ErrConflict) {
-			s.log.WarnContext(ctx, "conflict with another transaction", "command", c.name, "attempt", attempt,
-				"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-			return retry.RetryableError(err)
-		}
-		return err
-	})
+	err := s.insist(ctx, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
+		"command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
 	if errors.Is(err, ErrConflict) {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
@@ -104,6 +95,23 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
+}
+
+// insist tries until there is no conflict with another transaction, a few times at most. What it logs of a conflict says
+// what it is about.
+func (s *Service) insist(ctx context.Context, try func(ctx context.Context, attempt int) error, about ...any) error {
+	attempt := 0
+	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstWait))
+	return retry.Do(ctx, backoff, func(ctx context.Context) error {
+		attempt++
+		err := try(ctx, attempt)
+		if errors.Is(err, ErrConflict) {
+			s.log.WarnContext(ctx, "conflict with another transaction",
+				slices.Concat(about, []any{"attempt", attempt, "error", err})...)
+			return retry.RetryableError(err)
+		}
+		return err
+	})
 }
 
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
@@ -141,6 +149,9 @@ func again(ctx context.Context, store Store, o Origin, c command, known Snapshot
 	case snap.Handled:
 		return ErrHandled
 	}
+	if m != nil && (snap.Match == nil || snap.Match.ID != m.ID) {
+		return fmt.Errorf("%w: match %d has another number now", ErrConflict, m.Number)
+	}
 	if err := c.met(snap); err != nil {
 		return err
 	}
@@ -159,7 +170,12 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot)
 		return err
 	}
 	changes.Key, changes.Chat, changes.SentAt = o.Key, snap.ChatID, o.SentAt
-	changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
+	if snap.Chat.ID == o.Chat.ID { // else there are other messages by now with the ids of those that it came with
+		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
+	}
+	if o.Sender != nil {
+		changes.Addressee = o.Sender.Name
+	}
 	if o.Button != "" {
 		changes.Button, changes.Toast = o.Button, changes.Notice
 		if changes.Card == nil { // nothing has changed that others have to know

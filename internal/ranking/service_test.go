@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
+	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -49,7 +50,7 @@ func newGame(tb testing.TB) *game {
 	tb.Helper()
 	g := &game{url: pgtest.New(tb)}
 	g.pool = connect(tb, g.url)
-	g.store = postgres.NewStore(g.pool, func(ranking.ChatID) {})
+	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	return g
 }
@@ -57,7 +58,7 @@ func newGame(tb testing.TB) *game {
 // another returns another instance of the service on the same database.
 func (g *game) another(t *testing.T) *ranking.Service {
 	t.Helper()
-	store := postgres.NewStore(connect(t, g.url), func(ranking.ChatID) {})
+	store := postgres.NewStore(connect(t, g.url), func(outbox.Lane) {})
 	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 }
 
@@ -134,11 +135,17 @@ func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person,
 // notice returns the newest notice, which must have come with the key.
 func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	t.Helper()
+	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
+}
+
+// answer returns the newest of such notices that have come with the key.
+func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
+	t.Helper()
 	var kind string
 	var payload []byte
 	err := g.pool.QueryRow(t.Context(), `
 		SELECT kind, payload FROM outbox
-		WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) AND reply_to = 7 AND thread_id = 8
+		WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) AND `+which+`
 		ORDER BY id DESC LIMIT 1`, key).Scan(&kind, &payload)
 	if err != nil {
 		t.Fatalf("no answer was committed with the key %s: %v", key, err)

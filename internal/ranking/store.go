@@ -16,9 +16,10 @@ var (
 )
 
 // Store keeps everything. Each method is one transaction of its own. The store that Exclusively lends is part of one that
-// is open already: there Merge and Exclusively must not be called.
+// is open already: there Merge, Move and Exclusively must not be called.
 type Store interface {
-	// Read returns what the command concerns, in one round trip and without locks.
+	// Read returns what the command concerns, in one round trip and without locks. Here as everywhere, an earlier id of a
+	// chat stands for that chat.
 	Read(ctx context.Context, q Query) (Snapshot, error)
 
 	// Introduce makes the chat, its group and the people known that a command concerns. It is no effect of the command:
@@ -39,6 +40,13 @@ type Store interface {
 	// groups in which from is ranked: everything of from passes to into. decide gets the ladders in which both are ranked
 	// and returns what shall change in them. When from is claimed or merged by now, nothing changes.
 	Merge(ctx context.Context, from, into PlayerID, decide func([]Shared) ([]LadderMerge, error)) error
+
+	// Move has the chat with the messenger's id from go by the id to, in one transaction, and by the old id as well for
+	// ever. What waits to be told there answers no message any more. If there is a chat with the new id already, everything
+	// of it passes to the one with the old id, in one transaction that holds the groups of both; if it has matches, decide
+	// gets what they are in their new place and returns what shall change. If there is none with the old id, the one with
+	// the new id goes by the old one too. If it is done already, or neither is known, nothing changes.
+	Move(ctx context.Context, from, to ExternalChatID, decide func(Appended) (Appendix, error)) error
 }
 
 // Query says what a command concerns.
@@ -55,7 +63,10 @@ type Query struct {
 // MatchRef says which match of a group is meant: that with the Number; else the one that the message tells of, or that
 // the command with the key has made; else the last one that the first of the query's people has played or reported.
 type MatchRef struct {
-	Number  int
+	Number int
+	// Below is the message that the Number was read from: if that is known to tell of a match, that one is meant, whatever
+	// its number is by now.
+	Below   int64
 	Message int64
 	Key     string
 }
@@ -171,6 +182,7 @@ type Changes struct {
 
 	Notice          Notice // what the chat is told, nil for nothing
 	ReplyTo, Thread int64
+	Addressee       string // whom it answers, by name; empty if nobody is known
 	// Card is what the card of a match has to say from now on.
 	Card *Card
 }

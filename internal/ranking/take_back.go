@@ -116,16 +116,7 @@ func (t *takeBack) replay(snap Snapshot, reason Reason, change func(*PlayedMatch
 // cardOf returns what the card says of a match that has this result and these entries of the history, which are in the
 // order of its parts.
 func (c Course) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	var sides [2]Side
-	for i, p := range parts {
-		var name Name
-		if at := slices.IndexFunc(c.Standings, func(s Contender) bool { return s.Player == p.Player }); at >= 0 {
-			name = c.Standings[at].called()
-		}
-		side := &sides[p.Side-1]
-		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})
-	}
-	n := card(r, sides, s.Turned)
+	n := card(r, c.sides(parts, entries), s.Turned)
 	n.Number = s.Number
 	switch {
 	case s.ReportedBy == 0:
@@ -134,4 +125,17 @@ func (c Course) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) 
 		n.ReportedBy = &Reporter{Name: &Name{Name: s.Reporter}}
 	}
 	return n
+}
+
+// sides returns side A and side B of a match as cards tell them.
+func (c Course) sides(parts []Part, entries []Entry) (sides [2]Side) {
+	for i, p := range parts {
+		var name Name
+		if at := slices.IndexFunc(c.Standings, func(s Contender) bool { return s.Player == p.Player }); at >= 0 {
+			name = c.Standings[at].called()
+		}
+		side := &sides[p.Side-1]
+		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})
+	}
+	return sides
 }

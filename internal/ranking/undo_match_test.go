@@ -347,7 +347,7 @@ func TestUndoByButton(t *testing.T) {
 		}
 		return rows[told](t, g, `
 			SELECT action, kind, coalesce(callback_query_id, ''), coalesce(reply_to, 0) FROM outbox
-			WHERE xmin = (SELECT xmin FROM handled_commands WHERE key = $1) ORDER BY id`, key)
+			WHERE key = $1 ORDER BY id`, key)
 	}
 	for _, step := range []struct {
 		sender ranking.Person

@@ -57,4 +57,6 @@ func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user 
 }
 
 // isRefusal tells the answers that asking again would not change, as long as the bot is who it is and where it is.
-func isRefusal(c outbox.Class) bool { return c == outbox.Gone || c == outbox.Rejected }
+func isRefusal(c outbox.Class) bool {
+	return c == outbox.Gone || c == outbox.Rejected || c == outbox.Migrated
+}

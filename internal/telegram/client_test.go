@@ -199,7 +199,7 @@ func TestErrorsOfUpdates(t *testing.T) {
 	}{
 		"wrong token":     {botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized"}, true, 0, "@BotFather"},
 		"no such bot":     {botsim.Fault{Kind: botsim.Reject, Status: 404, Description: "Not Found"}, true, 0, "@BotFather"},
-		"another poller":  {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: "Conflict: terminated by other getUpdates request"}, false, 5 * time.Second, "second instance"},
+		"another poller":  {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: "Conflict: terminated by other getUpdates request"}, false, 5 * time.Second, "another program"},
 		"a webhook":       {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: webhook}, true, 0, "deleteWebhook"},
 		"404 of a proxy":  {botsim.Fault{Kind: botsim.ServerError, Status: 404}, false, 0, "404"},
 		"too many":        {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 7}, false, 7 * time.Second, "429"},

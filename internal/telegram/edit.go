@@ -13,23 +13,36 @@ import (
 
 var errNothingToEdit = errors.New("there is no message to be edited")
 
-// edit gives a message that is there another text, and the button that belongs to it, or none.
-func (s *Sender) edit(ctx context.Context, item outbox.Item, out outgoing) error {
-	if item.Edits == 0 {
-		return &outbox.Failure{Class: outbox.Pointless, Err: errNothingToEdit}
+// edit has a message that is there say what it has to say now.
+func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
+	words := wordingFor(m.Language)
+	out, err := render(m.Items[0], words)
+	if err != nil {
+		return rejected(err)
 	}
+	if max(m.Count, len(m.Items)) > 1 {
+		out, _ = merge(m, words)
+	}
+	if m.Target == 0 {
+		return &outbox.Failure{Class: outbox.Pointless, Unasked: true, Err: errNothingToEdit}
+	}
+	return s.rewrite(ctx, m, m.Target, out)
+}
+
+// rewrite gives a message that is there another text, and the button that belongs to it, or none.
+func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) error {
 	params := &bot.EditMessageTextParams{
-		ChatID:             item.To,
-		MessageID:          int(item.Edits),
+		ChatID:             m.To,
+		MessageID:          int(id),
 		Text:               out.html,
 		ParseMode:          models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: bot.True()},
 	}
-	if keyboard := s.keyboard(item, out); keyboard != nil {
+	if keyboard := s.keyboard(m, out); keyboard != nil {
 		params.ReplyMarkup = keyboard
 	}
 	err := s.editMessage(ctx, params)
-	if err != nil && s.unparsed(ctx, item, err) {
+	if err != nil && s.unparsed(ctx, m.Row, err) {
 		params.Text, params.ParseMode = plain(params.Text), ""
 		err = s.editMessage(ctx, params)
 	}
@@ -49,10 +62,14 @@ func (s *Sender) editMessage(ctx context.Context, params *bot.EditMessageTextPar
 }
 
 // answerPress shows whoever has pressed a button what came of it, for a moment and to nobody else.
-func (s *Sender) answerPress(ctx context.Context, item outbox.Item, out outgoing) error {
+func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
+	out, err := render(m.Row, wordingFor(m.Language))
+	if err != nil {
+		return rejected(err)
+	}
 	var result json.RawMessage
-	_, err := s.client.api.AnswerCallbackQuery(keepResult(ctx, &result),
-		&bot.AnswerCallbackQueryParams{CallbackQueryID: item.Button, Text: out.toast()})
+	_, err = s.client.api.AnswerCallbackQuery(keepResult(ctx, &result),
+		&bot.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button, Text: out.toast()})
 	if result != nil {
 		return nil
 	}

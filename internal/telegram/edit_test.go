@@ -29,17 +29,15 @@ var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:42"}}}
 // sendCard sends the card of match 42 to the group.
 func (p *post) sendCard(t *testing.T) botsim.Message {
 	t.Helper()
-	item := itemOf(t, cardOf42())
-	item.To = p.group.ID()
-	return p.mustSend(t, item)
+	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
 }
 
-// editOf returns the item that has a message of the group say this.
-func (p *post) editOf(t *testing.T, message int, n ranking.Notice) outbox.Item {
+// editOf returns what has a message of the group say this.
+func (p *post) editOf(t *testing.T, message int, notices ...ranking.Notice) outbox.Message {
 	t.Helper()
-	item := itemOf(t, n)
-	item.Action, item.Edits, item.To = outbox.Edit, int64(message), p.group.ID()
-	return item
+	m := messageOf(t, p.group.ID(), notices...)
+	m.Action, m.Target = outbox.Edit, int64(message)
+	return m
 }
 
 func TestCardsThatCountHaveAButton(t *testing.T) {
@@ -60,9 +58,7 @@ func TestCardsThatCountHaveAButton(t *testing.T) {
 		"a ranking":             {ranking.RankingPage{}, nil},
 	} {
 		p := newPost(t)
-		item := itemOf(t, c.notice)
-		item.To = p.group.ID()
-		if diff := cmp.Diff(c.want, p.mustSend(t, item).Buttons); diff != "" {
+		if diff := cmp.Diff(c.want, p.mustSend(t, messageOf(t, p.group.ID(), c.notice)).Buttons); diff != "" {
 			t.Errorf("buttons of %s (-want +got):\n%s", what, diff)
 		}
 	}
@@ -81,8 +77,7 @@ func TestEdit(t *testing.T) {
 	if diff := cmp.Diff(undoButtons, m.Buttons); diff != "" {
 		t.Errorf("buttons of a corrected card (-want +got):\n%s", diff)
 	}
-	item := p.editOf(t, card.ID, undoneCard())
-	m = p.mustSend(t, item)
+	m = p.mustSend(t, p.editOf(t, card.ID, undoneCard()))
 	if m.Edits != 2 || len(m.Buttons) > 0 || !strings.Contains(m.Text, "undone by") {
 		t.Errorf("message %+v", m)
 	}
@@ -106,12 +101,12 @@ func TestEdit(t *testing.T) {
 func TestAnEditThatHasBeenMade(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	item := p.editOf(t, p.sendCard(t).ID, undoneCard())
+	edit := p.editOf(t, p.sendCard(t).ID, undoneCard())
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "editMessageText", Times: 1})
-	if _, err := p.sender.Send(testContext(t), item); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), edit); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
-	if m := p.mustSend(t, item); m.Edits != 1 {
+	if m := p.mustSend(t, edit); m.Edits != 1 {
 		t.Errorf("message %+v", m)
 	}
 	if n := p.sim.CallCount("editMessageText"); n != 2 {
@@ -178,26 +173,32 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 		"edit: HTML 502":        {edit, botsim.Fault{Kind: botsim.ServerError}, outbox.Ambiguous},
 		"edit: cut before":      {edit, botsim.Fault{Kind: botsim.CutBefore}, outbox.Ambiguous},
 		"edit: wrong token":     {edit, reject(401, "Unauthorized"), outbox.Unauthorized},
-		"toast: too old":        {toast, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Pointless},
-		"toast: invalid id":     {toast, reject(400, "Bad Request: query ID is invalid"), outbox.Pointless},
-		"toast: any other 400":  {toast, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
-		"toast: 429":            {toast, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
-		"toast: JSON 500":       {toast, reject(500, "Internal Server Error"), outbox.Unreachable},
-		"toast: cut after":      {toast, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
+		"edit: too large":       {edit, reject(413, "Request Entity Too Large"), outbox.Rejected},
+		"edit: HTML 404":        {edit, botsim.Fault{Kind: botsim.ServerError, Status: 404}, outbox.Unreachable},
+		"edit: migrated": {edit, botsim.Fault{
+			Kind: botsim.Reject, Description: "Bad Request: group chat was upgraded to a supergroup chat",
+			Parameters: map[string]any{"migrate_to_chat_id": -1001},
+		}, outbox.Migrated},
+		"toast: too old":       {toast, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Pointless},
+		"toast: invalid id":    {toast, reject(400, "Bad Request: query ID is invalid"), outbox.Pointless},
+		"toast: any other 400": {toast, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"toast: 429":           {toast, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
+		"toast: JSON 500":      {toast, reject(500, "Internal Server Error"), outbox.Unreachable},
+		"toast: cut after":     {toast, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			card := p.sendCard(t)
-			item := p.editOf(t, card.ID, undoneCard())
-			if item.Action = c.action; c.action == toast {
-				item.Button = p.sim.Press(p.alice, card, "undo:42")
+			m := p.editOf(t, card.ID, undoneCard())
+			if c.action == toast {
+				m = p.toast(t, p.sim.Press(p.alice, card, "undo:42"), undoneCard())
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
-			id, err := p.sender.Send(testContext(t), item)
-			if failure := failureOf(t, err); id != 0 || failure.Class != c.class {
-				t.Errorf("message %d, class %s: %v", id, failure.Class, err)
+			receipt, err := p.sender.Send(testContext(t), m)
+			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Class != c.class {
+				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
 			}
 			if n := len(p.sim.Calls()) - before; n != 1 {
 				t.Errorf("%d requests", n)
@@ -268,12 +269,12 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 	}
 }
 
-// toast returns the item that answers a press.
-func (p *post) toast(t *testing.T, press string, n ranking.Notice) outbox.Item {
+// toast returns what answers a press.
+func (p *post) toast(t *testing.T, press string, n ranking.Notice) outbox.Message {
 	t.Helper()
-	item := itemOf(t, n)
-	item.Action, item.Button, item.To = outbox.Toast, press, p.group.ID()
-	return item
+	m := messageOf(t, p.group.ID(), n)
+	m.Action, m.Lane.Toasts, m.Row.Button, m.Items[0].Button = outbox.Toast, true, press, press
+	return m
 }
 
 func TestToastOfAPress(t *testing.T) {
@@ -290,9 +291,9 @@ func TestToastOfAPress(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			press := p.sim.Press(p.alice, p.sendCard(t), "undo:42")
-			id, err := p.sender.Send(testContext(t), p.toast(t, press, c.notice))
-			if id != 0 || err != nil {
-				t.Fatalf("message %d, error %v", id, err)
+			receipt, err := p.sender.Send(testContext(t), p.toast(t, press, c.notice))
+			if receipt != (outbox.Receipt{}) || err != nil {
+				t.Fatalf("%+v, error %v", receipt, err)
 			}
 			got, err := p.sim.WaitAnswer(testContext(t), press)
 			if diff := cmp.Diff(botsim.CallbackAnswer{Text: c.want}, got); diff != "" || err != nil {

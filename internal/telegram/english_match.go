@@ -90,30 +90,45 @@ func (english) matchFixed(n ranking.MatchFixed) string {
 }
 
 func (english) playersMerged(n ranking.PlayersMerged) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is <b>%s</b>: their results count together now.\n", showText("@"+n.Username), showName(n.Name))
+	return strings.TrimSuffix(strings.Join(append(whoIsWho(n), movements(n.Moved)), "\n"), "\n")
+}
+
+// whoIsWho says who turned out to be whom, and which matches do not count for it.
+func whoIsWho(n ranking.PlayersMerged) []string {
+	said := []string{fmt.Sprintf("%s is <b>%s</b>: their results count together now.", showText("@"+n.Username), showName(n.Name))}
 	switch shown := numberList(n.Undone); len(n.Undone) {
 	case 0:
 	case 1:
-		fmt.Fprintf(&b, "Match %s is undone: nobody plays twice in one match.\n", shown)
+		said = append(said, fmt.Sprintf("Match %s is undone: nobody plays twice in one match.", shown))
 	default:
-		fmt.Fprintf(&b, "Matches %s are undone: nobody plays twice in one match.\n", shown)
+		said = append(said, fmt.Sprintf("Matches %s are undone: nobody plays twice in one match.", shown))
 	}
-	b.WriteString(movements(n.Moved))
-	return strings.TrimSuffix(b.String(), "\n")
+	return said
+}
+
+func (english) groupsJoined(n ranking.GroupsJoined) string {
+	numbers := fmt.Sprintf("Match #1 is #%d now.", n.First)
+	if n.Count > 1 {
+		numbers = fmt.Sprintf("Matches #1–#%d are #%d–#%d now.", n.Count, n.First, n.First+n.Count-1)
+	}
+	return "Telegram has given this group another id. What was played here before and since counts together: " + numbers
 }
 
 // outcome says who beat whom, with the score, the sets and what else there is to be said of it.
 func outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
-	verb := "%s beat %s %s%s"
+	return versus(sides, sideNames) + " " + showScore(scoreOf(sides)) + brackets(append([]string{showSets(sets)}, more...)...)
+}
+
+// versus says who beat whom.
+func versus(sides [2]ranking.Side, show func(ranking.Side) string) string {
+	verb := "%s beat %s"
 	switch {
 	case sides[0].Score == sides[1].Score:
-		verb = "%s and %s drew %s%s"
+		verb = "%s and %s drew"
 	case sides[0].Score < sides[1].Score: // corrected: the order of a card does not change
-		verb = "%s lost to %s %s%s"
+		verb = "%s lost to %s"
 	}
-	return fmt.Sprintf(verb, sideNames(sides[0]), sideNames(sides[1]), showScore(scoreOf(sides)),
-		brackets(append([]string{showSets(sets)}, more...)...))
+	return fmt.Sprintf(verb, show(sides[0]), show(sides[1]))
 }
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
@@ -139,39 +154,58 @@ func showSets(sets []ranking.SetScore) string {
 
 // sideNames returns the players of a side in bold.
 func sideNames(s ranking.Side) string {
+	return namesOf(s, func(p ranking.RatingChange) string { return "<b>" + showName(p.Name) + "</b>" })
+}
+
+// namesOf returns the players of a side, each shown in this way, or the first of them and the number of the others.
+func namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	players, others := s.Players, ""
 	if len(players) > maxSideNames {
 		players, others = players[:shortSideNames], fmt.Sprintf(" &amp; %d others", len(players)-shortSideNames)
 	}
 	names := make([]string, len(players))
 	for i, p := range players {
-		names[i] = "<b>" + showName(p.Name) + "</b>"
+		names[i] = show(p)
 	}
 	return strings.Join(names, " &amp; ") + others
 }
 
+const nobodyMoved = "Nobody’s rating has changed by it."
+
 // movements says how ratings have moved, each in a line of its own.
 func movements(m ranking.Moved) string {
-	moves := func(r ranking.RatingChange) bool { return r.Before != r.After }
-	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, moves) {
-		return "Nobody’s rating has changed by it.\n"
+	if still(m) {
+		return nobodyMoved + "\n"
 	}
 	var b strings.Builder
 	writeRatings(&b, m.Ratings)
-	switch m.Others {
-	case 0:
-	case 1:
-		b.WriteString("and 1 other\n")
-	default:
-		fmt.Fprintf(&b, "and %d others\n", m.Others)
+	if m.Others > 0 {
+		b.WriteString(andOthers(m.Others) + "\n")
 	}
 	return b.String()
 }
 
+// still says that no rating has moved.
+func still(m ranking.Moved) bool {
+	moves := func(r ranking.RatingChange) bool { return r.Before != r.After }
+	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, moves)
+}
+
+func andOthers(count int) string {
+	if count == 1 {
+		return "and 1 other"
+	}
+	return fmt.Sprintf("and %d others", count)
+}
+
 func writeRatings(b *strings.Builder, ratings []ranking.RatingChange) {
 	for _, r := range ratings {
-		fmt.Fprintf(b, "%s %s → %d\n", showName(r.Name), signed(r.After-r.Before), r.After)
+		b.WriteString(movement(r) + "\n")
 	}
+}
+
+func movement(r ranking.RatingChange) string {
+	return fmt.Sprintf("%s %s → %d", showName(r.Name), signed(r.After-r.Before), r.After)
 }
 
 // signed writes a change with its sign, a real minus.

@@ -28,7 +28,7 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.NoSuchMatch:
 		return "There is no " + match + " here. The number of a match stands on its card."
 	case ranking.NotAboutAMatch:
-		return "That message is neither the card of a match nor a <code>/match</code> that made one. " +
+		return "That message is neither the card of one match nor a <code>/match</code> that made one. " +
 			"Reply to the match’s card or to its <code>/match</code>, or give its number: " + formUndo + " or " + formFix
 	case ranking.NothingOfYours:
 		return "I see no match of yours in the last " + duration(n.Minutes) + ". Give the number of the one you mean: " +

@@ -32,7 +32,7 @@ func pollError(err error) error {
 			e.Err = fmt.Errorf("a webhook is set for this bot, so it cannot poll; call deleteWebhook first: %w", err)
 		} else {
 			e.RetryAfter = anotherPoller
-			e.Err = fmt.Errorf("another program takes this bot's updates, perhaps a second instance: %w", err)
+			e.Err = fmt.Errorf("another program takes this bot's updates, perhaps an instance with another database: %w", err)
 		}
 	}
 	return e
@@ -44,7 +44,7 @@ func sendFailure(err error) *outbox.Failure {
 	if errors.As(err, &own) {
 		return own
 	}
-	f := &outbox.Failure{Class: outbox.Rejected, Err: err}
+	f := &outbox.Failure{Class: outbox.Failed, Err: err}
 	var api *APIError
 	var connection *ConnectionError
 	switch {
@@ -54,35 +54,43 @@ func sendFailure(err error) *outbox.Failure {
 			f.Class = outbox.Ambiguous
 		}
 	case errors.As(err, &api):
-		f.Class, f.RetryAfter = api.class(), api.RetryAfter
+		f.Class, f.RetryAfter, f.NewID = api.class(), api.RetryAfter, api.MigrateTo
 	}
 	return f
 }
 
-// class sorts the answers that say no.
+// rejected says that what is to be told is at fault itself, before Telegram was asked.
+func rejected(err error) *outbox.Failure {
+	return &outbox.Failure{Class: outbox.Rejected, Unasked: true, Err: err}
+}
+
+// class sorts the answers that say no. An answer without a description is not the Bot API's own.
 func (e *APIError) class() outbox.Class {
-	switch {
+	switch own := e.Description != ""; {
 	case e.Status == http.StatusTooManyRequests:
 		return outbox.RateLimited
-	case e.Description != "" && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound):
+	case e.MigrateTo != 0:
+		return outbox.Migrated
+	case own && (e.Status == http.StatusUnauthorized || e.Status == http.StatusNotFound):
 		return outbox.Unauthorized
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return outbox.Rejected
-	case e.Description == "" && (e.Status < 300 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable):
+	case !own && (e.Status < 300 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable):
 		// Something on the way has answered, and the request may have gone further than its answer came back.
 		return outbox.Ambiguous
-	case e.Description == "" || e.Status >= 500:
+	case !own || e.Status >= 500:
 		return outbox.Unreachable
 	case e.says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
 		e.Method == "editMessageText" && e.says("MESSAGE_ID_INVALID"):
 		return outbox.Pointless
-	case e.MigrateTo != 0:
-		return outbox.Gone // the chat has another id now: what it is to be told must not be lost
-	case e.Status == http.StatusForbidden, e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights",
-		"have no rights to send", "need administrator rights", "group chat was deactivated"):
+	case e.Status == http.StatusForbidden,
+		e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights", "have no rights to send",
+			"need administrator rights", "group chat was deactivated"):
 		return outbox.Gone
-	default:
+	case e.Status == http.StatusBadRequest:
 		return outbox.Rejected
+	default:
+		return outbox.Failed
 	}
 }
 
@@ -102,7 +110,7 @@ func (e *APIError) says(texts ...string) bool {
 // Passing says whether a request that failed may succeed later as it is.
 func Passing(err error) bool {
 	switch sendFailure(err).Class {
-	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous:
+	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:
 		return true
 	default:
 		return false

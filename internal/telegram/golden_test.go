@@ -21,8 +21,8 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
 // TestGolden compares what is said of every notice with testdata/golden. A file has the notice as it is stored, so that
-// a field that changes its name is seen, then the HTML, the button if there is one, and what is said of it to somebody
-// who has pressed a button, if it can come of that.
+// a field that changes its name is seen, then the HTML, the button if there is one, the line of a message that tells
+// several if that is another text, and what is said of it to somebody who has pressed a button, if it can come of that.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {
@@ -36,6 +36,9 @@ func TestGolden(t *testing.T) {
 			}
 			if out.undo != 0 {
 				got += "\n[" + wordingFor("").undo() + "] " + undoData(out.undo) + "\n"
+			}
+			if out.line != "" && out.line != out.html {
+				got += "\nline: " + out.line + "\n"
 			}
 			if comesOfAPress(notice) {
 				got += "\ntoast: " + out.toast() + "\n"
@@ -99,6 +102,8 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
+	all["groups_joined_one"] = ranking.GroupsJoined{First: 13, Count: 1}
+	all["groups_joined_several"] = ranking.GroupsJoined{First: 13, Count: 4}
 	add("joined", map[string]ranking.Notice{
 		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
 		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},

@@ -254,7 +254,7 @@ func TestNamesStayText(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.SampledFrom(withName(drawName(rt))).Draw(rt, "notice")
-		deliver(testContext(t), rt, sim, sender, group, itemOf(t, n))
+		deliver(testContext(t), rt, sim, sender, group, messageOf(t, group.ID(), n))
 	})
 }
 

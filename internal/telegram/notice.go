@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"errors"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -26,8 +25,8 @@ type Greeting struct {
 // Kind implements ranking.Notice.
 func (Greeting) Kind() string { return kindGreeting }
 
-// Lifetime implements ranking.Notice.
-func (Greeting) Lifetime() time.Duration { return ranking.AnswerLifetime }
+// Purpose implements ranking.Notice.
+func (Greeting) Purpose() ranking.Purpose { return ranking.Answer }
 
 // Help explains one command, or all of them when it has no topic.
 type Help struct {
@@ -38,8 +37,8 @@ type Help struct {
 // Kind implements ranking.Notice.
 func (Help) Kind() string { return kindHelp }
 
-// Lifetime implements ranking.Notice.
-func (Help) Lifetime() time.Duration { return ranking.AnswerLifetime }
+// Purpose implements ranking.Notice.
+func (Help) Purpose() ranking.Purpose { return ranking.Answer }
 
 // WrongForm says what is wrong with how a command was written.
 type WrongForm struct {
@@ -52,8 +51,8 @@ type WrongForm struct {
 // Kind implements ranking.Notice.
 func (WrongForm) Kind() string { return kindWrongForm }
 
-// Lifetime implements ranking.Notice.
-func (WrongForm) Lifetime() time.Duration { return ranking.OutcomeLifetime }
+// Purpose implements ranking.Notice.
+func (WrongForm) Purpose() ranking.Purpose { return ranking.Outcome }
 
 // wrongForm returns the notice for an error of the command package.
 func wrongForm(name string, err error) (WrongForm, bool) {
@@ -72,8 +71,8 @@ type GroupOnly struct {
 // Kind implements ranking.Notice.
 func (GroupOnly) Kind() string { return kindGroupOnly }
 
-// Lifetime implements ranking.Notice.
-func (GroupOnly) Lifetime() time.Duration { return ranking.AnswerLifetime }
+// Purpose implements ranking.Notice.
+func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
 
 // UnknownCommand says that there is no such command.
 type UnknownCommand struct{}
@@ -81,7 +80,7 @@ type UnknownCommand struct{}
 // Kind implements ranking.Notice.
 func (UnknownCommand) Kind() string { return kindUnknownCommand }
 
-// Lifetime implements ranking.Notice.
-func (UnknownCommand) Lifetime() time.Duration { return ranking.AnswerLifetime }
+// Purpose implements ranking.Notice.
+func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
 
 var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}}

@@ -2,24 +2,23 @@ package telegram
 
 import (
 	"testing"
-	"time"
 
 	"elobot/internal/ranking"
 )
 
-// TestLifetimes: what came of a command is told for a day, an answer to a question only while somebody waits for it.
-func TestLifetimes(t *testing.T) {
+// TestPurposes: what came of a command is not an answer to a question, which nobody waits for any more after a while.
+func TestPurposes(t *testing.T) {
 	t.Parallel()
-	for lifetime, notices := range map[time.Duration][]ranking.Notice{
-		24 * time.Hour: {
-			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.PlayersMerged{}, ranking.Joined{},
-			ranking.Refusal{}, WrongForm{},
+	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{
+		ranking.Outcome: {
+			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.Joined{}, ranking.Refusal{}, WrongForm{},
 		},
-		10 * time.Minute: {ranking.RankingPage{}, Greeting{}, Help{}, GroupOnly{}, UnknownCommand{}},
+		ranking.Answer:       {ranking.RankingPage{}, Greeting{}, Help{}, GroupOnly{}, UnknownCommand{}},
+		ranking.Notification: {ranking.PlayersMerged{}},
 	} {
 		for _, n := range notices {
-			if got := n.Lifetime(); got != lifetime {
-				t.Errorf("%T lives for %v, want %v", n, got, lifetime)
+			if got := n.Purpose(); got != purpose {
+				t.Errorf("%T is told as %s, want %s", n, got, purpose)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -22,7 +21,20 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 	if err != nil {
 		t.Fatalf("encode notice: %v", err)
 	}
-	return outbox.Item{ID: 1, Chat: 1, Action: outbox.Send, Kind: n.Kind(), Payload: payload}
+	return outbox.Item{ID: 1, Kind: n.Kind(), Payload: payload, Attempts: 1}
+}
+
+// messageOf returns the message that tells a chat of these, one or several.
+func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
+	t.Helper()
+	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, To: to, Action: outbox.Send, Count: len(notices)}
+	for i, n := range notices {
+		item := itemOf(t, n)
+		item.ID += int64(i)
+		m.Items = append(m.Items, item)
+	}
+	m.Row = m.Items[0]
+	return m
 }
 
 func mustRender(t testing.TB, n ranking.Notice) outgoing {
@@ -52,22 +64,21 @@ type fatalizer interface {
 
 func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n ranking.Notice) botsim.Message {
 	t.Helper()
-	return deliver(testContext(t), t, sim, s, group, itemOf(t, n))
+	return deliver(testContext(t), t, sim, s, group, messageOf(t, group.ID(), n))
 }
 
-func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, item outbox.Item) botsim.Message {
+func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message) botsim.Message {
 	t.Helper()
-	item.To = group.ID()
-	id, err := s.Send(ctx, item)
+	receipt, err := s.Send(ctx, of)
 	if err != nil {
-		t.Fatalf("send %s: %v", item.Payload, err)
+		t.Fatalf("send %s: %v", of.Row.Payload, err)
 	}
 	if complaints := sim.Complaints(); len(complaints) > 0 {
 		t.Errorf("the simulator complains: %q", complaints)
 	}
-	m, ok := group.Message(int(id))
+	m, ok := group.Message(int(receipt.MessageID))
 	if !ok {
-		t.Fatalf("there is no message %d", id)
+		t.Fatalf("there is no message %d", receipt.MessageID)
 	}
 	if m.ParseMode != "HTML" {
 		t.Errorf("parse mode %q: the markup was not accepted", m.ParseMode)
@@ -156,19 +167,27 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 	sim, client := startSimulator(t)
 	group := sim.Group("g", sim.User("alice"))
 	s := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
-	for _, item := range []outbox.Item{
-		{To: group.ID(), Action: outbox.Send, Kind: "sticker", Payload: []byte(`{}`)},
-		{To: group.ID(), Action: outbox.Send, Kind: ranking.KindJoined, Payload: []byte(`{`)},
-		{To: group.ID(), Action: outbox.Edit, Edits: 5, Kind: ranking.KindJoined, Payload: []byte(`{`)},
-		{To: group.ID(), Action: outbox.Toast, Button: "5", Kind: "sticker", Payload: []byte(`{}`)},
-		{To: group.ID(), Action: "of tomorrow", Kind: ranking.KindJoined, Payload: []byte(`{}`)},
-		{To: group.ID(), Kind: ranking.KindJoined, Payload: []byte(`{}`)},
+	for _, c := range []struct {
+		action outbox.Action
+		item   outbox.Item
+		told   int
+	}{
+		{outbox.Send, outbox.Item{Kind: "sticker", Payload: []byte(`{}`)}, 1},
+		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
+		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
+		{outbox.Ensure, outbox.Item{Kind: ranking.KindRankingPage, Payload: []byte(`{`)}, 0},
+		{outbox.Toast, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
+		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
+		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 	} {
-		_, err := s.Send(testContext(t), item)
-		var failure *outbox.Failure
-		if !errors.As(err, &failure) || failure.Class != outbox.Rejected {
-			t.Errorf("%s: %v", item.Kind, err)
+		m := outbox.Message{To: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
+		receipt, err := s.Send(testContext(t), m)
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: c.told}) {
+			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
+	}
+	if _, err := s.Send(testContext(t), outbox.Message{To: group.ID(), Action: outbox.Send}); failureOf(t, err).Class != outbox.Failed {
+		t.Errorf("nothing to be told: %v", err)
 	}
 	if n := len(sim.Calls()); n != 0 {
 		t.Errorf("%d requests were made", n)

@@ -22,6 +22,7 @@ type Rankings interface {
 	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
 	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
+	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 }
 
 // Router turns updates into calls of the ranking service.
@@ -49,10 +50,16 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if u.CallbackQuery != nil {
 		return r.press(ctx, u.CallbackQuery)
 	}
-	if u.Message == nil || !u.Message.isFromPerson() {
+	m := u.Message
+	if m == nil {
 		return nil
 	}
-	m := u.Message
+	if from, to, ok := m.migration(); ok {
+		return r.rankings.MoveChat(ctx, from, to)
+	}
+	if !m.isFromPerson() {
+		return nil
+	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
 	if !ok {
 		return nil

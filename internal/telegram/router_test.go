@@ -26,6 +26,8 @@ type call struct {
 	take   ranking.TakeBack
 	scores []ranking.Score // of a fix
 	notice ranking.Notice
+
+	from, to ranking.ExternalChatID // of a move, which has nothing else
 }
 
 // String says what was asked for, without where it came from.
@@ -37,6 +39,8 @@ func (c call) String() string {
 		return "undo " + which(c.take.Match)
 	case "fix":
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
+	case "move":
+		return fmt.Sprintf("move %d to %d", c.from, c.to)
 	case "answer":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
@@ -128,6 +132,10 @@ func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.T
 
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
 	return f.add(call{method: "answer", origin: o, notice: n})
+}
+
+func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChatID) error {
+	return f.add(call{method: "move", from: from, to: to})
 }
 
 // world is a simulator whose updates go to a router.
@@ -649,6 +657,12 @@ func FuzzRouter(f *testing.F) {
 // checkCall checks what holds of every call, whatever the update was.
 func checkCall(t *testing.T, c call) {
 	t.Helper()
+	if c.method == "move" {
+		if c.from == 0 || c.to == 0 {
+			t.Errorf("%v", c)
+		}
+		return
+	}
 	var chat, message int64
 	_, err := fmt.Sscanf(c.origin.Key, "m:%d:%d", &chat, &message)
 	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")

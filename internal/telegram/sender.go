@@ -29,61 +29,84 @@ func NewSender(client *Client, self Self, log *slog.Logger) *Sender {
 	return &Sender{client: client, self: self, log: log}
 }
 
+var errNothingToTell = errors.New("there is nothing to be told")
+
 // Send implements outbox.Sender.
-func (s *Sender) Send(ctx context.Context, item outbox.Item) (int64, error) {
-	out, err := render(item, wordingFor(item.Language))
-	if err != nil {
-		return 0, &outbox.Failure{Class: outbox.Rejected, Err: err}
-	}
-	var id int64
-	switch item.Action {
-	case outbox.Send:
-		id, err = s.post(ctx, item, out)
-	case outbox.Edit:
-		id, err = item.Edits, s.edit(ctx, item, out)
-	case outbox.Toast:
-		err = s.answerPress(ctx, item, out)
+func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	var receipt outbox.Receipt
+	var err error
+	switch {
+	case len(m.Items) == 0:
+		err = errNothingToTell
+	case m.Action == outbox.Send:
+		receipt, err = s.tell(ctx, m)
+	case m.Action == outbox.Edit:
+		receipt.MessageID, err = m.Target, s.edit(ctx, m)
+	case m.Action == outbox.Ensure:
+		receipt.MessageID, err = s.ensure(ctx, m)
+	case m.Action == outbox.Toast:
+		err = s.answerPress(ctx, m)
 	default:
-		err = fmt.Errorf("there is no action %q", item.Action)
+		err = rejected(fmt.Errorf("there is no action %q", m.Action))
 	}
 	if err != nil {
-		return 0, sendFailure(err)
+		return outbox.Receipt{Told: receipt.Told}, sendFailure(err)
 	}
-	return id, nil
+	return receipt, nil
+}
+
+// tell sends a new message: several items together, or the first of them by itself.
+func (s *Sender) tell(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	words := wordingFor(m.Language)
+	first, err := render(m.Items[0], words)
+	if err != nil {
+		return outbox.Receipt{Told: 1}, rejected(err)
+	}
+	if out, told := merge(m, words); told > 1 && first.line != "" {
+		id, err := s.post(ctx, m, out)
+		if err == nil || sendFailure(err).Class != outbox.Rejected {
+			return outbox.Receipt{MessageID: id, Told: told}, err
+		}
+		s.log.ErrorContext(ctx, "Telegram refuses a message of ours that tells several, sending the first of them alone",
+			"kind", m.Row.Kind, "item", m.Row.ID, "told", told, "error", err)
+	}
+	first.replyTo = m.Items[0].ReplyTo
+	id, err := s.post(ctx, m, first)
+	return outbox.Receipt{MessageID: id, Told: 1}, err
 }
 
 // post sends a new message.
-func (s *Sender) post(ctx context.Context, item outbox.Item, out outgoing) (int64, error) {
-	params := s.params(item, out)
+func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int64, error) {
+	params := s.params(m, out)
 	id, err := s.sendMessage(ctx, params)
-	if err != nil && s.simplify(ctx, params, item, err) {
+	if err != nil && s.simplify(ctx, params, m.Row, err) {
 		id, err = s.sendMessage(ctx, params)
 	}
 	return id, err
 }
 
-func (s *Sender) params(item outbox.Item, out outgoing) *bot.SendMessageParams {
+func (s *Sender) params(m outbox.Message, out outgoing) *bot.SendMessageParams {
 	params := &bot.SendMessageParams{
-		ChatID:              item.To,
-		MessageThreadID:     int(item.Thread),
+		ChatID:              m.To,
+		MessageThreadID:     int(m.Thread),
 		Text:                out.html,
 		ParseMode:           models.ParseModeHTML,
-		DisableNotification: !item.Private,
+		DisableNotification: !m.Private,
 		LinkPreviewOptions:  &models.LinkPreviewOptions{IsDisabled: bot.True()},
 	}
-	if item.ReplyTo != 0 {
-		params.ReplyParameters = &models.ReplyParameters{MessageID: int(item.ReplyTo), AllowSendingWithoutReply: true}
+	if out.replyTo != 0 {
+		params.ReplyParameters = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
 	}
-	if keyboard := s.keyboard(item, out); keyboard != nil {
+	if keyboard := s.keyboard(m, out); keyboard != nil {
 		params.ReplyMarkup = keyboard
 	}
 	return params
 }
 
 // keyboard returns the button below a message, nil for none.
-func (s *Sender) keyboard(item outbox.Item, out outgoing) *models.InlineKeyboardMarkup {
+func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboardMarkup {
 	var button models.InlineKeyboardButton
-	switch words := wordingFor(item.Language); {
+	switch words := wordingFor(m.Language); {
 	case out.addToGroup:
 		button.Text, button.URL = words.addToGroup(), "https://t.me/"+s.self.Username+"?startgroup=true"
 	case out.undo != 0:
@@ -113,7 +136,7 @@ func (s *Sender) sendMessage(ctx context.Context, params *bot.SendMessageParams)
 
 // simplify takes out of a message what Telegram has found wrong with it, and says whether there was something: to be
 // told without its frame is better than not to be told.
-func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, item outbox.Item, err error) bool {
+func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, row outbox.Item, err error) bool {
 	var api *APIError
 	switch {
 	case !errors.As(err, &api):
@@ -122,7 +145,7 @@ func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, it
 		params.ReplyParameters = nil
 	case params.MessageThreadID != 0 && api.says("thread not found", "TOPIC_CLOSED"):
 		params.MessageThreadID, params.ReplyParameters = 0, nil
-	case s.unparsed(ctx, item, err):
+	case s.unparsed(ctx, row, err):
 		params.Text, params.ParseMode = plain(params.Text), ""
 	default:
 		return false
@@ -131,12 +154,12 @@ func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, it
 }
 
 // unparsed says whether Telegram cannot parse the markup of a message, which is our fault and worth a look.
-func (s *Sender) unparsed(ctx context.Context, item outbox.Item, err error) bool {
+func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool {
 	var api *APIError
 	if !errors.As(err, &api) || !api.says("can't parse entities") {
 		return false
 	}
-	s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", item.Kind, "item", item.ID)
+	s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", row.Kind, "item", row.ID)
 	return true
 }
 

@@ -34,23 +34,28 @@ func newPost(t *testing.T) *post {
 	return p
 }
 
-// hello is an item that says something short.
-func hello(t testing.TB, to int64) outbox.Item {
+// hello is a message that says something short.
+func hello(t testing.TB, to int64) outbox.Message {
 	t.Helper()
-	item := itemOf(t, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
-	item.To = to
-	return item
+	return messageOf(t, to, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
 }
 
-func (p *post) mustSend(t *testing.T, item outbox.Item) botsim.Message {
+// answering returns the message as an answer to another one.
+func answering(m outbox.Message, to int) outbox.Message {
+	m.Items[0].ReplyTo = int64(to)
+	m.Row.ReplyTo = int64(to)
+	return m
+}
+
+func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
 	t.Helper()
-	id, err := p.sender.Send(testContext(t), item)
+	receipt, err := p.sender.Send(testContext(t), what)
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	m, ok := p.sim.Chat(item.To).Message(int(id))
+	m, ok := p.sim.Chat(what.To).Message(int(receipt.MessageID))
 	if !ok {
-		t.Fatalf("there is no message %d", id)
+		t.Fatalf("there is no message %d", receipt.MessageID)
 	}
 	if c := p.sim.Complaints(); len(c) > 0 {
 		t.Errorf("the simulator complains: %q", c)
@@ -82,9 +87,7 @@ func TestSendToAGroup(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	asked := p.group.Say(p.alice, "/join")
-	item := hello(t, p.group.ID())
-	item.ReplyTo = int64(asked.ID)
-	m := p.mustSend(t, item)
+	m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID))
 	if !m.Silent || !m.NoPreview || m.ReplyTo != asked.ID || m.ThreadID != 0 || len(m.Buttons) > 0 {
 		t.Errorf("message %+v", m)
 	}
@@ -113,9 +116,9 @@ func TestSendToAPrivateChat(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	private := p.sim.Private(p.alice)
-	item := itemOf(t, Greeting{Private: true})
-	item.To, item.Private = private.ID(), true
-	m := p.mustSend(t, item)
+	greeting := messageOf(t, private.ID(), Greeting{Private: true})
+	greeting.Private = true
+	m := p.mustSend(t, greeting)
 	if m.Silent || !m.NoPreview || m.ReplyTo != 0 {
 		t.Errorf("message %+v", m)
 	}
@@ -146,9 +149,7 @@ func TestTheButtonIsWhereItHelps(t *testing.T) {
 		{ranking.RankingPage{}, false},
 	} {
 		p := newPost(t)
-		item := itemOf(t, c.notice)
-		item.To = p.group.ID()
-		if m := p.mustSend(t, item); (len(m.Buttons) == 1) != c.want {
+		if m := p.mustSend(t, messageOf(t, p.group.ID(), c.notice)); (len(m.Buttons) == 1) != c.want {
 			t.Errorf("%T%+v has the buttons %v", c.notice, c.notice, m.Buttons)
 		}
 	}
@@ -160,13 +161,12 @@ func TestSendToATopic(t *testing.T) {
 	forum := p.sim.Forum("Club", p.alice)
 	topic := forum.Topic(p.alice, "Results")
 	asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-	item := hello(t, forum.ID())
-	item.Thread, item.ReplyTo = int64(topic.ID), int64(asked.ID)
-	if m := p.mustSend(t, item); m.ThreadID != topic.ID || m.ReplyTo != asked.ID {
+	told := answering(hello(t, forum.ID()), asked.ID)
+	told.Thread = int64(topic.ID)
+	if m := p.mustSend(t, told); m.ThreadID != topic.ID || m.ReplyTo != asked.ID {
 		t.Errorf("message %+v", m)
 	}
-	item.Thread, item.ReplyTo = 0, 0
-	if m := p.mustSend(t, item); m.ThreadID != 0 {
+	if m := p.mustSend(t, hello(t, forum.ID())); m.ThreadID != 0 {
 		t.Errorf("message %+v in General", m)
 	}
 }
@@ -176,9 +176,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	p := newPost(t)
 	asked := p.group.Say(p.alice, "/join")
 	p.group.Delete(asked)
-	item := hello(t, p.group.ID())
-	item.ReplyTo = int64(asked.ID)
-	if m := p.mustSend(t, item); m.ReplyTo != 0 {
+	if m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID)); m.ReplyTo != 0 {
 		t.Errorf("message %+v", m)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -203,6 +201,11 @@ func TestFailures(t *testing.T) {
 		"blocked":                 {reject(403, "Forbidden: bot was blocked by the user"), outbox.Gone, 0},
 		"kicked":                  {reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Gone, 0},
 		"403 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 403}, outbox.Unreachable, 0},
+		"401 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 401}, outbox.Unreachable, 0},
+		"redirect":                {botsim.Fault{Kind: botsim.ServerError, Status: 302}, outbox.Unreachable, 0},
+		"conflict":                {reject(409, "Conflict: terminated by other getUpdates request"), outbox.Failed, 0},
+		"a teapot":                {reject(418, "I'm a teapot: chat not found"), outbox.Failed, 0},
+		"no of HTTP 200":          {botsim.Fault{Kind: botsim.Reject, Status: 200, Description: "Bad Request: chat not found"}, outbox.Failed, 0},
 		"chat not found":          {reject(400, "Bad Request: chat not found"), outbox.Gone, 0},
 		"CHAT_WRITE_FORBIDDEN":    {reject(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), outbox.Gone, 0},
 		"no rights to send":       {reject(400, "Bad Request: have no rights to send a message"), outbox.Gone, 0},
@@ -232,10 +235,10 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			p.sim.Fault(c.fault)
-			id, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
 			failure := failureOf(t, err)
-			if id != 0 || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
-				t.Errorf("message %d, class %s, retry after %v: %v", id, failure.Class, failure.RetryAfter, err)
+			if receipt != (outbox.Receipt{Told: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
+				t.Errorf("%+v, class %s, retry after %v: %v", receipt, failure.Class, failure.RetryAfter, err)
 			}
 			if n := p.sim.CallCount("sendMessage"); n != 1 {
 				t.Errorf("%d requests", n)
@@ -276,7 +279,7 @@ func TestTrueRefusals(t *testing.T) {
 	}
 }
 
-func TestTheNewIDOfAMigratedChatIsKept(t *testing.T) {
+func TestAMigratedChatHasANewID(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	old := p.sim.BasicGroup("g", p.alice)
@@ -286,8 +289,8 @@ func TestTheNewIDOfAMigratedChatIsKept(t *testing.T) {
 	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
 		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
 	}
-	if failure := failureOf(t, err); failure.Class != outbox.Gone {
-		t.Errorf("what the chat was to be told is %s, and must wait for it", failure.Class)
+	if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
+		t.Errorf("class %s, new id %d, want %d", failure.Class, failure.NewID, moved.ID())
 	}
 }
 
@@ -295,30 +298,34 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
-	item := hello(t, p.group.ID())
-	if _, err := p.sender.Send(testContext(t), item); failureOf(t, err).Class != outbox.Ambiguous {
+	told := hello(t, p.group.ID())
+	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut after: %d messages", n)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
-	if _, err := p.sender.Send(testContext(t), item); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut before: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut before: %d messages", n)
 	}
-	p.mustSend(t, item) // the connections that were cut do not matter
+	p.mustSend(t, told) // the connections that were cut do not matter
 }
 
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, nobody)
-	sender := NewSender(client, Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
-	_, err := sender.Send(testContext(t), hello(t, -100))
-	if failure := failureOf(t, err); failure.Class != outbox.Unreachable {
-		t.Errorf("class %s: %v", failure.Class, err)
+	for what, address := range map[string]string{
+		"no connection": nobody,
+		"no such host":  "http://elobot.invalid:1", // reserved for names that do not exist
+	} {
+		sender := NewSender(newClient(t, address), Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
+		_, err := sender.Send(testContext(t), hello(t, -100))
+		if failure := failureOf(t, err); failure.Class != outbox.Unreachable {
+			t.Errorf("%s: class %s: %v", what, failure.Class, err)
+		}
 	}
 }
 
@@ -383,9 +390,9 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: c.body})
-			id, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
-			if err != nil || id != c.id {
-				t.Errorf("message %d, error %v", id, err)
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Told: 1}) {
+				t.Errorf("%+v, error %v", receipt, err)
 			}
 			if n := len(p.group.BotMessages()); n != 1 {
 				t.Errorf("%d messages", n)
@@ -413,10 +420,10 @@ func TestSimplified(t *testing.T) {
 			forum := p.sim.Forum("Club", p.alice)
 			topic := forum.Topic(p.alice, "Results")
 			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-			item := hello(t, forum.ID())
-			item.Thread, item.ReplyTo = int64(topic.ID), int64(asked.ID)
+			told := answering(hello(t, forum.ID()), asked.ID)
+			told.Thread = int64(topic.ID)
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
-			p.mustSend(t, item)
+			p.mustSend(t, told)
 			params := p.params(t)
 			if len(params) != 2 {
 				t.Fatalf("%d requests", len(params))
@@ -448,10 +455,10 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		"Bad Request: message thread not found and so on": outbox.Rejected,
 	} {
 		p := newPost(t)
-		item := hello(t, p.group.ID())
-		item.Thread, item.ReplyTo = 5, 1
+		told := answering(hello(t, p.group.ID()), 1)
+		told.Thread = 5
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), item)
+		_, err := p.sender.Send(testContext(t), told)
 		if failure := failureOf(t, err); failure.Class != class {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -484,9 +491,7 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: message to be replied not found", Times: 1})
 	p.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
-	item := hello(t, p.group.ID())
-	item.ReplyTo = 1
-	_, err := p.sender.Send(testContext(t), item)
+	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1))
 	if failure := failureOf(t, err); failure.Class != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
 		t.Errorf("class %s: %v", failure.Class, err)
 	}
@@ -505,9 +510,9 @@ func TestTrueSimplifications(t *testing.T) {
 			forum := p.sim.Forum("Club", p.alice)
 			topic := forum.Topic(p.alice, "Results")
 			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-			item := hello(t, forum.ID())
-			item.Thread, item.ReplyTo = prepare(forum, topic), int64(asked.ID)
-			if m := p.mustSend(t, item); m.ThreadID != 0 || m.ReplyTo != 0 {
+			told := answering(hello(t, forum.ID()), asked.ID)
+			told.Thread = prepare(forum, topic)
+			if m := p.mustSend(t, told); m.ThreadID != 0 || m.ReplyTo != 0 {
 				t.Errorf("message %+v", m)
 			}
 		})

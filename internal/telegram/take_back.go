@@ -40,7 +40,7 @@ func (r *Router) fix(ctx context.Context, req request) error {
 func (r *Router) takeBack(req request, number int) ranking.TakeBack {
 	t := ranking.TakeBack{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Number: r.undoneBelow(to)}
+		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), Below: to.ID}
 		if t.Match.Number == 0 {
 			t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
 		}
@@ -92,7 +92,7 @@ func (r *Router) press(ctx context.Context, q *callbackQuery) error {
 	if !ok || !o.Chat.IsGroup() {
 		return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	match := ranking.MatchRef{Number: number}
+	match := ranking.MatchRef{Number: number, Below: q.Message.ID}
 	return r.rankings.UndoMatch(ctx, o, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(o)})
 }
 

@@ -40,6 +40,8 @@ type message struct {
 	Text               string          `json:"text"`
 	Entities           []entity        `json:"entities"`
 	ReplyMarkup        json.RawMessage `json:"reply_markup"`
+	MigrateTo          int64           `json:"migrate_to_chat_id"`
+	MigrateFrom        int64           `json:"migrate_from_chat_id"`
 }
 
 type user struct {

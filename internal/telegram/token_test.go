@@ -41,26 +41,27 @@ func checkNoSecret(t *testing.T, what string, err error) {
 
 // requests are all that the package asks of Telegram, by method.
 func requests(t *testing.T, client *Client, log *slog.Logger) map[string]func(context.Context) error {
-	item := itemOf(t, ranking.Joined{Name: ranking.Name{Name: "Alice"}})
-	item.To, item.ReplyTo = -100, 1
-	send := func(item outbox.Item) func(context.Context) error {
+	told := answering(messageOf(t, -100, ranking.Joined{Name: ranking.Name{Name: "Alice"}}), 1)
+	send := func(m outbox.Message) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := NewSender(client, Self{ID: 7, Username: "elo_bot"}, log).Send(ctx, item)
+			_, err := NewSender(client, Self{ID: 7, Username: "elo_bot"}, log).Send(ctx, m)
 			return err
 		}
 	}
-	edit, toast := item, item
-	edit.Action, edit.Edits = outbox.Edit, 5
-	toast.Action, toast.Button = outbox.Toast, "5"
+	edit, toast, ensure := told, told, told
+	edit.Action, edit.Target = outbox.Edit, 5
+	toast.Action, toast.Row.Button = outbox.Toast, "5"
+	ensure.Action, ensure.Object = outbox.Ensure, "board"
 	return map[string]func(context.Context) error{
 		"getMe":               func(ctx context.Context) error { _, err := client.GetMe(ctx); return err },
 		"getMyCommands":       client.PublishMenu,
 		"setMyCommands":       client.PublishMenu,
 		"getUpdates":          func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0); return err },
 		"confirm":             func(ctx context.Context) error { return client.Confirm(ctx, 5) },
-		"sendMessage":         send(item),
+		"sendMessage":         send(told),
 		"editMessageText":     send(edit),
 		"answerCallbackQuery": send(toast),
+		"getChat":             send(ensure),
 		"getChatAdministrators": func(ctx context.Context) error {
 			_, err := client.IsAdmin(ctx, -100, 1)
 			return err

@@ -115,7 +115,10 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		if want == "" {
 			want = fmt.Sprintf("message %d or m:%d:%d", card.ID, w.group.ID(), card.ID)
 		}
-		w.expect(name, "undo "+want)
+		ref := w.expect(name, "undo "+want)[0].take.Match
+		if read := ref.Below != 0; read != (tc.want != "") || read && ref.Below != int64(card.ID) {
+			t.Errorf("%s: the number was read below message %d", name, ref.Below)
+		}
 	}
 }
 

@@ -13,6 +13,12 @@ import (
 // outgoing is a message as it is to be sent.
 type outgoing struct {
 	html string
+	// line is a shorter html for a message that tells several; empty: it has to stand alone.
+	line string
+	// answers says that it is meant for one person, whom it may not name.
+	answers bool
+	// replyTo is the message that it answers, 0 for none.
+	replyTo int64
 	// addToGroup puts a button below that adds the bot to a group.
 	addToGroup bool
 	// undo, if set, puts a button below that undoes the match with this number.
@@ -33,41 +39,58 @@ func (o outgoing) toast() string {
 func render(item outbox.Item, words wording) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
-		return say(item, words.matchRecorded)
+		return say(item, words.matchRecorded, words.matchLine)
 	case ranking.KindRankingPage:
-		return say(item, words.rankingPage)
+		return say(item, words.rankingPage, nil)
 	case ranking.KindJoined:
-		return say(item, words.joined)
+		return say(item, words.joined, words.joined)
 	case ranking.KindMatchUndone:
-		return say(item, words.matchUndone)
+		return say(item, words.matchUndone, words.undoneLine)
 	case ranking.KindMatchFixed:
-		return say(item, words.matchFixed)
+		return say(item, words.matchFixed, words.fixedLine)
 	case ranking.KindPlayersMerged:
-		return say(item, words.playersMerged)
+		return say(item, words.playersMerged, words.playersMergedLine)
+	case ranking.KindGroupsJoined:
+		return say(item, words.groupsJoined, words.groupsJoined)
 	case ranking.KindRefusal:
-		return say(item, words.refusal)
+		return say(item, words.refusal, words.refusal)
 	case kindGreeting:
-		return say(item, words.greeting)
+		return say(item, words.greeting, nil)
 	case kindHelp:
-		return say(item, words.help)
+		return say(item, words.help, nil)
 	case kindWrongForm:
-		return say(item, words.wrongForm)
+		return say(item, words.wrongForm, words.wrongForm)
 	case kindGroupOnly:
-		return say(item, words.groupOnly)
+		return say(item, words.groupOnly, nil)
 	case kindUnknownCommand:
-		return say(item, func(UnknownCommand) string { return words.unknownCommand() })
+		unknown := func(UnknownCommand) string { return words.unknownCommand() }
+		return say(item, unknown, unknown)
 	default:
 		return outgoing{}, fmt.Errorf("there are no words for a notice of the kind %q", item.Kind)
 	}
 }
 
-// say reads a notice and says it.
-func say[N ranking.Notice](item outbox.Item, words func(N) string) (outgoing, error) {
+// say reads a notice and says it, in short by line unless it has to stand alone.
+func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoing, error) {
 	var n N
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of the kind %q: %w", item.Kind, err)
 	}
-	return outgoing{html: words(n), addToGroup: invites(n), undo: undoable(n)}, nil
+	out := outgoing{html: words(n), answers: answers(n), addToGroup: invites(n), undo: undoable(n)}
+	if line != nil {
+		out.line = line(n)
+	}
+	return out, nil
+}
+
+// answers tells the notices that are meant for one person, of which not all say for whom.
+func answers(n ranking.Notice) bool {
+	switch n.(type) {
+	case ranking.Joined, ranking.Refusal, WrongForm, UnknownCommand:
+		return true
+	default:
+		return false
+	}
 }
 
 // undoable returns the number of the match that a notice is the card of, if the match counts.

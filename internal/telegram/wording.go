@@ -15,9 +15,20 @@ type wording interface {
 	matchUndone(n ranking.MatchUndone) string
 	matchFixed(n ranking.MatchFixed) string
 	playersMerged(n ranking.PlayersMerged) string
+	groupsJoined(n ranking.GroupsJoined) string
 	refusal(n ranking.Refusal) string
 
 	undo() string // on the button that undoes a match
+
+	// A message that tells several has a line or two for each, without a line break. These are the lines of what else is
+	// said at greater length.
+	matchLine(n ranking.MatchRecorded) string
+	undoneLine(n ranking.MatchUndone) string
+	fixedLine(n ranking.MatchFixed) string
+	playersMergedLine(n ranking.PlayersMerged) string
+	addressed(name, line string) string // a line, and whom it is meant for
+	more(count int) string              // so many more are not named
+	takeBack(number int) string         // how a result is taken back, with a number for an example
 
 	greeting(n Greeting) string
 	addToGroup() string // on the button that adds the bot to a group

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+)
+
+// documented is what a page says about a setting.
+type documented struct {
+	flag, standard string // standard is the default; in backticks if it is a value
+}
+
+var (
+	settingRow  = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| `(--[a-z-]+)` \\| ([^|]+) \\| [^|]+ \\|$")
+	helpDefault = regexp.MustCompile(`\(default: ([^)]+)\)\.$`)
+	exampleLine = regexp.MustCompile(`(?m)^#?([A-Z_]+)=(.*)$`)
+	composeLine = regexp.MustCompile(`(?m)^ {6}([A-Z_]+): (.*)$`)
+)
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// realSettings returns the settings that elobot run has, with the defaults that its help names.
+func realSettings(t *testing.T) map[string]documented {
+	t.Helper()
+	parser, err := kong.New(&commands{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := make(map[string]documented)
+	for _, node := range parser.Model.Children {
+		if node.Name != "run" {
+			continue
+		}
+		for _, flag := range node.Flags {
+			if len(flag.Envs) != 1 {
+				t.Fatalf("--%s can be set by %v", flag.Name, flag.Envs)
+			}
+			standard := "needed"
+			if m := helpDefault.FindStringSubmatch(flag.Help); m != nil {
+				standard = m[1]
+			}
+			settings[flag.Envs[0]] = documented{"--" + flag.Name, standard}
+		}
+	}
+	return settings
+}
+
+// TestSettingsDocumented: the page has the settings that there are, with the defaults that they have.
+func TestSettingsDocumented(t *testing.T) {
+	t.Parallel()
+	page := make(map[string]documented)
+	for _, m := range settingRow.FindAllStringSubmatch(readPage(t, "docs/configuration.md"), -1) {
+		name, flag, standard := m[1], m[2], m[3]
+		page[name] = documented{flag, strings.Trim(standard, "`")}
+		if !strings.HasPrefix(standard, "`") {
+			continue // it stands for nothing at all
+		}
+		implicit, err := configured(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explicit, err := configured(t, flag+"="+strings.Trim(standard, "`"))
+		if err != nil {
+			t.Errorf("the default of %s cannot be set: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(meaningOf(implicit), meaningOf(explicit)); diff != "" {
+			t.Errorf("%s is no default of %s (-default +documented):\n%s", standard, name, diff)
+		}
+	}
+	if diff := cmp.Diff(realSettings(t), page, cmp.AllowUnexported(documented{})); diff != "" {
+		t.Errorf("docs/configuration.md differs (-real +documented):\n%s", diff)
+	}
+}
+
+// meaningOf returns what a complete configuration means.
+func meaningOf(c *config) []any {
+	return []any{sendingOf(c), c.Token, c.DatabaseURL, c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr}
+}
+
+// TestSettingsInFiles: the example and the Compose file have all settings, none with another default. What the Compose
+// file did not hand on would be written into .env in vain.
+func TestSettingsInFiles(t *testing.T) {
+	t.Parallel()
+	want := make(map[string]string)
+	for name, setting := range realSettings(t) {
+		switch setting.standard {
+		case "needed", "none", "nowhere":
+			want[name] = ""
+		default:
+			want[name] = setting.standard
+		}
+	}
+	example := make(map[string]string)
+	for _, m := range exampleLine.FindAllStringSubmatch(readPage(t, ".env.example"), -1) {
+		example[m[1]] = m[2]
+	}
+	example["DATABASE_URL"] = "" // an example, not a default
+	if diff := cmp.Diff(want, example); diff != "" {
+		t.Errorf(".env.example differs (-default +example):\n%s", diff)
+	}
+
+	compose := readPage(t, "deploy/compose.yaml")
+	_, compose, found := strings.Cut(compose, "\n  bot:\n")
+	if !found {
+		t.Fatal("there is no bot in deploy/compose.yaml")
+	}
+	handedOn := make(map[string]string)
+	for _, m := range composeLine.FindAllStringSubmatch(compose, -1) {
+		name, value := m[1], m[2]
+		switch {
+		case name == "DATABASE_URL": // its own
+		case name == "TELEGRAM_BOT_TOKEN" && strings.HasPrefix(value, "${TELEGRAM_BOT_TOKEN:?"):
+		case value == "${"+name+":-}" || value == "${"+name+":-"+want[name]+"}":
+		default:
+			t.Errorf("deploy/compose.yaml has %s: %s", name, value)
+		}
+		handedOn[name] = value
+	}
+	for name := range want {
+		if _, ok := handedOn[name]; !ok {
+			t.Errorf("deploy/compose.yaml does not hand on %s", name)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+)
+
+const (
+	// standbyLook is how often an instance that stands by looks whether it may take over.
+	standbyLook = 500 * time.Millisecond
+	// leaseTimeout bounds each statement about the lease, so that a connection that hangs does not cost the lease.
+	leaseTimeout = 2 * time.Second
+)
+
+// leadership is the right to do what exactly one instance must do.
+type leadership struct {
+	lease   *postgres.Lease
+	renewal time.Duration // how often it is renewed
+	log     *slog.Logger
+}
+
+// lead runs work whenever this instance has the lease, until the context ends or work fails. A work whose lease is lost
+// has its context cancelled; at the end of the context the lease is released when work has returned.
+func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
+	for l.acquire(ctx) {
+		err := l.hold(ctx, work)
+		l.release(ctx)
+		if !errors.Is(err, outbox.ErrLeaseLost) {
+			return err
+		}
+		l.log.WarnContext(ctx, "another instance leads now, standing by")
+	}
+	return nil
+}
+
+// acquire waits for the lease. It returns false when the context has ended.
+func (l leadership) acquire(ctx context.Context) bool {
+	standingBy, failing := false, false
+	tick := time.NewTicker(min(standbyLook, l.renewal))
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		asking, cancel := context.WithTimeout(ctx, leaseTimeout)
+		mine, err := l.lease.Acquire(asking)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !failing:
+			l.log.ErrorContext(ctx, "cannot ask for the lease, trying again", "error", err)
+		case mine:
+			l.log.InfoContext(ctx, "leading", "epoch", l.lease.Epoch())
+			return true
+		case err == nil && !standingBy:
+			l.log.InfoContext(ctx, "another instance leads, standing by")
+			standingBy = true
+		}
+		failing = err != nil
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// hold runs work and renews the lease meanwhile.
+func (l leadership) hold(ctx context.Context, work func(context.Context) error) error {
+	working, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		if err := l.renew(renewing); err != nil {
+			lose(err)
+		}
+	}()
+	err := work(working)
+	stop()
+	<-renewed
+	if cause := context.Cause(working); err == nil && ctx.Err() == nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
+// renew renews the lease until the context ends, and returns ErrLeaseLost when it is or may be somebody else's.
+func (l leadership) renew(ctx context.Context) error {
+	timer := time.NewTimer(l.renewal)
+	defer timer.Stop()
+	failing := false
+	for {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil
+		}
+		asking, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(l.lease.Left(), l.renewal)))
+		err := l.lease.Renew(asking)
+		cancel()
+		again := l.renewal
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, outbox.ErrLeaseLost):
+			return err
+		case err != nil:
+			if !failing {
+				l.log.WarnContext(ctx, "cannot renew the lease, trying again", "left_ms", l.lease.Left().Milliseconds(), "error", err)
+			}
+			again = min(again, standbyLook)
+		}
+		if failing = err != nil; failing && l.lease.Left() <= 0 {
+			return fmt.Errorf("%w: the lease could not be renewed", outbox.ErrLeaseLost)
+		}
+		timer.Reset(again)
+	}
+}
+
+// release gives the lease up, so that the next one need not wait until it runs out.
+func (l leadership) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
+	defer cancel()
+	if err := l.lease.Release(ctx); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
+		l.log.WarnContext(ctx, "cannot release the lease: the next instance waits until it runs out", "error", err)
+	}
+}
+
+// holder names this process, for whoever looks at the leases.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+)
+
+// configured returns the configuration that elobot run has with these flags, and what is wrong with it.
+func configured(t *testing.T, flags ...string) (*config, error) {
+	t.Helper()
+	var all commands
+	parser, err := kong.New(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"run", "--token=123:abc", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
+	if _, err := parser.Parse(args); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	c := &all.Run.config
+	return c, c.complete()
+}
+
+// sending is what the settings of sending mean.
+type sending struct {
+	Outbox        outbox.Settings
+	Lease, Renews time.Duration
+}
+
+func sendingOf(c *config) sending {
+	return sending{c.outboxSettings(), c.leaseTimes().duration, c.leaseTimes().renewal}
+}
+
+func defaultSending() sending {
+	return sending{
+		Outbox: outbox.Settings{
+			Parallel: 32, SendTimeout: 5 * time.Second, Limits: outbox.MessengerLimits(),
+			Bounds: outbox.Bounds{Merge: 64, Waiting: 1000}, WaitingTotal: 100_000, MaxFailures: 8,
+		},
+		Lease: 10 * time.Second, Renews: 3 * time.Second,
+	}
+}
+
+func TestSendingSettings(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		flags string
+		want  func(s *sending) // what differs from the defaults
+	}{
+		{"", func(*sending) {}},
+		{"--send-parallel=1", func(s *sending) { s.Outbox.Parallel = 1 }},
+		{"--send-parallel=1000", func(s *sending) { s.Outbox.Parallel = 1000 }},
+		{"--send-limit-private=off", func(s *sending) { s.Outbox.Limits.Private = nil }},
+		{"--send-limit-private=2/1.5s", func(s *sending) { s.Outbox.Limits.Private = []outbox.Window{{N: 2, Per: 1500 * time.Millisecond}} }},
+		{"--send-limit-group=off", func(s *sending) { s.Outbox.Limits.Group = nil }},
+		{"--send-limit-group=10/1m,1/1ns,300/1h", func(s *sending) {
+			s.Outbox.Limits.Group = []outbox.Window{{N: 10, Per: time.Minute}, {N: 1, Per: 1}, {N: 300, Per: time.Hour}}
+		}},
+		{"--send-limit-total=off", func(s *sending) { s.Outbox.Limits.Total = nil }},
+		{"--send-limit-total=20/1s, 1000/1m", func(s *sending) {
+			s.Outbox.Limits.Total = []outbox.Window{{N: 20, Per: time.Second}, {N: 1000, Per: time.Minute}}
+		}},
+		{"--send-merge=off", func(s *sending) { s.Outbox.Bounds.Merge = 1 }},
+		{"--send-merge=on", func(*sending) {}},
+		{"--send-max-per-chat=10", func(s *sending) { s.Outbox.Bounds.Waiting = 10 }},
+		{"--send-max-per-chat=100000", func(s *sending) { s.Outbox.Bounds.Waiting = 100_000 }},
+		{"--send-max-per-chat=1000000 --send-max-total=1000000000", func(s *sending) {
+			s.Outbox.Bounds.Waiting, s.Outbox.WaitingTotal = 1_000_000, 1_000_000_000
+		}},
+		{"--send-max-total=1000", func(s *sending) { s.Outbox.WaitingTotal = 1000 }},
+		{"--send-max-per-chat=10 --send-max-total=10", func(s *sending) {
+			s.Outbox.Bounds.Waiting, s.Outbox.WaitingTotal = 10, 10
+		}},
+		{"--send-attempts=1", func(s *sending) { s.Outbox.MaxFailures = 1 }},
+		{"--send-attempts=100", func(s *sending) { s.Outbox.MaxFailures = 100 }},
+		{"--send-favoured-chats=42", func(s *sending) { s.Outbox.Favoured = []int64{42} }},
+		{"--send-favoured-chats=-1001234567890, 42", func(s *sending) { s.Outbox.Favoured = []int64{-1_001_234_567_890, 42} }},
+		{"--lease-duration=7500ms", func(s *sending) { s.Lease, s.Outbox.SendTimeout = 7500*time.Millisecond, 3750*time.Millisecond }},
+		{"--lease-duration=500ms --lease-renewal=200ms", func(s *sending) {
+			s.Lease, s.Renews, s.Outbox.SendTimeout = 500*time.Millisecond, 200*time.Millisecond, 250*time.Millisecond
+		}},
+		{"--lease-duration=5m --lease-renewal=2m", func(s *sending) { s.Lease, s.Renews = 5*time.Minute, 2*time.Minute }},
+		{"--lease-renewal=100ms", func(s *sending) { s.Renews = 100 * time.Millisecond }},
+	} {
+		var flags []string
+		if tc.flags != "" {
+			flags = strings.Split(strings.ReplaceAll(tc.flags, " --", "\x00--"), "\x00")
+		}
+		c, err := configured(t, flags...)
+		if err != nil {
+			t.Errorf("%s: %v", tc.flags, err)
+			continue
+		}
+		want := defaultSending()
+		tc.want(&want)
+		if diff := cmp.Diff(want, sendingOf(c)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.flags, diff)
+		}
+	}
+}
+
+// TestWrongSendingSettings: one sentence for each fault, which says the right form and not what was written.
+func TestWrongSendingSettings(t *testing.T) {
+	t.Parallel()
+	const limits = " must be limits as 20/1m, several of them separated by commas, or off for none: a number of at least 1, and a time of at most 1h"
+	notLimits := []string{"hush", "on", "OFF", "20", "/1m", "20/", "0/1m", "-1/1m", "1.5/1m", "20/60", "20/0s", "20/-1m", "20/61m",
+		"20/1m,", ",20/1m", "20/1m,off", "20/1m;5/5s", "20/1m/1m", "99999999999999999999/1s"}
+	const number = " must be a whole number "
+	notNumbers := []string{"hush", "-1", "0", "1.5", "1e3", "0x10", "1 000", "99999999999999999999"}
+	const chats = "SEND_FAVOURED_CHATS must be Telegram's ids of chats, separated by commas, such as 123456789,-1001234567890"
+	const duration = "LEASE_DURATION must be a time of at least 500ms, such as 10s"
+	const renewal = "LEASE_RENEWAL must be a time from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
+	const listen = "LISTEN_ADDR must be a port with a colon, perhaps with an address in front of it, as :8080 or 127.0.0.1:8080, and can be left out"
+	for _, tc := range []struct {
+		flag   string
+		values []string
+		says   string
+	}{
+		{"--send-parallel", append(notNumbers, "1001"), "SEND_PARALLEL" + number + "from 1 to 1000"},
+		{"--send-attempts", append(notNumbers, "101"), "SEND_ATTEMPTS" + number + "from 1 to 100"},
+		{"--send-max-per-chat", append(notNumbers, "9", "1000001"), "SEND_MAX_PER_CHAT" + number + "from 10 to 1000000"},
+		{"--send-max-per-chat", []string{"100001"}, "SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT"},
+		{"--send-max-total", append(notNumbers, "9", "1000000001"), "SEND_MAX_TOTAL" + number + "from 10 to 1000000000"},
+		{"--send-max-total", []string{"10", "999"}, "SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT"},
+		{"--send-limit-private", notLimits, "SEND_LIMIT_PRIVATE" + limits},
+		{"--send-limit-group", notLimits, "SEND_LIMIT_GROUP" + limits},
+		{"--send-limit-total", notLimits, "SEND_LIMIT_TOTAL" + limits},
+		{"--send-merge", []string{"hush", "true", "1", "ON", "yes"}, "SEND_MERGE must be on or off"},
+		{"--send-favoured-chats", []string{"hush", "@hush", "0", "1,", ",1", "1;2", "1 2", "1.5", "9223372036854775808"}, chats},
+		{"--lease-duration", []string{"hush", "10", "0s"}, duration},
+		{"--lease-renewal", []string{"hush", "3", "0s", "-3s", "99ms", "4.001s", "10s", "1h"}, renewal},
+		{"--listen-addr", []string{"hush", "8080", "127.0.0.1", "127.0.0.1:", ":hush", ":-1", ":65536", "http://127.0.0.1:8080", "::1:8080"}, listen},
+	} {
+		for _, value := range tc.values {
+			_, err := configured(t, tc.flag+"="+value)
+			want := (&configurationError{[]string{tc.says}}).Error()
+			if err == nil || err.Error() != want {
+				t.Errorf("%s=%s: %v\nwant: %s", tc.flag, value, err, want)
+			}
+		}
+	}
+	// a lease that is too short leaves no time for its default renewal either
+	_, err := configured(t, "--lease-duration=499ms")
+	if want := (&configurationError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
+		t.Errorf("a short lease: %v\nwant: %s", err, want)
+	}
+}
+
+func TestListenAddr(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"", ":8080", ":0", ":65535", "127.0.0.1:8080", "[::1]:8080", "localhost:9090"} {
+		c, err := configured(t, "--listen-addr="+addr)
+		if err != nil || c.ListenAddr != addr {
+			t.Errorf("%q: %q, %v", addr, c.ListenAddr, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+// TestKilledWhileTellingTogether kills the bot at random moments while more results come in than Telegram's limits let
+// through in messages of their own. All of them must be told, in their order, within the limits, and twice only if
+// they were counted as perhaps sent.
+func TestKilledWhileTellingTogether(t *testing.T) {
+	t.Parallel()
+	const groups, results = 5, 8 // results for each kill
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	kills := max(1, *crashKills/4)
+	sim := botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()))
+	url, pool := database(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	chats := make([]*botsim.Chat, groups)
+	said := make([]int, groups)
+	for i := range chats {
+		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice, bob)
+	}
+	env := crashEnvironment(plainEnvironment(sim, url))
+	unmarked := 0
+	for range kills {
+		for range results {
+			i := random.IntN(groups)
+			chats[i].Say(alice, fmt.Sprintf("/match @bob %d:%d", random.IntN(10), random.IntN(10)))
+			said[i]++
+		}
+		if liveUntilSent(t, sim, env, random) && sentUnmarked(t, pool, chats) {
+			unmarked++
+		}
+	}
+	launch(t, env, "run")
+	eventually(t, "everything is sent", func() bool {
+		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 0
+	})
+	twice := 0
+	for i, chat := range chats {
+		twice += checkToldInOrder(t, chat, said[i])
+	}
+	perhaps := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	t.Logf("%d kills during %d results: %d between send and mark; %d results were told twice, %d were counted as perhaps sent; refused: %d",
+		kills, kills*results, unmarked, twice, perhaps, refused(sim))
+	if twice > perhaps {
+		t.Errorf("%d results were told twice, but only %d counted as perhaps sent", twice, perhaps)
+	}
+	if unmarked == 0 {
+		t.Error("no kill fell between send and mark")
+	}
+	if n := refused(sim); n > 0 {
+		t.Errorf("Telegram has refused %d requests", n)
+	}
+	verifyClean(t, url)
+	checkNoComplaints(t, sim)
+}
+
+// liveUntilSent starts the bot and kills it after one of its messages has arrived, or after a while. It tells whether
+// one has.
+func liveUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.Rand) bool {
+	t.Helper()
+	var sent atomic.Int64
+	wanted := int64(1 + random.IntN(3))
+	arrived := make(chan struct{})
+	remove := sim.AfterEffect(func(call botsim.Call) {
+		if call.Method == "sendMessage" && call.Delivered && sent.Add(1) == wanted {
+			close(arrived)
+		}
+	})
+	defer remove()
+	bot := launch(t, env, "run")
+	last := time.NewTimer(3 * time.Second)
+	defer last.Stop()
+	select {
+	case <-arrived:
+		if random.IntN(2) == 0 { // a moment later, at another point of its work
+			pause := time.NewTimer(time.Duration(random.IntN(20)) * time.Millisecond)
+			defer pause.Stop()
+			<-pause.C
+		}
+	case <-last.C:
+	}
+	bot.kill()
+	return sent.Load() > 0
+}
+
+// sentUnmarked tells whether something has been told that is still marked as being sent.
+func sentUnmarked(t *testing.T, pool *pgxpool.Pool, chats []*botsim.Chat) bool {
+	t.Helper()
+	type sending struct {
+		Chat   int64
+		Number int
+	}
+	rows := collect(t, pool, pgx.RowToStructByPos[sending], `
+		SELECT c.telegram_chat_id, (o.payload ->> 'number')::integer FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE o.state = 'sending'`)
+	for _, chat := range chats {
+		told := toldNumbers(t, chat)
+		if slices.ContainsFunc(rows, func(r sending) bool { return r.Chat == chat.ID() && slices.Contains(told, r.Number) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// toldNumbers returns the numbers of the matches that were told in a group, in the order in which they were.
+func toldNumbers(t *testing.T, chat *botsim.Chat) []int {
+	t.Helper()
+	var numbers []int
+	for _, m := range chat.BotMessages() {
+		for _, found := range numbered.FindAllStringSubmatch(visible(m), -1) {
+			n, err := strconv.Atoi(found[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// checkToldInOrder checks that the first n matches of a group were told, first copies in order, and returns how many
+// further copies there were.
+func checkToldInOrder(t *testing.T, chat *botsim.Chat, n int) (copies int) {
+	t.Helper()
+	next := 1
+	for _, number := range toldNumbers(t, chat) {
+		switch {
+		case number == next:
+			next++
+		case number < next:
+			copies++
+		default:
+			t.Fatalf("match #%d was told before #%d", number, next)
+		}
+	}
+	if next != n+1 {
+		t.Errorf("%d matches were told, want %d", next-1, n)
+	}
+	return copies
+}

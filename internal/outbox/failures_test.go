@@ -1,0 +1,249 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// checkBackoff checks the times of tries against the waits between them.
+func checkBackoff(t *testing.T, tries []time.Time) {
+	t.Helper()
+	base := 500 * time.Millisecond
+	for i := range len(tries) - 1 {
+		between(t, fmt.Sprintf("wait %d", i), tries[i+1].Sub(tries[i]), base*7/10-rounding, base*13/10+rounding)
+		base = min(2*base, 20*time.Second)
+	}
+}
+
+// What is not about the item waits longer and longer, and never kills it.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized, Migrated, "of a new kind"} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chat = ChatID(3)
+				errs := slices.Repeat([]error{fail(class)}, 60)
+				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs, 3: errs[:4]}))
+				store.add(chat, chat, chat)
+				p := dispatch(t, store, sender, Settings{})
+				after(t, 30*time.Minute)
+				var first, third []time.Time
+				for _, r := range sender.to(chat) {
+					switch r.ids[0] {
+					case 1:
+						first = append(first, r.begun)
+					case 3:
+						third = append(third, r.begun)
+					}
+				}
+				if len(first) != len(errs)+1 || len(third) != 5 {
+					t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
+				}
+				checkBackoff(t, first)
+				checkBackoff(t, third) // it begins anew after a success
+				if n := store.count(rowSent); n != 3 {
+					t.Errorf("%d items are sent, want 3", n)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// What a lane has met before it had nothing more to say counts no more when it has something to say again.
+func TestBackoffIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, inTurn(map[int64][]error{
+			1: nil, 2: slices.Repeat([]error{fail(Unreachable)}, 100), 3: {fail(Unreachable)},
+		}))
+		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1000, time.Hour}}}})
+		store.put(row{chat: 1}) // for which the lane is kept in mind
+		store.put(row{chat: 1, expires: time.Now().Add(5 * time.Minute)})
+		p.Wake(1)
+		after(t, 6*time.Minute)
+		if r := store.row(2); r.state != rowExpired {
+			t.Fatalf("the second item is %s, want expired", r.state)
+		}
+		store.add(1)
+		p.Wake(1)
+		after(t, time.Minute)
+		to := sender.to(1)
+		checkBackoff(t, []time.Time{to[len(to)-2].begun, to[len(to)-1].begun})
+		p.stop()
+	})
+}
+
+// Nor does a messenger that asks to wait again and again.
+func TestRateLimitedForever(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limits = 50
+		store := newMemory()
+		sender := newMessenger(t, inTurn(map[int64][]error{1: slices.Repeat([]error{rateLimited(3 * time.Second)}, limits)}))
+		store.add(1, 1)
+		p := dispatch(t, store, sender, Settings{})
+		after(t, limits*4*time.Second)
+		if diff := cmp.Diff(append(slices.Repeat([]int64{1}, limits+1), 2), sender.ids(1)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if r := store.row(1); r.state != rowSent || r.Failures != 0 {
+			t.Errorf("the item is %s after %d failures, want sent after none", r.state, r.Failures)
+		}
+		p.stop()
+	})
+}
+
+// Requests that fail for no known reason are not tried for ever, and hold up nothing after that.
+func TestFailuresEnd(t *testing.T) {
+	t.Parallel()
+	others := []error{fail(Unreachable), rateLimited(time.Second), fail(Ambiguous), fail(Unauthorized)}
+	cases := map[string]struct {
+		err      error
+		merge    int
+		settings int
+		requests int
+	}{
+		"an error":             {errors.New("what is this"), 1, 0, 8},
+		"a failure":            {fail(Failed), 1, 0, 8},
+		"a panic":              {errPanic, 1, 0, 8},
+		"fewer":                {fail(Failed), 1, 3, 3},
+		"first of a few":       {fail(Failed), 64, 0, 8},
+		"first of a few, once": {fail(Failed), 64, 1, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chat = ChatID(1)
+				// between them are those that do not count
+				var errs []error
+				for range c.requests {
+					errs = append(append(errs, others...), c.err)
+				}
+				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs}))
+				store.add(chat, chat)
+				p := dispatch(t, store, sender, Settings{
+					PollEvery: seldom.PollEvery, MaxFailures: c.settings, Bounds: Bounds{Merge: c.merge},
+				})
+				after(t, time.Hour)
+				to := sender.to(chat)
+				if len(to) != len(errs)+1 || !slices.Equal(to[len(errs)].ids, []int64{2}) {
+					t.Fatalf("%d requests, the last one for %v, want %d, the last one for the second item",
+						len(to), to[len(to)-1].ids, len(errs)+1)
+				}
+				first, second := store.row(1), store.row(2)
+				if first.state != rowDead || first.Failures != c.requests || first.lastError == "" {
+					t.Errorf("the first item is %s after %d failures with error %q, want dead after %d",
+						first.state, first.Failures, first.lastError, c.requests)
+				}
+				if second.state != rowSent || second.Failures != 0 {
+					t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
+				}
+				if died := p.Figures().Died; died != 1 {
+					t.Errorf("%d items died, want 1", died)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// A pause that is very long is something that somebody should know about.
+func TestLongPausesAreReported(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration]int{
+		time.Second:                  0,
+		10 * time.Minute:             0,
+		10*time.Minute + time.Second: 1,
+		14 * 24 * time.Hour:          1,
+		-14 * 24 * time.Hour:         0,
+		10*time.Minute + 1:           1,
+		10*time.Minute - time.Second: 0,
+		73_414 * time.Second:         1,
+	} {
+		t.Run(asked.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, book := newMemory(), newLogbook()
+				sender := newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(asked)}}))
+				store.add(1)
+				p := run(t, NewDispatcher(store, sender, slog.New(book), seldom), hold(1))
+				synctest.Wait()
+				lines := book.lines("the messenger asks to wait for a very long time")
+				if len(lines) != want || len(lines)+len(book.lines("the messenger asks to wait")) != 1 {
+					t.Errorf("%d lines in the log, want %d", len(lines), want)
+				}
+				for _, l := range lines {
+					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != asked.Milliseconds() {
+						t.Errorf("the log says %d ms with level %v", ms, l.level)
+					}
+				}
+				f := p.Figures()
+				if f.LongWaits != int64(want) || f.Limited != 1 {
+					t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.Limited, want)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// When the messenger comes back, chats do not come back together.
+func TestBackoffSpreads(t *testing.T) {
+	t.Parallel()
+	const chats = 200
+	waits := make(map[time.Duration]bool)
+	for range chats {
+		wait, _ := newBackoff().Next()
+		between(t, "the first wait", wait, 350*time.Millisecond, 650*time.Millisecond)
+		waits[wait.Round(time.Millisecond)] = true
+	}
+	if len(waits) < chats/10 {
+		t.Errorf("%d chats come back at %d moments", chats, len(waits))
+	}
+}
+
+// Without a valid token nothing is sent and nothing is lost.
+func TestUnauthorizedKeepsEverything(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats, items = 5, 4
+		valid := time.Now().Add(time.Hour)
+		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error {
+			if time.Now().Before(valid) {
+				return fail(Unauthorized)
+			}
+			return nil
+		})
+		for range items {
+			store.add(1, 2, 3, 4, 5)
+		}
+		p := dispatch(t, store, sender, Settings{})
+		after(t, time.Hour-1)
+		if n := store.open(); n != chats*items {
+			t.Errorf("%d items wait, want %d", n, chats*items)
+		}
+		// one lane at a time tries
+		if n := len(sender.all()); n > 3600/14+10 {
+			t.Errorf("%d requests within the hour", n)
+		}
+		after(t, 2*26*time.Second+rounding) // until one has tried, and until the time of each other one
+		for id := int64(1); id <= chats*items; id++ {
+			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
+				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PerhapsSent)
+			}
+		}
+		p.stop()
+	})
+}

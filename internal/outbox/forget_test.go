@@ -1,0 +1,101 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Nothing stays in memory of chats that have nothing to say, whatever became of what they had.
+func TestIdleLanesAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats = 1000
+		store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
+			if m.Row.Attempts > 1 {
+				return nil
+			}
+			switch m.Row.ID % 9 {
+			case 0:
+				return fail(Unreachable)
+			case 1:
+				return rateLimited(time.Second)
+			case 2:
+				return fail(Rejected)
+			case 3:
+				return fail(Gone)
+			case 4:
+				return errPanic
+			default:
+				return nil
+			}
+		})
+		p, kept := look(t, store, sender, Settings{})
+		for c := range ChatID(chats) {
+			store.add(c)
+			store.press(c, 1)
+			p.Wake(c, c+chats) // and of chats that have nothing at all
+			p.WakeToasts(c)
+			p.WakeToasts(c + chats)
+		}
+		after(t, 10*time.Minute)
+		parked := 0
+		for c := range ChatID(chats) {
+			if store.isParked(c) {
+				parked++
+			}
+		}
+		if n := store.open(); parked == 0 || n > parked {
+			t.Errorf("%d items are open, %d chats are parked", n, parked)
+		}
+		kept.forgotten(t)
+		p.stop()
+	})
+}
+
+// Nor of those that have to wait for long when the dispatcher begins; they are found when their time has come.
+func TestFrozenChatsAreNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats = 1000
+		store, sender := newMemory(), newMessenger(t, nil)
+		for c := range ChatID(chats) {
+			store.add(c)
+			store.freeze(c, time.Hour)
+		}
+		p, kept := look(t, store, sender, Settings{})
+		after(t, time.Minute)
+		kept.forgotten(t)
+		after(t, time.Hour)
+		if n := store.open(); n != 0 {
+			t.Errorf("%d items are open", n)
+		}
+		p.stop()
+	})
+}
+
+// Chats that were told something are kept in mind as long as that counts against their limits, and no longer.
+func TestToldChatsAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats = 10_000
+		store, sender := newMemory(), newMessenger(t, nil)
+		for c := range ChatID(chats) {
+			store.add(c)
+		}
+		p, kept := look(t, store, sender, Settings{Limits: Limits{
+			Group: []Window{{20, time.Minute}, {5, 5 * time.Second}}, Total: []Window{{1000, time.Second}},
+		}})
+		after(t, 10*time.Second)
+		if n := store.open(); n != 0 {
+			t.Fatalf("%d items are open", n)
+		}
+		if n := kept.remembered(); n != chats {
+			t.Errorf("%d chats are kept in mind, want all %d", n, chats)
+		}
+		after(t, time.Minute)
+		kept.forgotten(t)
+		p.stop()
+	})
+}

@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A sender that hangs is cut off, and what waits for its place goes on; also if it does not come back when it is cut
+// off.
+func TestHangingSender(t *testing.T) {
+	t.Parallel()
+	heeding := func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
+	deaf := func(context.Context) error { return pass(context.Background(), time.Hour) }
+	late := func(ctx context.Context) error {
+		<-ctx.Done()
+		return pass(context.Background(), 300*time.Millisecond)
+	}
+	panicking := func(ctx context.Context) error {
+		<-ctx.Done()
+		panic(errPanic)
+	}
+	for name, c := range map[string]struct {
+		settings Settings
+		hang     func(context.Context) error
+		want     time.Duration // until the place is free
+		perhaps  int
+	}{
+		"default":           {Settings{}, heeding, 5 * time.Second, 1},
+		"by setting":        {Settings{SendTimeout: 700 * time.Millisecond}, heeding, 700 * time.Millisecond, 1},
+		"does not heed":     {Settings{}, deaf, 6 * time.Second, 1},
+		"comes back late":   {Settings{}, late, 5300 * time.Millisecond, 0},
+		"panics in the end": {Settings{}, panicking, 5 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := newMemory()
+				var mu sync.Mutex
+				begun := make(map[ChatID][]time.Time)
+				sender := senderFunc(func(ctx context.Context, m Message) (Receipt, error) {
+					mu.Lock()
+					begun[m.Lane.Chat] = append(begun[m.Lane.Chat], time.Now())
+					mu.Unlock()
+					if m.Lane.Chat == 1 && m.Row.Attempts == 1 {
+						return Receipt{}, c.hang(ctx)
+					}
+					return Receipt{}, nil
+				})
+				store.add(1)
+				start := time.Now()
+				c.settings.Parallel = 1
+				p, kept := look(t, store, sender, c.settings)
+				synctest.Wait()
+				store.add(2)
+				p.Wake(2)
+				after(t, time.Minute)
+				if got := begun[2][0].Sub(start); got != c.want {
+					t.Errorf("the other chat has its turn after %v, want %v", got, c.want)
+				}
+				if r := store.row(1); r.state != rowSent || r.PerhapsSent != c.perhaps {
+					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PerhapsSent, c.perhaps)
+				}
+				kept.forgotten(t)
+				p.stop()
+				after(t, time.Hour)
+			})
+		})
+	}
+}
+
+// senderFunc is a Sender.
+type senderFunc func(ctx context.Context, m Message) (Receipt, error)
+
+func (f senderFunc) Send(ctx context.Context, m Message) (Receipt, error) { return f(ctx, m) }
+
+// A connection that hangs keeps nobody for long from sending.
+func TestHangingStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		hung := make(map[string]bool)
+		var mu sync.Mutex
+		once := func(ctx context.Context, what string) error {
+			mu.Lock()
+			before := hung[what]
+			hung[what] = true
+			mu.Unlock()
+			if before {
+				return nil
+			}
+			return hang(ctx)
+		}
+		store.onRecent = func(ctx context.Context) error { return once(ctx, "recent") }
+		store.onWaiting = func(ctx context.Context) error { return once(ctx, "waiting") }
+		store.onSurvey = func(ctx context.Context) error { return once(ctx, "survey") }
+		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
+			if len(results) > 0 {
+				return once(ctx, "write")
+			}
+			return once(ctx, "take")
+		}
+		store.add(1)
+		p := dispatch(t, store, sender, Settings{Parallel: 1, Limits: MessengerLimits()})
+		after(t, 35*time.Second) // ten for each, of which two at the same time
+		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 {
+			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
+		}
+		if n := len(hung); n != 5 {
+			t.Errorf("%d methods of the store were asked, want 5", n)
+		}
+		p.stop()
+	})
+}

@@ -1,0 +1,167 @@
+package outbox
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// rewriteAfter is how long the journal stands still after a failure, and at the least how long until what has failed is
+// tried again.
+const rewriteAfter = 200 * time.Millisecond
+
+// journal is how writing to the store goes on: one step at a time, of everything that has come up during the last one.
+// After a failure the steps are small again, so that what cannot be written holds up nothing else.
+type journal struct {
+	writing bool
+	limit   int       // how much is written in one step
+	retryAt time.Time // nothing is written before
+	failing bool
+}
+
+// write begins the next step of the journal.
+func (t *tenure) write(ctx context.Context, now time.Time) {
+	j := &t.journal
+	if j.writing || now.Before(j.retryAt) {
+		return
+	}
+	var e entry
+	later := t.results[:0]
+	for _, r := range t.results {
+		if len(e.results) < j.limit && !r.writeAt.After(now) {
+			e.results = append(e.results, r)
+		} else {
+			later = append(later, r)
+		}
+	}
+	clear(t.results[len(later):])
+	t.results = later
+	n := min(len(t.takes), j.limit-len(e.results))
+	e.takes, t.takes = t.takes[:n:n], t.takes[n:]
+	if len(e.results)+len(e.takes) == 0 {
+		return
+	}
+	for _, l := range e.takes {
+		l.woken = false
+	}
+	bounds := t.settings.Bounds
+	if t.crowded.Load() {
+		bounds.Waiting = max(1, bounds.Waiting/10)
+	}
+	j.writing = true
+	t.workers.Go(func() {
+		e.turns, e.err = t.advance(ctx, e, bounds)
+		t.written <- e
+	})
+}
+
+func (t *tenure) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	results := make([]Result, len(e.results))
+	for i, r := range e.results {
+		results[i] = r.Result
+	}
+	taken := make([]Lane, len(e.takes))
+	for i, l := range e.takes {
+		taken[i] = l.Lane
+	}
+	return t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+}
+
+// settle goes on with the lanes of a step of the journal.
+func (t *tenure) settle(requests context.Context, e entry, now time.Time) {
+	j := &t.journal
+	j.writing = false
+	if e.err != nil {
+		t.postpone(e, now)
+		return
+	}
+	if j.failing {
+		t.log.InfoContext(requests, "what becomes of notices can be written down again")
+	}
+	j.failing, j.limit = false, min(2*j.limit, maxBatch)
+	for _, r := range e.results {
+		t.proceed(r, now)
+	}
+	turns := make(map[Lane]Turn, len(e.turns))
+	for _, turn := range e.turns {
+		turns[turn.Lane] = turn
+	}
+	for _, l := range e.takes {
+		t.begin(requests, l, turns[l.Lane], now)
+	}
+}
+
+// postpone puts back what could not be written down or asked for.
+func (t *tenure) postpone(e entry, now time.Time) {
+	j := &t.journal
+	if !j.failing {
+		t.log.Error("cannot write down what becomes of notices, trying again", "error", e.err)
+	}
+	j.failing, j.limit, j.retryAt = true, 1, now.Add(rewriteAfter)
+	again := func() time.Time { return now.Add(rewriteAfter + rand.N(rewriteAfter)) }
+	for _, r := range e.results {
+		r.writeAt = again()
+		t.results = append(t.results, r)
+	}
+	for _, l := range e.takes {
+		t.giveBack(l)
+		l.notBefore = again()
+		t.schedule(l, now)
+	}
+}
+
+// begin goes on with a lane that was asked for what it has.
+func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Time) {
+	t.meter.took(turn)
+	switch m := turn.Message; {
+	case m != nil:
+		l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
+		t.meter.waited(now.Sub(l.since))
+		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })
+	case l.woken || turn.Wait > 0:
+		t.giveBack(l)
+		l.notBefore = now.Add(turn.Wait)
+		t.schedule(l, now)
+	default:
+		t.giveBack(l)
+		t.rest(l, now)
+	}
+}
+
+// proceed goes on with a lane whose last result has been written down.
+func (t *tenure) proceed(r result, now time.Time) {
+	l, m := r.lane, r.Message
+	l.since, l.notBefore = now, now.Add(r.Pause)
+	switch {
+	case l.woken:
+		t.schedule(l, now) // also when the chat is gone: it may have been heard of since
+	case r.Failure != nil && r.Failure.Class == Gone:
+		t.rest(l, now)
+	case m.More, r.ended() < m.Count:
+		t.schedule(l, now)
+	default:
+		t.rest(l, now)
+	}
+}
+
+// ended returns about how many items of a message nothing more has to be done.
+func (r Result) ended() int {
+	switch {
+	case r.Failure == nil:
+		return r.told()
+	case r.Dead || r.Failure.Class == Rejected || r.Failure.Class == Pointless:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// told returns how many items a result is about.
+func (r Result) told() int {
+	if r.Told == 0 {
+		return r.Message.Count
+	}
+	return min(r.Told, r.Message.Count)
+}

@@ -1,0 +1,237 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// While the database is away nothing is lost, nothing is sent again because of it, and the log says it twice: when it
+// begins and when it ends.
+func TestStoreIsAway(t *testing.T) {
+	t.Parallel()
+	const chats, items, away = 20, 10, 10 * time.Minute
+	for _, lasts := range []time.Duration{0, 30 * time.Millisecond, 3 * time.Second} {
+		t.Run(fmt.Sprint("requests last ", lasts), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, book := newMemory(), newLogbook()
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					if err := takes(lasts)(ctx, m); err != nil || m.Row.ID%7 != 0 {
+						return err
+					}
+					return fail(Rejected)
+				})
+				gone := time.Now() // before anything is taken, or while it is sent
+				if lasts > 0 {
+					gone = gone.Add(10 * time.Millisecond)
+				}
+				back := time.Now().Add(away + 10*time.Millisecond)
+				calls := 0
+				var sizes []int // of the steps when it is back
+				store.onAdvance = func(_ context.Context, results []Result, lanes []Lane) error {
+					now, size := time.Now(), len(results)+len(lanes)
+					if now.Before(gone) {
+						return nil
+					}
+					if !now.Before(back) {
+						sizes = append(sizes, size)
+						return nil
+					}
+					if calls++; calls > 1 && size != 1 {
+						t.Errorf("%d are tried together although nothing can be written down", size)
+					}
+					return errAway
+				}
+				for range items {
+					for c := range ChatID(chats) {
+						store.add(c)
+					}
+				}
+				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Bounds: Bounds{Merge: 1}}), hold(1))
+				after(t, away+10*time.Millisecond-1)
+				for c := range ChatID(chats) {
+					if n := len(sender.to(c)); n > 1 {
+						t.Errorf("%d requests for chat %d while nothing can be written down", n, c)
+					}
+				}
+				most := int(away / rewriteAfter)
+				if calls > most+1 || calls < most/2 {
+					t.Errorf("the store was asked %d times, want about %d", calls, most)
+				}
+				after(t, time.Minute)
+				if n := len(sender.all()); n != chats*items {
+					t.Errorf("%d requests for %d items", n, chats*items)
+				}
+				if sent, dead := store.count(rowSent), store.count(rowDead); sent+dead != chats*items || dead != chats*items/7 {
+					t.Errorf("%d are sent, %d dead of %d", sent, dead, chats*items)
+				}
+				for id := int64(1); id <= chats*items; id++ {
+					if r := store.row(id); r.PerhapsSent != 0 {
+						t.Errorf("item %d counts as perhaps sent", id)
+					}
+				}
+				if most := slices.Max(sizes); sizes[0] != 1 || most < 3 {
+					t.Errorf("when it is back, the first step is of %d, the largest of %d", sizes[0], most)
+				}
+				begins := len(book.lines("cannot write down what becomes of notices, trying again"))
+				if ends := len(book.lines("what becomes of notices can be written down again")); begins != 1 || ends != 1 {
+					t.Errorf("the log says %d times that it begins, %d times that it ends, want once each", begins, ends)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// What cannot be written down or taken, for ever and for a reason of its own, holds up nothing else.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	const poisoned, chats, rounds = ChatID(0), 60, 30
+	results := func(results []Result, _ []Lane) bool {
+		return slices.ContainsFunc(results, func(r Result) bool { return r.Message.Lane.Chat == poisoned })
+	}
+	takes := func(_ []Result, lanes []Lane) bool { return slices.Contains(lanes, Lane{Chat: poisoned}) }
+	for name, poison := range map[string]func([]Result, []Lane) bool{"result": results, "lane": takes} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				store.onAdvance = func(ctx context.Context, results []Result, lanes []Lane) error {
+					if err := pass(ctx, 5*time.Millisecond); err != nil {
+						return err
+					}
+					if poison(results, lanes) {
+						return errAway
+					}
+					return nil
+				}
+				store.add(poisoned, poisoned)
+				p := dispatch(t, store, sender, Settings{})
+				waits := make([]time.Duration, 0, chats*rounds)
+				for range rounds {
+					for c := ChatID(1); c <= chats; c++ {
+						store.add(c)
+						p.Wake(c)
+					}
+					after(t, 2*time.Second)
+				}
+				after(t, 10*time.Second)
+				for c := ChatID(1); c <= chats; c++ {
+					for _, r := range sender.to(c) {
+						waits = append(waits, r.begun.Sub(r.message.rowIn(store).created))
+					}
+				}
+				slices.Sort(waits)
+				if n := store.count(rowSent); n != chats*rounds || len(waits) != chats*rounds {
+					t.Fatalf("%d are sent in %d requests, want %d", n, len(waits), chats*rounds)
+				}
+				worst := waits[len(waits)-1]
+				t.Logf("the others wait for %v at the median, %v at the worst", waits[len(waits)/2], worst)
+				if waits[len(waits)/2] > time.Second || worst > 5*time.Second {
+					t.Error("the others wait for what cannot be done")
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// rowIn returns the row that a message is about.
+func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
+
+// What comes up while something is being written down is written down together: marks of many lanes in one step.
+func TestMarksAreBatched(t *testing.T) {
+	t.Parallel()
+	for _, parallel := range []int{8, 32, 600} {
+		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const items = 5
+				type step struct{ Results, Lanes int }
+				var steps []step
+				var inFlight atomic.Int32
+				var mu sync.Mutex
+				store := newMemory()
+				sender := newMessenger(t, takes(time.Millisecond))
+				store.onAdvance = func(ctx context.Context, results []Result, lanes []Lane) error {
+					if inFlight.Add(1) > 1 {
+						t.Error("two steps at the same time")
+					}
+					defer inFlight.Add(-1)
+					mu.Lock()
+					steps = append(steps, step{len(results), len(lanes)})
+					mu.Unlock()
+					return pass(ctx, 20*time.Millisecond)
+				}
+				for range items {
+					for c := range ChatID(parallel) {
+						store.add(c)
+					}
+				}
+				p := dispatch(t, store, sender, Settings{Parallel: parallel, PollEvery: seldom.PollEvery})
+				after(t, time.Minute)
+				if n := store.count(rowSent); n != parallel*items {
+					t.Fatalf("%d are sent, want %d", n, parallel*items)
+				}
+				together := 0
+				for _, s := range steps {
+					together = max(together, s.Results)
+					if s.Results+s.Lanes > maxBatch {
+						t.Errorf("a step of %d results and %d lanes", s.Results, s.Lanes)
+					}
+				}
+				if want := min(parallel-1, maxBatch); together < want { // the first result does not wait for the others
+					t.Errorf("at most %d results in one step, want %d", together, want)
+				}
+				if most := 3*items*(parallel/maxBatch+1) + 3; len(steps) > most {
+					t.Errorf("%d steps, want at most %d", len(steps), most)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// The answer of the store gets lost although everything is written. What is told twice because of it is counted.
+func TestStoreAnswersAreLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 30
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
+			5: {rateLimited(time.Second)}, 9: {fail(Ambiguous)}, 14: {fail(Rejected)}, 20: {fail(Failed)},
+		}))
+		n := 0
+		store.afterAdvance = func([]Turn) error {
+			if n++; n%2 == 0 {
+				return errAway
+			}
+			return nil
+		}
+		store.add(repeat(1, items)...)
+		p := dispatch(t, store, sender, Settings{})
+		after(t, 10*time.Minute)
+		seen := make(map[int64]int)
+		last := int64(0)
+		for _, id := range sender.ids(1) {
+			if id < last {
+				t.Fatalf("item %d after item %d", id, last)
+			}
+			last = id
+			seen[id]++
+		}
+		for id := int64(1); id <= items; id++ {
+			r := store.row(id)
+			if r.open() || seen[id] == 0 || r.Attempts < seen[id] {
+				t.Errorf("item %d is %s after %d requests, %d attempts", id, r.state, seen[id], r.Attempts)
+			}
+		}
+		p.stop()
+	})
+}

@@ -1,0 +1,209 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// limitedLease is a Lease that lasts until a moment, unless it is renewed.
+type limitedLease struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (l *limitedLease) Epoch() int64 { return 1 }
+
+func (l *limitedLease) Left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until)
+}
+
+func (l *limitedLease) renew(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = time.Now().Add(d)
+}
+
+// A request begins only when it ends before anybody else can have the lease, and soon after that is so again.
+func TestLeaseIsLongEnoughForRequests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		spare   time.Duration
+		action  Action
+	}{
+		"default":    {0, 6 * time.Second, Send},
+		"by setting": {2 * time.Second, 2400 * time.Millisecond, Send},
+		"toasts":     {0, 6 * time.Second, Toast},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				lease := &limitedLease{until: time.Now().Add(15 * time.Second)}
+				store := newMemory()
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					if left := lease.Left(); left < c.spare {
+						t.Errorf("a request begins with %v left", left)
+					}
+					return takes(70*time.Millisecond)(ctx, m)
+				})
+				for range 1000 {
+					store.put(row{chat: 1, action: c.action})
+				}
+				begun := time.Now()
+				p := dispatchWith(t, store, sender, Settings{SendTimeout: c.timeout, Bounds: Bounds{Merge: 1}}, lease)
+				after(t, 15*time.Second)
+				n := len(sender.to(1))
+				last := sender.to(1)[n-1].begun.Sub(begun)
+				between(t, "the last request", last, 15*time.Second-c.spare-70*time.Millisecond, 15*time.Second-c.spare)
+				after(t, time.Minute)
+				if got := len(sender.to(1)); got != n {
+					t.Fatalf("%d requests without a lease", got-n)
+				}
+				renewed := time.Now()
+				lease.renew(time.Hour)
+				after(t, time.Second)
+				if len(sender.to(1)) == n {
+					t.Fatal("no request with a new lease")
+				}
+				between(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leaseLook)
+				p.stop()
+			})
+		})
+	}
+}
+
+// What is taken when the lease is too short already goes back, and nobody has to think that it was sent.
+func TestLeaseEndsWhileTaking(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lease := &limitedLease{until: time.Now().Add(7 * time.Second)}
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
+			if len(lanes) > 0 {
+				return pass(ctx, 2*time.Second)
+			}
+			return nil
+		}
+		store.add(1, 2, 3, 4, 5)
+		p := dispatchWith(t, store, sender, Settings{}, lease)
+		after(t, 10*time.Second)
+		if len(sender.all()) != 0 || store.count(rowPlanned) != 5 {
+			t.Errorf("%d requests, %d items wait, want none and 5", len(sender.all()), store.count(rowPlanned))
+		}
+		if p.Figures().AllStandStill {
+			t.Error("this is taken for an outage")
+		}
+		lease.renew(time.Hour)
+		after(t, 10*time.Second)
+		for id := int64(1); id <= 5; id++ {
+			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
+				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PerhapsSent)
+			}
+		}
+		p.stop()
+	})
+}
+
+// Who has lost the lease ends at once, cuts off its requests and writes nothing more.
+func TestLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]func(p *process, store *memory){
+		"when something is taken": func(p *process, store *memory) {
+			store.add(9)
+			p.Wake(9)
+		},
+		"when something is written down": func(*process, *memory) {}, // the quick chat has its answer after a second
+		"when it stops": func(p *process, _ *memory) {
+			p.cancel()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := newMemory()
+				const slow, quick = ChatID(1), ChatID(2)
+				var cut []time.Time
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					if m.Lane.Chat == quick {
+						return takes(time.Second)(ctx, m)
+					}
+					err := hang(ctx)
+					cut = append(cut, time.Now())
+					return &Failure{Class: Ambiguous, Err: err}
+				})
+				var lost atomic.Bool
+				var calls atomic.Int32
+				store.onAdvance = func(context.Context, []Result, []Lane) error {
+					if lost.Load() {
+						calls.Add(1)
+					}
+					return nil
+				}
+				store.add(slow, quick)
+				p := dispatchWith(t, store, sender, Settings{PollEvery: seldom.PollEvery}, hold(1))
+				after(t, 500*time.Millisecond)
+				store.handOver(2)
+				lost.Store(true)
+				begins(p, store)
+				err := <-p.ended
+				if !errors.Is(err, ErrLeaseLost) {
+					t.Errorf("Run ends with %v", err)
+				}
+				if len(cut) != 1 || time.Since(cut[0]) != 0 {
+					t.Errorf("the request that is under way is cut off %v, now it is %v", cut, time.Now())
+				}
+				p.Wake(slow, quick)
+				after(t, time.Minute)
+				if n := calls.Load(); n != 1 {
+					t.Errorf("the store is asked %d times after the end of the lease, want once", n)
+				}
+				for id := int64(1); id <= 2; id++ {
+					if r := store.row(id); r.state != rowSending {
+						t.Errorf("item %d is %s, want as it was", id, r.state)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Two instances that hand over do not write over one another, and everything is told in order.
+func TestLeaseIsHandedOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 60
+		store, sender := newMemory(), newMessenger(t, takes(100*time.Millisecond))
+		store.add(repeat(1, items)...)
+		book := newLogbook()
+		settings := Settings{Bounds: Bounds{Merge: 1}}
+		first := dispatchWith(t, store, sender, settings, hold(1))
+		after(t, 2*time.Second+50*time.Millisecond)
+		store.handOver(2)
+		if err := <-first.ended; !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("Run ends with %v", err)
+		}
+		second := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(2))
+		after(t, time.Minute)
+		second.stop()
+		ids := sender.ids(1)
+		if n := len(ids); n != items+1 {
+			t.Fatalf("%d requests for %d items, want one item twice", n, items)
+		}
+		for i, id := range ids {
+			if want := int64(i + 1); i < 21 && id != want || i >= 21 && id != want-1 {
+				t.Fatalf("requests %v", ids)
+			}
+		}
+		if r := store.row(21); r.PerhapsSent != 1 {
+			t.Errorf("the item under way is perhaps sent %d times, want 1", r.PerhapsSent)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+)
+
+// logbook is a slog.Handler that keeps what is logged.
+type logbook struct {
+	mu      *sync.Mutex
+	entries *[]logged
+	attrs   []slog.Attr
+}
+
+// logged is one line of the log.
+type logged struct {
+	level   slog.Level
+	message string
+	attrs   map[string]slog.Value
+}
+
+func newLogbook() *logbook { return &logbook{mu: new(sync.Mutex), entries: new([]logged)} }
+
+func (b *logbook) Enabled(context.Context, slog.Level) bool { return true }
+
+func (b *logbook) Handle(_ context.Context, r slog.Record) error {
+	l := logged{level: r.Level, message: r.Message, attrs: make(map[string]slog.Value)}
+	for _, a := range b.attrs {
+		l.attrs[a.Key] = a.Value
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		l.attrs[a.Key] = a.Value
+		return true
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*b.entries = append(*b.entries, l)
+	return nil
+}
+
+func (b *logbook) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &logbook{mu: b.mu, entries: b.entries, attrs: slices.Concat(b.attrs, attrs)}
+}
+
+func (b *logbook) WithGroup(string) slog.Handler { return b }
+
+// lines returns what was logged with this message.
+func (b *logbook) lines(message string) []logged {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var lines []logged
+	for _, l := range *b.entries {
+		if l.message == message {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// from returns how many lines of at least this level there are.
+func (b *logbook) from(level slog.Level) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, l := range *b.entries {
+		if l.level >= level {
+			n++
+		}
+	}
+	return n
+}

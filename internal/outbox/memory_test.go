@@ -1,0 +1,280 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+var errAway = errors.New("the database is away")
+
+// memory is a Store that keeps its rows as the database does. The hooks run first and may fail or hang.
+type memory struct {
+	onWaiting func(ctx context.Context) error
+	onRecent  func(ctx context.Context) error
+	onSurvey  func(ctx context.Context) error
+	onAdvance func(ctx context.Context, results []Result, lanes []Lane) error
+	// afterAdvance runs when everything is written; its error is that of an answer that got lost
+	afterAdvance func(turns []Turn) error
+
+	mu      sync.Mutex
+	epoch   int64           // of the dispatcher that may write
+	rows    []*row          // in the order of their ids
+	lanes   map[Lane][]*row // those that are open, and some that are not any more
+	frozen  map[ChatID]time.Time
+	parked  map[ChatID]bool
+	private map[ChatID]bool
+	moved   map[ChatID]int64 // the messenger's id of a chat, if it is not the one that it had at first
+}
+
+func newMemory() *memory {
+	return &memory{
+		epoch: 1, lanes: make(map[Lane][]*row),
+		frozen: make(map[ChatID]time.Time), parked: make(map[ChatID]bool), private: make(map[ChatID]bool),
+		moved: make(map[ChatID]int64),
+	}
+}
+
+// wait returns how long nothing may be sent of a lane because of its chat or its first row.
+func (m *memory) wait(head *row) time.Duration {
+	until := head.notBefore
+	if frozen := m.frozen[head.chat]; head.action != Toast && frozen.After(until) {
+		until = frozen
+	}
+	return max(0, time.Until(until))
+}
+
+func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
+	if m.onWaiting != nil {
+		if err := m.onWaiting(ctx); err != nil {
+			return nil, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var heads []*row
+	for l := range m.lanes {
+		if open := m.openIn(l); len(open) > 0 && (l.Toasts || !m.parked[l.Chat]) {
+			heads = append(heads, open[0])
+		}
+	}
+	slices.SortFunc(heads, func(a, b *row) int { return cmp.Compare(a.ID, b.ID) })
+	var backlogs []Backlog
+	for _, r := range heads {
+		backlogs = append(backlogs, Backlog{
+			Lane: r.lane(), To: m.to(r.chat), Private: m.private[r.chat], Purpose: r.purpose,
+			Age: time.Since(r.created), Wait: m.wait(r),
+		})
+	}
+	return backlogs, ctx.Err()
+}
+
+func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, error) {
+	if m.onRecent != nil {
+		if err := m.onRecent(ctx); err != nil {
+			return nil, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var requests []Request
+	seen := make(map[int64]bool)
+	for _, r := range m.rows {
+		age := time.Duration(math.MaxInt64)
+		switch {
+		case r.action == Toast || r.tried.IsZero() || seen[r.batch]:
+		case r.state == rowSending:
+			age = 0
+		case r.state == rowPlanned:
+			age = max(0, time.Since(r.tried)-5*time.Second)
+		default:
+			age = time.Since(r.finished)
+		}
+		if age >= within {
+			continue
+		}
+		if r.batch != 0 {
+			seen[r.batch] = true
+		}
+		for range 1 + r.PerhapsSent {
+			requests = append(requests, Request{Chat: r.chat, Private: m.private[r.chat], Age: age})
+		}
+	}
+	return requests, ctx.Err()
+}
+
+func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
+	if m.onSurvey != nil {
+		if err := m.onSurvey(ctx); err != nil {
+			return Survey{}, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := Survey{Parked: len(m.parked), LastID: int64(len(m.rows))}
+	in := make(map[ChatID]int)
+	for _, r := range m.rows {
+		switch {
+		case r.open():
+			s.Waiting++
+			in[r.chat]++
+		case r.state == rowDead:
+			s.Dead++
+		}
+	}
+	for _, until := range m.frozen {
+		if until.After(time.Now()) {
+			s.Frozen++
+		}
+	}
+	for chat, n := range in {
+		s.Largest = append(s.Largest, ChatBacklog{To: m.to(chat), Waiting: n})
+	}
+	slices.SortFunc(s.Largest, func(a, b ChatBacklog) int {
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.To, a.To))
+	})
+	s.Largest = s.Largest[:min(len(s.Largest), largest)]
+	return s, ctx.Err()
+}
+
+func (m *memory) Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error) {
+	if m.onAdvance != nil {
+		if err := m.onAdvance(ctx, results, lanes); err != nil {
+			return nil, err
+		}
+	}
+	turns, err := m.advance(ctx, epoch, results, lanes, bounds)
+	if err == nil && m.afterAdvance != nil {
+		err = m.afterAdvance(turns)
+	}
+	return turns, err
+}
+
+func (m *memory) advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case epoch != m.epoch:
+		return nil, ErrLeaseLost
+	}
+	for _, r := range results {
+		m.finish(r)
+	}
+	var turns []Turn
+	for _, l := range lanes {
+		turns = append(turns, m.take(l, bounds))
+	}
+	return turns, nil
+}
+
+// finish writes down what came of a message.
+func (m *memory) finish(r Result) {
+	chat, now := r.Message.Lane.Chat, time.Now()
+	concerned := []*row{m.rows[r.Message.Row.ID-1]}
+	if r.Message.Action == Send {
+		concerned = nil
+		for _, row := range m.lanes[r.Message.Lane] {
+			switch {
+			case row.state != rowSending || row.batch != r.Message.Row.ID:
+			case len(concerned) < r.told():
+				concerned = append(concerned, row)
+			default: // it was taken and not told
+				row.state, row.batch = rowPlanned, 0
+				row.Attempts--
+				row.PerhapsSent = max(0, row.PerhapsSent-1)
+			}
+		}
+	}
+	f := r.Failure
+	if f != nil {
+		switch f.Class {
+		case RateLimited:
+			if until := now.Add(r.Pause); !r.Message.Lane.Toasts && until.After(m.frozen[chat]) {
+				m.frozen[chat] = until
+			}
+		case Gone:
+			m.parked[chat] = true
+		}
+	}
+	for i, row := range concerned {
+		if row.state != rowSending {
+			continue
+		}
+		end := func(state rowState) { row.state, row.finished = state, now }
+		switch {
+		case f == nil:
+			end(rowSent)
+			row.messageID = r.MessageID
+			continue
+		case i == 0 && (f.Class == Rejected || r.Dead):
+			end(rowDead)
+		case i == 0 && f.Class == Pointless:
+			end(rowExpired)
+		case f.Class == Ambiguous:
+		default:
+			row.state, row.batch = rowPlanned, 0
+		}
+		row.lastError = f.Err.Error()
+		if i == 0 && f.Class == Failed {
+			row.Failures++
+		}
+		if i == 0 && (f.Class != RateLimited || row.action == Toast) {
+			row.notBefore = now.Add(r.Pause)
+		}
+	}
+}
+
+// take takes what a lane has to send. Of more than may wait in a chat, those too many are one message, with as many of
+// them named as a message may tell.
+func (m *memory) take(l Lane, bounds Bounds) Turn {
+	turn := Turn{Lane: l}
+	for _, r := range m.openIn(l) {
+		if !r.expires.IsZero() && !r.expires.After(time.Now()) {
+			r.state, r.finished = rowExpired, time.Now()
+			turn.Expired++
+		}
+	}
+	open := m.openIn(l)
+	if len(open) == 0 || m.parked[l.Chat] && !l.Toasts {
+		return turn
+	}
+	if turn.Wait = m.wait(open[0]); turn.Wait > 0 {
+		return turn
+	}
+	head, n := open[0], 1
+	if head.action == Send {
+		for n < len(open) && n < bounds.Merge && open[n].action == Send && open[n].thread == head.thread &&
+			open[n].state == head.state && open[n].batch == head.batch {
+			n++
+		}
+	}
+	count := max(n, len(open)-bounds.Waiting)
+	if head.state == rowSending { // the message that it was
+		for count = n; count < len(open) && open[count].state == rowSending && open[count].batch == head.batch; {
+			count++
+		}
+	}
+	message := &Message{
+		Lane: l, To: m.to(l.Chat), Private: m.private[l.Chat], Thread: head.thread, Action: head.action,
+		Purpose: head.purpose, Target: head.target, Known: head.known, Count: count, More: len(open) > count,
+	}
+	for i, r := range open[:count] {
+		if r.Repeated = r.state == rowSending; r.Repeated {
+			r.PerhapsSent++
+		}
+		r.Attempts++
+		r.state, r.batch, r.tried = rowSending, head.ID, time.Now()
+		if i < n {
+			message.Items = append(message.Items, r.Item)
+		}
+	}
+	message.Row = message.Items[0]
+	turn.Message = message
+	return turn
+}

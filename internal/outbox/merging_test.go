@@ -1,0 +1,217 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told returns the items of each request for a chat.
+func (m *messenger) told(chat ChatID) [][]int64 {
+	var told [][]int64
+	for _, r := range m.to(chat) {
+		told = append(told, r.ids)
+	}
+	return told
+}
+
+// What waits in a chat is told together, as much as fits, and the rest goes next.
+func TestMerging(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		items, merge, fits int
+		want               [][]int64
+		more               []bool
+	}{
+		"switched off":  {3, 1, 0, [][]int64{{1}, {2}, {3}}, []bool{true, true, false}},
+		"all":           {10, 64, 0, [][]int64{sequence(1, 10)}, []bool{false}},
+		"as by default": {100, 0, 0, [][]int64{sequence(1, 64), sequence(65, 100)}, []bool{true, false}},
+		"what fits":     {8, 64, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7, 8}}, []bool{false, false, false}},
+		"one by one":    {3, 64, 1, [][]int64{{1}, {2}, {3}}, []bool{false, false, false}},
+		"both":          {7, 4, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7}}, []bool{true, false, false}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				sender.fits = c.fits
+				store.add(repeat(1, c.items)...)
+				p := dispatchWith(t, store, sender, Settings{
+					PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: c.merge},
+				}, hold(1))
+				synctest.Wait()
+				if diff := cmp.Diff(c.want, sender.told(1)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				var more []bool
+				for _, r := range sender.to(1) {
+					more = append(more, r.message.More)
+				}
+				if diff := cmp.Diff(c.more, more); diff != "" {
+					t.Errorf("whether there was more (-want +got):\n%s", diff)
+				}
+				for id := int64(1); id <= int64(c.items); id++ {
+					if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PerhapsSent != 0 {
+						t.Errorf("item %d is %s after %d attempts, perhaps sent %d", id, r.state, r.Attempts, r.PerhapsSent)
+					}
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// While a chat has to wait for its pace, what comes is gathered.
+func TestPaceGathers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		p := dispatchWith(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}, hold(1))
+		for range 30 {
+			store.add(1)
+			p.Wake(1)
+			after(t, time.Second)
+		}
+		after(t, time.Second)
+		want := [][]int64{{1}, sequence(2, 10), sequence(11, 20)}
+		if got := sender.told(1); len(got) < 3 || !cmp.Equal(want, got[:3]) {
+			t.Errorf("requests %v, want %v", got, want)
+		}
+		p.stop()
+	})
+}
+
+// What fails concerns the items that the request was about; an unknown outcome is repeated as the same message.
+func TestMergedMessageFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want [][]int64
+		end  rowState // of the first item
+	}{
+		// while it waits, item 6 comes
+		"rate limited": {rateLimited(time.Second), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
+		"unreachable":  {fail(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
+		"ambiguous":    {fail(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
+		"rejected":     {fail(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
+		"pointless":    {fail(Pointless), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {c.err}}))
+				sender.fits = 3
+				store.add(repeat(1, 5)...)
+				p := dispatchWith(t, store, sender, seldom, hold(1))
+				synctest.Wait()
+				store.add(1)
+				p.Wake(1)
+				after(t, time.Minute)
+				if diff := cmp.Diff(c.want, sender.told(1)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if r := store.row(1); r.state != c.end {
+					t.Errorf("the first item is %s, want %s", r.state, c.end)
+				}
+				if n := store.open(); n != 0 {
+					t.Errorf("%d items are open", n)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// An ambiguous message is repeated as it was, whatever has come to the lane since.
+func TestAmbiguousMessageIsRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {fail(Ambiguous), fail(Ambiguous)}}))
+		store.add(1, 1)
+		p := dispatchWith(t, store, sender, seldom, hold(1))
+		for range 3 {
+			synctest.Wait()
+			store.add(1)
+			p.Wake(1)
+		}
+		after(t, 10*time.Second)
+		want := [][]int64{{1, 2}, {1, 2}, {1, 2}, {3, 4, 5}}
+		if diff := cmp.Diff(want, sender.told(1)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if f := p.Figures(); f.PerhapsSent != 4 || f.Sent != 2 || f.Told != 5 {
+			t.Errorf("perhaps sent %d, sent %d, told %d, want 4, 2, 5", f.PerhapsSent, f.Sent, f.Told)
+		}
+		p.stop()
+	})
+}
+
+// Of more than may wait, those too many are one message that names some and counts the others.
+func TestCountedMessages(t *testing.T) {
+	t.Parallel()
+	for _, fits := range []int{0, 5} {
+		t.Run(fmt.Sprint(fits), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const items, bound, merge = 100, 20, 10
+				store := newMemory()
+				var messages []Message
+				sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
+					messages = append(messages, m)
+					return Receipt{Told: fits}, nil
+				})
+				store.add(repeat(1, items)...)
+				p := dispatchWith(t, store, sender, Settings{
+					PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: merge, Waiting: bound},
+				}, hold(1))
+				synctest.Wait()
+				if n := store.count(rowSent); n != items {
+					t.Errorf("%d items are sent, want %d", n, items)
+				}
+				if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
+					t.Errorf("the first message names %d items and stands for %d, more %t", len(m.Items), m.Count, m.More)
+				}
+				f := p.Figures()
+				if fits == 0 && (f.Dropped != items-bound-merge || f.Told != items || f.Sent != 3 || f.Merged != items) {
+					t.Errorf("dropped %d, told %d, sent %d, merged %d", f.Dropped, f.Told, f.Sent, f.Merged)
+				}
+				if fits > 0 && (f.Dropped != 0 || f.Told != items || f.Sent != items/5) {
+					t.Errorf("dropped %d, told %d, sent %d", f.Dropped, f.Told, f.Sent)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// While too much waits in all, chats may have less waiting.
+func TestCrowdedStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(repeat(1, 30)...)
+		store.freeze(1, time.Hour)
+		p := dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{Waiting: 50}})
+		synctest.Wait()
+		store.add(repeat(2, 10)...)
+		p.Wake(2)
+		synctest.Wait()
+		if m := sender.to(2)[0].message; m.Count != 5 { // of ten a tenth of the bound may wait
+			t.Errorf("the first message stands for %d, want 5", m.Count)
+		}
+		store.thaw(1)
+		after(t, 20*time.Second)
+		store.add(repeat(2, 10)...)
+		p.Wake(2)
+		synctest.Wait()
+		if to := sender.to(2); len(to) != 1+5+10 {
+			t.Errorf("%d requests, want each item in one of its own when it is not crowded any more", len(to))
+		}
+		p.stop()
+	})
+}

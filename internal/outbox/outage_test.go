@@ -1,0 +1,242 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// unavailable answers all requests with a failure until a moment, and well from then on; each answer takes its time.
+func unavailable(until time.Time, class Class, lasts time.Duration) func(context.Context, Message) error {
+	return func(ctx context.Context, m Message) error {
+		if time.Now().Before(until) {
+			if err := pass(ctx, lasts); err != nil {
+				return &Failure{Class: Ambiguous, Err: err}
+			}
+			return fail(class)
+		}
+		return takes(lasts)(ctx, m)
+	}
+}
+
+// While the messenger cannot be reached one lane tries, less and less often, and the others wait.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
+	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				back := time.Now().Add(5 * time.Minute)
+				store, sender, book := newMemory(), newMessenger(t, unavailable(back, class, lasts)), newLogbook()
+				for c := range ChatID(chats) {
+					store.add(c, c)
+				}
+				settings := Settings{Parallel: parallel, Bounds: Bounds{Merge: 1}}
+				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(1))
+				after(t, 5*time.Minute-1)
+				if !p.Figures().AllStandStill {
+					t.Error("the lanes do not stand still")
+				}
+				// those that were under way when three have failed, and then one at a time
+				tries, shut := sender.all(), sender.all()[0].ended
+				first := slices.IndexFunc(tries, func(r request) bool { return r.begun.After(shut) })
+				if first > parallel+2 || len(tries) < first+5 || len(tries) > first+30 {
+					t.Fatalf("%d requests while the messenger was away, of which %d at first", len(tries), first)
+				}
+				probes := []time.Time{shut}
+				for i, r := range tries[first:] {
+					if r.begun.Before(tries[first+i-1].ended) {
+						t.Fatalf("request %d begins before the one before has ended", first+i+1)
+					}
+					probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the wait begins with the answer
+				}
+				checkBackoff(t, probes)
+
+				after(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
+				if n := store.count(rowSent); n != chats*2 {
+					t.Errorf("%d of %d are sent when the messenger is back", n, chats*2)
+				}
+				if p.Figures().AllStandStill {
+					t.Error("the lanes still stand still")
+				}
+				if n := len(book.lines("the messenger takes requests again")); n != 1 {
+					t.Errorf("the log says %d times that it goes on, want once", n)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// The first answer ends an outage, whatever it says.
+func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]error{
+		"success": nil, "rejected": fail(Rejected), "gone": fail(Gone), "pointless": fail(Pointless),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chats = 50
+				back := time.Now().Add(time.Minute)
+				away := unavailable(back, Unreachable, 0)
+				answered := false
+				store := newMemory()
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					if time.Now().Before(back) || answered {
+						return away(ctx, m)
+					}
+					answered = true
+					return answer
+				})
+				for c := range ChatID(chats) {
+					store.add(c)
+				}
+				p := dispatch(t, store, sender, Settings{Parallel: 4})
+				after(t, time.Minute+26*time.Second+rounding)
+				moments := make(map[time.Time]int)
+				for _, r := range sender.all() {
+					moments[r.begun]++
+				}
+				together := 0
+				for at, n := range moments {
+					if !at.Before(back) {
+						together = max(together, n)
+					}
+				}
+				if together < chats/2 {
+					t.Errorf("%d requests at the moment of the first answer, want most of %d", together, chats)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// One chat that fails, for reasons of its own, among others that are well is left alone.
+func TestNoOutageBecauseOfOneChat(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string][]ChatID{
+		"one of many": {1}, "two of two": {1, 2}, "a third": {1, 2, 3, 4, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				healthy := ChatID(12)
+				if name == "two of two" {
+					healthy = 0 // as few say nothing about all
+				}
+				store := newMemory()
+				sender := newMessenger(t, func(_ context.Context, m Message) error {
+					if slices.Contains(failing, m.Lane.Chat) {
+						return fail(Unreachable)
+					}
+					return nil
+				})
+				begun := time.Now()
+				p := dispatch(t, store, sender, Settings{})
+				for i := range 300 {
+					for c := range healthy {
+						store.add(100 + c)
+						p.Wake(100 + c)
+					}
+					if i == 3 {
+						store.add(failing...)
+						p.Wake(failing...)
+					}
+					after(t, time.Second)
+					if p.Figures().AllStandStill {
+						t.Fatalf("all lanes stand still after %v", time.Since(begun))
+					}
+				}
+				if n := store.count(rowSent); n != int(healthy)*300 {
+					t.Errorf("%d are sent, want %d", n, healthy*300)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+func TestGateInOutage(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	const well, fails = true, false
+	type step struct {
+		chat ChatID
+		at   float64
+		well bool
+		shut bool // all lanes stand still after that
+	}
+	many := func(n int, from ChatID, at float64, well bool) []step {
+		var steps []step
+		for i := range n {
+			steps = append(steps, step{from + ChatID(i), at, well, false})
+		}
+		return steps
+	}
+	for name, steps := range map[string][]step{
+		"three lanes":           {{1, 0, fails, false}, {2, 0, fails, false}, {3, 0, fails, true}},
+		"one lane, three times": {{1, 0, fails, false}, {1, 1, fails, false}, {1, 2, fails, false}},
+		"within half a minute":  {{1, 0, fails, false}, {2, 1, fails, false}, {3, 31, fails, false}, {4, 31, fails, true}},
+		"as many are well":      append(many(3, 10, 0, well), many(3, 1, 1, fails)...),
+		"fewer are well": append(many(2, 10, 0, well),
+			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
+		"the last word of each": append(many(3, 1, 0, well),
+			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
+		"it was well afterwards": {{1, 0, fails, false}, {2, 0, fails, false}, {2, 1, well, false}, {3, 1, fails, false}},
+		"what is old is forgotten": append(many(30, 10, 0, well),
+			step{1, 31, fails, false}, step{2, 31, fails, false}, step{3, 31, fails, true}),
+		"only the last requests": append(append(many(31, 10, 0, well), many(16, 100, 1, fails)...), step{3, 1, fails, true}),
+	} {
+		var g gate
+		for i, s := range steps {
+			shut := false
+			if s.well {
+				g.passed(s.chat, at(s.at))
+			} else {
+				shut = g.failed(s.chat, at(s.at)) > 0
+			}
+			if shut != s.shut || g.probing != s.shut {
+				t.Errorf("%s: after step %d all lanes stand still: %t, want %t", name, i+1, g.probing, s.shut)
+			}
+		}
+	}
+}
+
+// Each failure of who tries makes the wait longer, what was under way before says nothing, and the end forgets it all.
+func TestGateProbes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var g gate
+	for round := range 2 {
+		base := 500 * time.Millisecond
+		g.failed(1, now)
+		g.failed(2, now)
+		pause := g.failed(3, now)
+		for range 10 {
+			between(t, "pause", pause, base*7/10, base*13/10)
+			early := []time.Duration{g.failed(4, now.Add(pause-1)), g.limited(4, time.Hour, now.Add(pause-1))}
+			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
+				t.Errorf("what was under way counts (-want +got):\n%s", diff)
+			}
+			if g.passed(4, now.Add(pause-1)) || g.allows(0, now.Add(pause-1)) || !g.allows(0, now.Add(pause)) {
+				t.Error("the standstill does not last as long as it should")
+			}
+			now = now.Add(pause)
+			pause = g.failed(5, now)
+			base = min(2*base, 20*time.Second)
+		}
+		if !g.passed(5, now.Add(pause)) || g.probing || g.backoff != nil {
+			t.Errorf("round %d: the answer does not end it", round+1)
+		}
+		now = now.Add(pause)
+	}
+}

@@ -1,0 +1,207 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// span is the time that a request takes. The messenger may count it at any moment from its beginning to its end.
+type span struct{ begun, ended time.Time }
+
+// most returns how many requests the messenger may count within a window, at the worst. It tries all windows that end
+// just behind a beginning: in between, the number can only be smaller.
+func most(spans []span, per time.Duration) int {
+	most := 0
+	for _, last := range spans {
+		until := last.begun.Add(1) // the window does not contain this moment
+		from := until.Add(-per)
+		n := 0
+		for _, s := range spans {
+			if s.begun.Before(until) && !s.ended.Before(from) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// exceeded says which window is exceeded by these requests, if any.
+func exceeded(spans []span, windows []Window) error {
+	for _, w := range windows {
+		if n := most(spans, w.Per); n > w.N {
+			return fmt.Errorf("%d requests within %v, want at most %d", n, w.Per, w.N)
+		}
+	}
+	return nil
+}
+
+// full tells whether one more request would exceed a window if it began at this moment.
+func full(spans []span, windows []Window, at time.Time) bool {
+	before := slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.begun.After(at) })
+	return exceeded(append(before, span{at, at}), windows) != nil
+}
+
+func drawWindows(most int) *rapid.Generator[[]Window] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Window {
+		return Window{N: rapid.IntRange(1, 8).Draw(t, "n"), Per: time.Duration(rapid.IntRange(1, 100).Draw(t, "per"))}
+	}), 0, most)
+}
+
+// offer is a request that somebody wants to make so long after the one before.
+type offer struct{ after, lasts time.Duration }
+
+func drawOffers(most int) *rapid.Generator[[]offer] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) offer {
+		return offer{
+			after: time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 5, 30, 150}).Draw(t, "after")),
+			lasts: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3, 20, 70}).Draw(t, "lasts")),
+		}
+	}), 1, most)
+}
+
+// pass has the offers go one after the other when the pace lets them, and returns when they were first in line and when
+// they went.
+func (p *pace) pass(t *rapid.T, offers []offer) (asked []time.Time, spans []span) {
+	now := time.Unix(0, 0)
+	wanted := now
+	var ends []time.Time // of those under way
+	for _, o := range offers {
+		wanted = wanted.Add(o.after)
+		first := wanted
+		if first.Before(now) {
+			first = now
+		}
+		asked = append(asked, first)
+		now = first
+		for {
+			slices.SortFunc(ends, time.Time.Compare)
+			for len(ends) > 0 && !ends[0].After(now) {
+				p.add(ends[0])
+				ends = ends[1:]
+			}
+			next := p.next(now, len(ends))
+			if !next.After(now) {
+				break
+			}
+			if len(ends) > 0 && ends[0].Before(next) {
+				next = ends[0]
+			}
+			if next.Sub(now) > time.Hour {
+				t.Fatalf("nothing is under way, and yet nothing may begin before %v", next)
+			}
+			now = next
+		}
+		spans = append(spans, span{now, now.Add(o.lasts)})
+		ends = append(ends, now.Add(o.lasts))
+	}
+	return asked, spans
+}
+
+// Whatever the windows, the load and the network, no window is exceeded, and no request waits that need not.
+func TestPaceKeepsWindows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		windows := drawWindows(3).Draw(t, "windows")
+		p := &pace{windows: windows}
+		asked, spans := p.pass(t, drawOffers(60).Draw(t, "offers"))
+		if err := exceeded(spans, windows); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range spans {
+			if s.begun.After(asked[i]) && !full(spans[:i], windows, s.begun.Add(-1)) {
+				t.Fatalf("request %d waits from %v to %v for nothing", i, asked[i], s.begun)
+			}
+		}
+	})
+}
+
+// What is remembered is bounded by the limits, whatever has been sent, and in whatever order it is learned of.
+func TestPaceForgets(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		windows := drawWindows(3).Draw(t, "windows")
+		most, longest := 0, time.Duration(0)
+		for _, w := range windows {
+			most, longest = max(most, w.N), max(longest, w.Per)
+		}
+		p := &pace{windows: windows}
+		var ends []time.Time
+		for _, at := range rapid.SliceOfN(rapid.IntRange(0, 200), 0, 200).Draw(t, "ends") {
+			ends = append(ends, time.Unix(0, int64(at)))
+			p.add(ends[len(ends)-1])
+			if len(p.ends) > 2*most || cap(p.ends) > 8*most {
+				t.Fatalf("after %d requests %d are remembered in room for %d; at most %d count",
+					len(ends), len(p.ends), cap(p.ends), most)
+			}
+		}
+		if !slices.IsSortedFunc(p.ends, time.Time.Compare) {
+			t.Fatalf("not in order: %v", p.ends)
+		}
+		// those that count are there
+		slices.SortFunc(ends, time.Time.Compare)
+		if n := min(most, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
+			t.Fatalf("of %v %v are remembered", ends, p.ends)
+		}
+		if most == 0 || len(ends) == 0 {
+			if until := p.clear(); !until.IsZero() {
+				t.Fatalf("nothing limits anything, but until %v", until)
+			}
+			return
+		}
+		if got, want := p.clear(), ends[len(ends)-1].Add(longest); !got.Equal(want) {
+			t.Fatalf("clear at %v, want %v", got, want)
+		}
+	})
+}
+
+func TestPaceMoments(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(0, 0)
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	second, minute := Window{2, time.Second}, Window{3, time.Minute}
+	for name, c := range map[string]struct {
+		windows  []Window
+		ends     []float64
+		underWay int
+		want     float64 // from 10 s on
+	}{
+		"no limits":                       {nil, []float64{10, 10, 10}, 100, 10},
+		"nothing was sent":                {[]Window{second}, nil, 0, 10},
+		"a place is free":                 {[]Window{second}, []float64{9.5}, 0, 10},
+		"all places are taken":            {[]Window{second}, []float64{9.2, 9.5}, 0, 10.2},
+		"one is under way":                {[]Window{second}, []float64{9.2, 9.5}, 1, 10.5},
+		"none of it counts any more":      {[]Window{second}, []float64{8, 8.5, 9}, 0, 10},
+		"the longer window":               {[]Window{second, minute}, []float64{1, 2, 3}, 0, 61},
+		"the shorter window":              {[]Window{second, minute}, []float64{9.3, 9.4}, 0, 10.3},
+		"all are under way":               {[]Window{second}, nil, 2, 10 + never.Seconds()},
+		"more than allowed are under way": {[]Window{second}, []float64{9.9}, 5, 10 + never.Seconds()},
+	} {
+		p := pace{windows: c.windows}
+		for _, end := range c.ends {
+			p.add(at(end))
+		}
+		if got := p.next(at(10), c.underWay); !got.Equal(at(c.want)) {
+			t.Errorf("%s: next at %v s, want %v s", name, got.Sub(start).Seconds(), c.want)
+		}
+	}
+}
+
+func TestHorizon(t *testing.T) {
+	t.Parallel()
+	limits := MessengerLimits()
+	if got := limits.horizon(); got != time.Minute {
+		t.Errorf("the horizon is %v, want 1m", got)
+	}
+	limits.Total = append(limits.Total, Window{1000, time.Hour})
+	if got := limits.horizon(); got != time.Hour {
+		t.Errorf("the horizon is %v, want 1h", got)
+	}
+	if got := (Limits{}).horizon(); got != 0 {
+		t.Errorf("the horizon is %v, want 0", got)
+	}
+}

@@ -1,0 +1,244 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// spans returns how long the requests took that are no answers to buttons.
+func (m *messenger) spans(of func(request) bool) []span {
+	var spans []span
+	for _, r := range m.all() {
+		if of(r) && r.message.Action != Toast {
+			spans = append(spans, span{r.begun, cmp.Or(r.ended, time.Now())})
+		}
+	}
+	return spans
+}
+
+// exceeded says which of the limits the requests have exceeded, if any.
+func (m *messenger) exceeded(limits Limits) error {
+	chats := make(map[ChatID]bool) // and whether they are private
+	for _, r := range m.all() {
+		chats[r.chat] = r.message.Private
+	}
+	for chat, private := range chats {
+		if err := exceeded(m.spans(func(r request) bool { return r.chat == chat }), limits.of(private)); err != nil {
+			return fmt.Errorf("chat %d: %w", chat, err)
+		}
+	}
+	if err := exceeded(m.spans(func(request) bool { return true }), limits.Total); err != nil {
+		return fmt.Errorf("in all: %w", err)
+	}
+	return nil
+}
+
+// begun returns when the requests for a chat have begun.
+func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
+	var begun []time.Duration
+	for _, r := range m.to(chat) {
+		begun = append(begun, r.begun.Sub(since))
+	}
+	return begun
+}
+
+// A window lasts from the end of a request, so that the time for an answer comes on top.
+func TestPaceOfLanes(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	limits := Limits{
+		Private: []Window{{1, time.Second}},
+		Group:   []Window{{6, time.Minute}, {2, 5 * time.Second}},
+	}
+	cases := map[string]struct {
+		limits  Limits
+		private bool
+		lasts   time.Duration
+		want    []time.Duration
+	}{
+		"private": {limits, true, 0, []time.Duration{
+			0, 1000 * ms, 2000 * ms, 3000 * ms, 4000 * ms, 5000 * ms, 6000 * ms, 7000 * ms,
+		}},
+		"private, answers take time": {limits, true, 200 * ms, []time.Duration{
+			0, 1200 * ms, 2400 * ms, 3600 * ms, 4800 * ms, 6000 * ms, 7200 * ms, 8400 * ms,
+		}},
+		"group": {limits, false, 0, []time.Duration{
+			0, 0, 5000 * ms, 5000 * ms, 10_000 * ms, 10_000 * ms, 60_000 * ms, 60_000 * ms,
+		}},
+		"group, answers take time": {limits, false, 200 * ms, []time.Duration{
+			0, 200 * ms, 5200 * ms, 5400 * ms, 10_400 * ms, 10_600 * ms, 60_200 * ms, 60_400 * ms,
+		}},
+		"no limits": {Limits{}, false, 200 * ms, []time.Duration{
+			0, 200 * ms, 400 * ms, 600 * ms, 800 * ms, 1000 * ms, 1200 * ms, 1400 * ms,
+		}},
+		"in all": {Limits{Total: []Window{{3, 2 * time.Second}}}, false, 300 * ms, []time.Duration{
+			0, 300 * ms, 600 * ms, 2300 * ms, 2600 * ms, 2900 * ms, 4600 * ms, 4900 * ms,
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, takes(c.lasts))
+				store.private[1] = c.private
+				store.add(repeat(1, 8)...)
+				begun := time.Now()
+				p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Limits: c.limits})
+				after(t, 2*time.Minute)
+				if diff := gocmp.Diff(c.want, sender.begun(1, begun)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Edits count like new messages, what fails counts like what succeeds, and what is skipped does not count.
+func TestPaceCountsEveryRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, inTurn(map[int64][]error{3: {fail(Rejected)}, 4: {fail(Pointless)}}))
+		known := Message{Items: []Item{{Kind: "test"}}, Count: 1}
+		store.add(1)
+		store.put(row{chat: 1, action: Edit, target: 77, known: "another"})
+		store.add(1, 1)
+		store.put(row{chat: 1, action: Edit, target: 77, known: known.fingerprint(1)})
+		store.put(row{chat: 1, action: Ensure, target: 78})
+		store.add(1)
+		begun := time.Now()
+		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, time.Second}}}})
+		after(t, time.Minute)
+		if diff := gocmp.Diff([]int64{1, 2, 3, 4, 6, 7}, sender.ids(1)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		var want []time.Duration
+		for i := range 6 {
+			want = append(want, time.Duration(i)*time.Second)
+		}
+		if diff := gocmp.Diff(want, sender.begun(1, begun)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		p.stop()
+	})
+}
+
+// load is what is to be told, and when the dispatcher is started anew.
+type load struct {
+	limits   Limits
+	parallel int
+	events   []loadEvent
+}
+
+type loadEvent struct {
+	after   time.Duration
+	chats   []ChatID // one more item for each of these; those with odd ids are private
+	lasts   time.Duration
+	restart bool
+}
+
+func drawLoad(t *rapid.T) load {
+	windows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Window {
+		per := time.Duration(rapid.IntRange(1, 50).Draw(t, "per")) * 100 * time.Millisecond
+		return Window{N: rapid.IntRange(1, 6).Draw(t, "n"), Per: per}
+	}), 0, 2)
+	ms := func(of ...int) *rapid.Generator[time.Duration] {
+		return rapid.Map(rapid.SampledFrom(of), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
+	}
+	chat := rapid.Map(rapid.IntRange(1, 6), func(id int) ChatID { return ChatID(id) })
+	return load{
+		limits: Limits{
+			Private: windows.Draw(t, "private"), Group: windows.Draw(t, "group"), Total: windows.Draw(t, "total"),
+		},
+		parallel: rapid.IntRange(1, 5).Draw(t, "parallel"),
+		events: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) loadEvent {
+			return loadEvent{
+				after:   ms(0, 0, 1, 50, 300, 2000, 9000).Draw(t, "after"),
+				chats:   rapid.SliceOfN(chat, 0, 8).Draw(t, "chats"),
+				lasts:   ms(0, 0, 1, 70, 250, 900).Draw(t, "lasts"),
+				restart: rapid.IntRange(0, 5).Draw(t, "restart") == 0,
+			}
+		}), 1, 8).Draw(t, "events"),
+	}
+}
+
+// play plays a load to its end and says what was wrong. Without restarts nobody waits for nothing.
+func (l load) play(t *testing.T) error {
+	store := newMemory()
+	for c := ChatID(1); c <= 6; c += 2 {
+		store.private[c] = true
+	}
+	lasts := make(map[int64]time.Duration)
+	sender := newMessenger(t, func(ctx context.Context, m Message) error { return takes(lasts[m.Row.ID])(ctx, m) })
+	settings := Settings{Parallel: l.parallel, Limits: l.limits}
+	p := dispatch(t, store, sender, settings)
+	restarts := false
+	for _, e := range l.events {
+		after(t, e.after)
+		if e.restart {
+			restarts = true
+			p.stop()
+			p = dispatch(t, store, sender, settings)
+		}
+		for _, c := range e.chats {
+			lasts[int64(len(store.rows)+1)] = e.lasts
+			store.add(c)
+		}
+		p.Wake(e.chats...)
+		synctest.Wait()
+	}
+	after(t, 10*time.Minute)
+	p.stop()
+	if n := store.open(); n != 0 {
+		return fmt.Errorf("%d items are not told", n)
+	}
+	if err := sender.exceeded(l.limits); err != nil || restarts {
+		return err
+	}
+	return l.needless(store, sender)
+}
+
+// needless says which request has waited although it need not have, if any.
+func (l load) needless(store *memory, sender *messenger) error {
+	var all, under []span
+	done := make(map[ChatID][]span)
+	for _, r := range sender.all() {
+		before := r.begun.Add(-1)
+		under = slices.DeleteFunc(slices.Clone(all), func(s span) bool { return !s.ended.After(before) })
+		asked := store.row(r.ids[0]).created
+		mine := done[r.chat]
+		if len(mine) > 0 && mine[len(mine)-1].ended.After(asked) {
+			asked = mine[len(mine)-1].ended
+		}
+		if r.begun.After(asked) && len(under) < l.parallel && !full(all, l.limits.Total, before) &&
+			!full(mine, l.limits.of(r.message.Private), before) {
+			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], asked, r.begun)
+		}
+		s := span{r.begun, r.ended}
+		all, done[r.chat] = append(all, s), append(mine, s)
+	}
+	return nil
+}
+
+// Whatever the limits, the load and the network, and whenever the dispatcher is started anew: no limit is exceeded,
+// everything is told, and no sooner is anything possible than it is done.
+func TestPaceOfRandomLoad(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		l := drawLoad(rt)
+		var err error
+		synctest.Test(t, func(t *testing.T) { err = l.play(t) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package outbox
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Who comes first when not all can: by kind, and by how long they have waited.
+func TestPriorities(t *testing.T) {
+	t.Parallel()
+	const private, favoured = true, -8
+	type waiting struct {
+		chat    ChatID
+		private bool
+		purpose Purpose
+		age     time.Duration
+	}
+	cases := map[string]struct {
+		lanes []waiting
+		want  []ChatID
+	}{
+		"kinds": {[]waiting{
+			{1, false, Notification, 0}, {2, false, Answer, 0}, {3, private, Outcome, 0},
+		}, []ChatID{3, 2, 1}},
+		"a notification in a private chat is one": {[]waiting{
+			{1, private, Notification, 0}, {2, false, Outcome, 0}, {3, private, Answer, 0},
+		}, []ChatID{3, 2, 1}},
+		"a favoured group before a group": {[]waiting{
+			{2, false, Outcome, time.Second}, {8, false, Outcome, 0}, {3, private, Outcome, 0},
+		}, []ChatID{3, 8, 2}},
+		"a favoured group that has waited a little before a private chat": {[]waiting{
+			{3, private, Outcome, 0}, {8, false, Outcome, 31 * time.Second},
+		}, []ChatID{8, 3}},
+		"favoured among private chats": {[]waiting{
+			{3, private, Outcome, 19 * time.Second}, {8, private, Outcome, 0},
+		}, []ChatID{8, 3}},
+		"favoured among notifications": {[]waiting{
+			{3, false, Notification, 19 * time.Second}, {8, false, Notification, 0}, {2, false, Outcome, time.Second},
+		}, []ChatID{2, 8, 3}},
+		"a group that has waited for less than 50 s": {[]waiting{
+			{2, false, Outcome, 49 * time.Second}, {3, private, Outcome, 0},
+		}, []ChatID{3, 2}},
+		"a group that has waited for more than 50 s": {[]waiting{
+			{3, private, Outcome, 0}, {2, false, Outcome, 51 * time.Second},
+		}, []ChatID{2, 3}},
+		"a notification that has waited for 60 s": {[]waiting{
+			{1, false, Notification, 60 * time.Second}, {3, private, Outcome, 0},
+		}, []ChatID{3, 1}},
+		"a notification that has waited for 80 s": {[]waiting{
+			{3, private, Outcome, 0}, {1, false, Notification, 80 * time.Second},
+		}, []ChatID{1, 3}},
+		"among equals, who has waited longest": {[]waiting{
+			{2, false, Outcome, time.Second}, {4, false, Outcome, 3 * time.Second}, {6, false, Answer, 2 * time.Second},
+		}, []ChatID{4, 6, 2}},
+	}
+	for name, c := range cases {
+		for what, settings := range map[string]Settings{
+			"total":    {Limits: Limits{Total: []Window{{1, time.Second}}}},
+			"parallel": {Parallel: 1},
+		} {
+			t.Run(fmt.Sprint(name, ", ", what), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					store, sender := newMemory(), newMessenger(t, takes(time.Millisecond))
+					for _, w := range c.lanes {
+						store.private[w.chat] = w.private
+						store.put(row{chat: w.chat, purpose: w.purpose, created: time.Now().Add(-w.age)})
+					}
+					settings.Favoured = []int64{favoured}
+					p := dispatch(t, store, sender, settings)
+					after(t, time.Minute)
+					var got []ChatID
+					for _, r := range sender.all() {
+						got = append(got, r.chat)
+					}
+					if diff := cmp.Diff(c.want, got); diff != "" {
+						t.Errorf("requests (-want +got):\n%s", diff)
+					}
+					p.stop()
+				})
+			})
+		}
+	}
+}
+
+// Nobody waits for ever, however many come who have more right to their turn.
+func TestPriorityGrowsWithTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const quiet = ChatID(1)
+		store, sender := newMemory(), newMessenger(t, nil)
+		id := store.put(row{chat: quiet, purpose: Notification})
+		begun := time.Now()
+		for c := ChatID(100); c < 300; c++ {
+			store.private[c] = true
+		}
+		store.add(100)
+		p := dispatch(t, store, sender, Settings{
+			PollEvery: 100 * time.Millisecond, // a lane that is only woken counts as a group until it is found
+			Limits:    Limits{Total: []Window{{1, time.Second}}},
+		})
+		for c := ChatID(101); c < 300; c++ { // as many as may be sent
+			after(t, 500*time.Millisecond)
+			store.add(c)
+			p.Wake(c)
+			after(t, 500*time.Millisecond)
+		}
+		synctest.Wait()
+		if r := store.row(id); r.state != rowSent {
+			t.Fatalf("the notification is %s", r.state)
+		}
+		between(t, "the notification waits", sender.to(quiet)[0].begun.Sub(begun), 70*time.Second, 72*time.Second)
+		p.stop()
+	})
+}
+
+// Chats that have had their turn again and again do not count the time of what is still to be told against others: a
+// person that asks does not wait until all groups are through with what is old.
+func TestBacklogIsNoPriority(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const groups, person = 40, ChatID(100)
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.private[person] = true
+		for range 20 {
+			for c := range ChatID(groups) {
+				store.add(c)
+			}
+		}
+		p := dispatch(t, store, sender, Settings{Limits: Limits{Total: []Window{{1, time.Second}}}})
+		after(t, 5*time.Minute+500*time.Millisecond)
+		asked := time.Now()
+		store.add(person)
+		p.Wake(person)
+		after(t, time.Minute)
+		if len(sender.to(person)) != 1 {
+			t.Fatal("the person has got nothing for a minute")
+		}
+		// until its level is known it counts as a group, which is so until the next poll
+		between(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
+		p.stop()
+	})
+}

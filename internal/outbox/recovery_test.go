@@ -1,0 +1,160 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A dispatcher that begins keeps to the limits for what others have sent before it.
+func TestLimitsOutliveDispatcher(t *testing.T) {
+	t.Parallel()
+	const items = 12
+	limits := Limits{
+		Private: []Window{{1, time.Second}}, Group: []Window{{5, time.Minute}}, Total: []Window{{8, 30 * time.Second}},
+	}
+	cases := map[string]struct {
+		every   time.Duration // how long each dispatcher lives
+		private bool
+		lasts   time.Duration
+		drain   time.Duration
+		limits  Limits
+	}{
+		"group":                       {7 * time.Second, false, 0, 0, limits},
+		"private":                     {300 * time.Millisecond, true, 0, 0, limits},
+		"requests are finished":       {3500 * time.Millisecond, false, time.Second, 0, limits},
+		"requests are cut off":        {3500 * time.Millisecond, false, time.Second, time.Millisecond, limits},
+		"the total of all, long past": {20 * time.Second, true, 0, 0, Limits{Total: limits.Total}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, takes(c.lasts))
+				for chat := ChatID(1); chat <= 3; chat++ {
+					store.private[chat] = c.private
+				}
+				for range items {
+					store.add(1, 2, 3)
+				}
+				for store.open() > 0 {
+					p := dispatch(t, store, sender, Settings{Limits: c.limits, DrainFor: c.drain})
+					after(t, c.every)
+					p.stop()
+					if time.Since(sender.all()[0].begun) > time.Hour {
+						t.Fatalf("%d items are not told within an hour", store.open())
+					}
+				}
+				if err := sender.exceeded(c.limits); err != nil {
+					t.Error(err)
+				}
+				for chat := ChatID(1); chat <= 3; chat++ {
+					if ids := slices.Compact(sender.ids(chat)); len(ids) != items || !slices.IsSorted(ids) {
+						t.Errorf("chat %d is told %v", chat, ids)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is remembered of a chat is of no use, and not kept, when its windows are over.
+func TestWhatWasSentIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		settings := Settings{PollEvery: seldom.PollEvery, Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(1, 2, 3)
+		dispatch(t, store, sender, settings).stop()
+		p := dispatch(t, store, sender, settings)
+		synctest.Wait()
+		p.stop()
+		after(t, 4*time.Second)
+		next, kept := look(t, store, sender, settings)
+		synctest.Wait()
+		if n := kept.remembered(); n != 3 {
+			t.Errorf("%d chats are remembered, want 3", n)
+		}
+		after(t, 6*time.Second)
+		kept.forgotten(t)
+		next.stop()
+		after(t, time.Minute)
+		last, kept := look(t, store, sender, settings)
+		synctest.Wait()
+		kept.forgotten(t)
+		last.stop()
+	})
+}
+
+// As long as nobody knows what was sent lately, nothing is sent.
+func TestRememberingFails(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]func(context.Context) error{
+		"at once":    func(context.Context) error { return errAway },
+		"by hanging": hang,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
+				settings := Settings{Limits: Limits{Group: []Window{{2, time.Hour}}}, Bounds: Bounds{Merge: 1}}
+				store.add(1, 1)
+				first := dispatch(t, store, sender, settings)
+				synctest.Wait()
+				first.stop()
+				store.add(1, 2)
+				var asked atomic.Int32
+				back := time.Now().Add(30 * time.Second)
+				store.onRecent = func(ctx context.Context) error {
+					asked.Add(1)
+					if time.Now().Before(back) {
+						return away(ctx)
+					}
+					return nil
+				}
+				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(1))
+				for range 30 {
+					p.Wake(1, 2)
+					p.WakeToasts(1)
+					after(t, time.Second-time.Microsecond)
+				}
+				if n := len(sender.all()); n != 2 {
+					t.Errorf("%d requests before anything is known", n-2)
+				}
+				if n := asked.Load(); n < 3 || n > 36 {
+					t.Errorf("the store was asked %d times in half a minute", n)
+				}
+				after(t, 12*time.Second)
+				if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if n := len(book.lines("cannot find out what was sent lately, trying again")); n != 1 {
+					t.Errorf("the log says it %d times, want once", n)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Without limits nobody needs to know.
+func TestNothingToRemember(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.onRecent = func(context.Context) error { return errAway }
+		store.add(1)
+		p := dispatch(t, store, sender, Settings{})
+		synctest.Wait()
+		if store.open() != 0 {
+			t.Error("the item is not sent")
+		}
+		p.stop()
+	})
+}

@@ -1,0 +1,218 @@
+package outbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// longWait is a pause that somebody should know about.
+	longWait = 10 * time.Minute
+	// longestWait bounds what a messenger can ask for. Telegram's own server allows no more.
+	longestWait = 14 * 24 * time.Hour
+	// hangFor is how long after its timeout a sender that does not heed it is waited for.
+	hangFor = time.Second
+)
+
+var (
+	errLeaseEnds = errors.New("the lease may end before the request does")
+	errStopped   = errors.New("the dispatcher is being stopped")
+	errHangs     = errors.New("the sender does not come back")
+)
+
+// send makes the request for a message, unless what is there says it already, and tells in the log what came of it.
+func (t *tenure) send(ctx context.Context, l *lane, m Message) result {
+	r := result{lane: l, Result: Result{Message: m}}
+	begun := time.Now()
+	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
+		"items", m.Count, "attempt", m.Row.Attempts)
+	if m.Row.PerhapsSent > 0 {
+		log = log.With("perhaps_sent", m.Row.PerhapsSent)
+	}
+	switch {
+	case m.Target != 0 && m.Known != "" && m.Known == m.fingerprint(len(m.Items)):
+		r.Fingerprint, r.MessageID = m.Known, m.Target
+		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
+		return r
+	case ctx.Err() != nil:
+		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
+	case !t.mayBegin():
+		r.Failure = &Failure{Class: Unreachable, Err: errLeaseEnds}
+	}
+	if r.Failure != nil {
+		log.WarnContext(ctx, "notice was not sent", "result", r.Failure.Class, "error", r.Failure.Err)
+		return r
+	}
+	log.DebugContext(ctx, "sending notice", "result", "sending")
+	receipt, err := t.request(ctx, m)
+	r.Receipt = receipt
+	told := len(m.Items)
+	if receipt.Told > 0 {
+		told = min(told, receipt.Told)
+	}
+	r.Fingerprint = m.fingerprint(told)
+	if err != nil && !errors.As(err, &r.Failure) {
+		r.Failure = &Failure{Class: Failed, Err: err}
+	}
+	r.asked = r.Failure == nil || !r.Failure.Unasked
+	if r.Failure != nil && r.Failure.Class == Migrated {
+		t.move(ctx, m, r.Failure)
+	}
+	log = log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds())
+	if r.Failure == nil {
+		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "told", told, "result", "sent")
+		return r
+	}
+	log = log.With("result", r.Failure.Class, "error", r.Failure.Err)
+	switch r.Failure.Class {
+	case RateLimited:
+		log = log.With("retry_after_ms", r.Failure.RetryAfter.Milliseconds())
+		if r.Failure.RetryAfter > longWait {
+			log.WarnContext(ctx, "the messenger asks to wait for a very long time")
+			break
+		}
+		log.WarnContext(ctx, "the messenger asks to wait")
+	case Rejected:
+		log.ErrorContext(ctx, "notice was refused and becomes a dead letter")
+	case Pointless:
+		log.DebugContext(ctx, "there is no point in the notice any more")
+	case Unauthorized:
+		log.ErrorContext(ctx, "the bot's token is not valid: nothing can be sent until it is")
+	case Gone:
+		log.WarnContext(ctx, "the bot may not write to the chat: its notices wait until it is heard of again")
+	case Migrated:
+		log.InfoContext(ctx, "the chat has another id now", "new_chat_id", r.Failure.NewID)
+	default:
+		log.WarnContext(ctx, "notice was not sent, trying again")
+	}
+	return r
+}
+
+// move has the chat of a message go by its new id. If that fails, the messenger will say so again.
+func (t *tenure) move(ctx context.Context, m Message, f *Failure) {
+	if t.settings.Moved == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			f.Err = fmt.Errorf("moving the chat to its new id panicked: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.settings.SendTimeout)
+	defer cancel()
+	if err := t.settings.Moved(ctx, m.To, f.NewID); err != nil {
+		f.Err = fmt.Errorf("move the chat to its new id: %w", err)
+	}
+}
+
+// request makes one request. A sender that panics, or does not come back in time, has failed as others fail.
+func (t *tenure) request(ctx context.Context, m Message) (Receipt, error) {
+	type answer struct {
+		receipt Receipt
+		err     error
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.settings.SendTimeout)
+	defer cancel()
+	answers := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a = answer{err: &Failure{Class: Failed, Err: fmt.Errorf("sender panicked: %v", p)}}
+			}
+			answers <- a
+		}()
+		a.receipt, a.err = t.sender.Send(ctx, m)
+	}()
+	select {
+	case a := <-answers:
+		return a.receipt, a.err
+	case <-ctx.Done():
+	}
+	hangs := time.NewTimer(hangFor)
+	defer hangs.Stop()
+	select {
+	case a := <-answers:
+		return a.receipt, a.err
+	case <-hangs.C:
+		return Receipt{}, &Failure{Class: Ambiguous, Err: errHangs}
+	}
+}
+
+// hear goes on with a lane whose request has ended: it says how long the lane has to wait, and has that written down.
+func (t *tenure) hear(r result, now time.Time) {
+	l := r.lane
+	t.giveBack(l)
+	if r.asked && !l.Toasts {
+		t.pace.add(now)
+		l.pace.add(now)
+	}
+	switch f := r.Failure; {
+	case f == nil || f.Class == Rejected || f.Class == Pointless || f.Class == Gone:
+		l.backoff = nil
+	case f.Class == RateLimited:
+		// a little later than asked, so that chats that were stopped together do not come back together
+		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
+	default:
+		if l.backoff == nil {
+			l.backoff = newBackoff()
+		}
+		r.Pause, _ = l.backoff.Next() // it never says stop
+		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
+	}
+	if r.asked && !l.Toasts {
+		t.judge(l.Chat, r.Result, now)
+	}
+	t.meter.heard(r)
+	t.results = append(t.results, r)
+}
+
+// judge learns from what came of a request whether all lanes have to stand still, or may go on.
+func (t *tenure) judge(chat ChatID, r Result, now time.Time) {
+	class := Class("")
+	if r.Failure != nil {
+		class = r.Failure.Class
+	}
+	switch class {
+	case RateLimited:
+		if pause := t.gate.limited(chat, r.Pause, now); pause > 0 {
+			t.log.Warn("the messenger turns many chats away: all of them wait", "pause_ms", pause.Milliseconds())
+		}
+	case Unreachable, Ambiguous, Unauthorized:
+		if pause := t.gate.failed(chat, now); pause > 0 {
+			t.log.Warn("most requests to the messenger fail: one lane tries, the others wait", "pause_ms", pause.Milliseconds())
+		}
+	default:
+		if t.gate.passed(chat, now) {
+			t.log.Info("the messenger takes requests again")
+		}
+	}
+}
+
+// fingerprint tells what the first items of a message say from everything else, as far as the store can know: words may
+// change with a release, which is no reason to say everything again.
+func (m Message) fingerprint(told int) string {
+	h := sha256.New()
+	var length [8]byte
+	write := func(parts ...string) {
+		for _, part := range parts {
+			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+			_, _ = h.Write(length[:]) // a hash takes everything
+			_, _ = h.Write([]byte(part))
+		}
+	}
+	write(m.Language)
+	for _, item := range m.Items[:told] {
+		write(item.Kind, string(item.Payload), item.Addressee)
+	}
+	if unnamed := m.Count - len(m.Items); unnamed > 0 {
+		write(fmt.Sprint(unnamed))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

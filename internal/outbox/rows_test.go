@@ -1,0 +1,148 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+type rowState string
+
+const (
+	rowPlanned rowState = "planned"
+	rowSending rowState = "sending"
+	rowSent    rowState = "sent"
+	rowDead    rowState = "dead"
+	rowExpired rowState = "expired"
+)
+
+type row struct {
+	Item
+	chat      ChatID
+	action    Action
+	purpose   Purpose
+	thread    int64
+	target    int64
+	known     string
+	created   time.Time
+	expires   time.Time // zero: never
+	notBefore time.Time
+	tried     time.Time
+	finished  time.Time
+
+	state     rowState
+	batch     int64 // the first row of the message that it is told in, 0 while it waits
+	messageID int64
+	lastError string
+}
+
+func (r *row) open() bool { return r.state == rowPlanned || r.state == rowSending }
+
+func (r *row) lane() Lane { return Lane{Chat: r.chat, Toasts: r.action == Toast} }
+
+// add adds a row for each chat and returns the id of the last one.
+func (m *memory) add(chats ...ChatID) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range chats {
+		m.addRow(row{chat: c})
+	}
+	return int64(len(m.rows))
+}
+
+// put adds a row that says more than its chat, and returns its id.
+func (m *memory) put(r row) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.addRow(r)
+	return int64(len(m.rows))
+}
+
+func (m *memory) addRow(r row) {
+	r.ID, r.state = int64(len(m.rows)+1), rowPlanned
+	if r.created.IsZero() {
+		r.created = time.Now()
+	}
+	r.Kind = cmp.Or(r.Kind, "test")
+	r.action, r.purpose = cmp.Or(r.action, Send), cmp.Or(r.purpose, Outcome)
+	m.rows = append(m.rows, &r)
+	m.lanes[r.lane()] = append(m.lanes[r.lane()], &r)
+}
+
+func (m *memory) unpark(chat ChatID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.parked, chat)
+}
+
+func (m *memory) isParked(chat ChatID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.parked[chat]
+}
+
+// freeze writes down that a chat is to be left alone, as somebody else would.
+func (m *memory) freeze(chat ChatID, pause time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.frozen[chat] = time.Now().Add(pause)
+}
+
+// thaw ends what a rate limit has asked for.
+func (m *memory) thaw(chat ChatID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.frozen, chat)
+}
+
+// move gives a chat another id of the messenger.
+func (m *memory) move(chat ChatID, to int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.moved[chat] = to
+}
+
+// to returns the messenger's id of a chat.
+func (m *memory) to(chat ChatID) int64 { return cmp.Or(m.moved[chat], -int64(chat)) }
+
+// handOver gives the right to write to the dispatcher with this epoch.
+func (m *memory) handOver(epoch int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch = epoch
+}
+
+// row returns a copy of the row with this id.
+func (m *memory) row(id int64) row {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *m.rows[id-1]
+}
+
+// open returns how many rows are not at their end.
+func (m *memory) open() int {
+	return m.count(rowPlanned) + m.count(rowSending)
+}
+
+func (m *memory) count(state rowState) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, r := range m.rows {
+		if r.state == state {
+			n++
+		}
+	}
+	return n
+}
+
+// openIn returns the rows of a lane that are not at their end, oldest first.
+func (m *memory) openIn(l Lane) []*row {
+	open := slices.DeleteFunc(m.lanes[l], func(r *row) bool { return !r.open() })
+	if len(open) == 0 {
+		delete(m.lanes, l)
+	} else {
+		m.lanes[l] = open
+	}
+	return open
+}

@@ -1,0 +1,165 @@
+package outbox
+
+import "time"
+
+// lane returns a lane, a new one that does nothing yet if it is not in memory.
+func (t *tenure) lane(key Lane, now time.Time) *lane {
+	l, ok := t.lanes[key]
+	if !ok {
+		l = &lane{Lane: key, state: busy, level: levelGroup, since: now}
+		t.lanes[key] = l
+	}
+	return l
+}
+
+// wake takes note of the lanes to which something was added.
+func (t *tenure) wake(now time.Time) {
+	for key := range t.takeWoken() {
+		known := t.lanes[key] != nil
+		l := t.lane(key, now)
+		switch {
+		case !known:
+			t.schedule(l, now)
+		case l.state == idle:
+			t.due.remove(l)
+			l.since = now
+			t.schedule(l, now)
+		case l.state == busy:
+			l.woken = true
+		}
+		// a lane that waits for its time or its turn will come to what is new anyway
+	}
+}
+
+// discover takes note of all lanes in which something waits, as the store says. The store also knows best how long they
+// have to wait: who has frozen a chat may not be who thaws it.
+func (t *tenure) discover(backlogs []Backlog, now time.Time) {
+	for _, b := range backlogs {
+		l, since := t.lanes[b.Lane], now.Add(-b.Age)
+		if l == nil {
+			if b.Wait > 0 {
+				continue // until it may be sent there is nothing to be remembered of it
+			}
+			l = t.lane(b.Lane, now)
+		} else {
+			if l.state == busy {
+				continue
+			}
+			t.dequeue(l)
+			if l.since.After(since) {
+				since = l.since // it has had its turn when this waited already
+			}
+		}
+		l.level, l.since = t.settings.level(b.To, b.Private, b.Purpose), since
+		l.pace.windows = t.settings.Limits.of(b.Private)
+		l.notBefore = now.Add(b.Wait)
+		t.schedule(l, now)
+	}
+}
+
+func (l Limits) of(private bool) []Window {
+	if private {
+		return l.Private
+	}
+	return l.Group
+}
+
+// schedule has a lane wait for its time, or for its turn if that has come.
+func (t *tenure) schedule(l *lane, now time.Time) {
+	at := l.pace.next(now, 0)
+	if l.notBefore.After(at) {
+		at = l.notBefore
+	}
+	if at.After(now) {
+		l.state = waiting
+		t.patient++
+		t.due.add(l, at)
+		return
+	}
+	l.state = ready
+	if l.Toasts {
+		t.toasts.add(l, l.since)
+	} else {
+		t.ready.add(l, l.rank())
+	}
+}
+
+// dequeue takes a lane that is not busy out of where it waits.
+func (t *tenure) dequeue(l *lane) {
+	switch {
+	case l.state == waiting:
+		t.patient--
+		t.due.remove(l)
+	case l.state == idle:
+		t.due.remove(l)
+	case l.Toasts:
+		t.toasts.remove(l)
+	default:
+		t.ready.remove(l)
+	}
+	l.state = busy
+}
+
+// rest lets go of a lane that has nothing to be sent. It is forgotten when its pace is.
+func (t *tenure) rest(l *lane, now time.Time) {
+	l.backoff = nil
+	if until := l.pace.clear(); until.After(now) {
+		l.state = idle
+		t.due.add(l, until)
+		return
+	}
+	delete(t.lanes, l.Lane)
+}
+
+// arouse gives their turn to the lanes whose time has come.
+func (t *tenure) arouse(now time.Time) {
+	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
+		if l.state == idle {
+			t.due.remove(l)
+			delete(t.lanes, l.Lane)
+		} else {
+			t.dequeue(l)
+			t.schedule(l, now)
+		}
+	}
+}
+
+// admit gives as many lanes as may send at the same time a place, those that come first first.
+func (t *tenure) admit(now time.Time) {
+	for l := t.toasts.first(); l != nil && t.hasToastPlace() && t.mayBegin(); l = t.toasts.first() {
+		t.dequeue(l)
+		t.sendingToasts++
+		t.takes = append(t.takes, l)
+	}
+	for l := t.ready.first(); l != nil && t.hasPlace(now) && t.mayBegin(); l = t.ready.first() {
+		t.dequeue(l)
+		t.sending++
+		t.takes = append(t.takes, l)
+	}
+	t.meter.lanes(t.patient+len(t.ready)+len(t.toasts), t.sending+t.sendingToasts, t.gate.probing)
+}
+
+// hasPlace tells whether one more lane may send now, as long as the lease lasts.
+func (t *tenure) hasPlace(now time.Time) bool {
+	return t.sending < t.settings.Parallel && t.gate.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
+}
+
+// hasToastPlace tells the same for an answer to a button.
+func (t *tenure) hasToastPlace() bool { return t.sendingToasts < t.settings.Parallel }
+
+// dismiss takes the places back of lanes that have not been asked for what they have.
+func (t *tenure) dismiss() {
+	for _, l := range t.takes {
+		t.giveBack(l)
+	}
+	t.takes = nil
+}
+
+// giveBack gives back the place of a lane.
+func (t *tenure) giveBack(l *lane) {
+	if l.Toasts {
+		t.sendingToasts--
+	} else {
+		t.sending--
+	}
+}

@@ -1,0 +1,224 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the message that is there says already is not said again.
+func TestNeedlessEditsAreSkipped(t *testing.T) {
+	t.Parallel()
+	same := Message{Items: []Item{{Kind: "test"}}, Count: 1}
+	says := same.fingerprint(1)
+	for name, c := range map[string]struct {
+		row  row
+		skip bool
+	}{
+		"edit, the same":                    {row{action: Edit, target: 5, known: says}, true},
+		"ensure, the same":                  {row{action: Ensure, target: 5, known: says}, true},
+		"edit, something else":              {row{action: Edit, target: 5, known: "another"}, false},
+		"ensure, something else":            {row{action: Ensure, target: 5, known: "another"}, false},
+		"ensure, no message is known":       {row{action: Ensure, known: says}, false},
+		"edit, nobody knows what it says":   {row{action: Edit, target: 5}, false},
+		"ensure, nobody knows what it says": {row{action: Ensure, target: 5}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				var mu sync.Mutex
+				var written []Result
+				store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+					mu.Lock()
+					defer mu.Unlock()
+					written = append(written, results...)
+					return nil
+				}
+				c.row.chat = 1
+				store.put(c.row)
+				store.add(1)
+				p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery})
+				synctest.Wait()
+				want, message := []int64{1, 2}, messageID(1)
+				if c.skip {
+					want, message = []int64{2}, c.row.target
+				}
+				if diff := cmp.Diff(want, sender.ids(1)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if r := store.row(1); r.state != rowSent || r.messageID != message {
+					t.Errorf("it is %s as message %d, want sent as %d", r.state, r.messageID, message)
+				}
+				if len(written) != 2 || written[0].Fingerprint != says {
+					t.Errorf("%d results are written down, the first one with fingerprint %q", len(written), written[0].Fingerprint)
+				}
+				if f := p.Figures(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
+					t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// A fingerprint changes with everything that a message says, and with nothing else.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	message := func() Message {
+		return Message{
+			Language: "en", Count: 2,
+			Items: []Item{{Kind: "a", Payload: []byte("bc"), Addressee: "d"}, {Kind: "e", Payload: []byte("f")}},
+		}
+	}
+	prints := make(map[string]string)
+	differs := func(name string, told int, change func(*Message)) {
+		m := message()
+		change(&m)
+		f := m.fingerprint(told)
+		if len(f) != 16 {
+			t.Errorf("%s: fingerprint %q", name, f)
+		}
+		if other, ok := prints[f]; ok {
+			t.Errorf("%q is the same as %q", name, other)
+		}
+		prints[f] = name
+	}
+	differs("as it is", 2, func(*Message) {})
+	differs("one told", 1, func(*Message) {})
+	differs("language", 2, func(m *Message) { m.Language = "de" })
+	differs("kind", 2, func(m *Message) { m.Items[1].Kind = "g" })
+	differs("payload", 2, func(m *Message) { m.Items[1].Payload = []byte("g") })
+	differs("addressee", 2, func(m *Message) { m.Items[1].Addressee = "g" })
+	differs("what belongs to what", 2, func(m *Message) { m.Items[0].Kind, m.Items[0].Payload = "ab", []byte("c") })
+	differs("the order", 2, func(m *Message) { slices.Reverse(m.Items) })
+	differs("more that are not named", 2, func(m *Message) { m.Count = 30 })
+	differs("still more of them", 2, func(m *Message) { m.Count = 31 })
+
+	m := message()
+	m.Lane, m.To, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
+	m.Target, m.Known, m.More, m.Row = 6, "x", true, Item{ID: 7}
+	for i := range m.Items {
+		m.Items[i].ID, m.Items[i].Key, m.Items[i].Attempts, m.Items[i].PerhapsSent = 8, "k", 9, 10
+		m.Items[i].Failures, m.Items[i].ReplyTo, m.Items[i].Button = 11, 12, "b"
+	}
+	if prints[m.fingerprint(2)] != "as it is" {
+		t.Error("the fingerprint changes with what the message does not say")
+	}
+}
+
+// What the sender refuses by itself counts against no limit, and says nothing about the messenger.
+func TestUnasked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refused := &Failure{Class: Rejected, Unasked: true, Err: errors.New("what is this")}
+		store := newMemory()
+		sender := newMessenger(t, inTurn(map[int64][]error{1: {refused}, 2: {refused}, 3: {refused}}))
+		store.add(1, 1, 1, 1, 1)
+		begun := time.Now()
+		p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Limits: Limits{
+			Group: []Window{{1, time.Second}}, Total: []Window{{1, time.Second}},
+		}})
+		after(t, time.Minute)
+		if diff := cmp.Diff([]time.Duration{0, 0, 0, 0, time.Second}, sender.begun(1, begun)); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		if f := p.Figures(); f.Died != 3 || f.Sent != 2 || f.Skipped != 0 {
+			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.Died, f.Sent, f.Skipped)
+		}
+		p.stop()
+	})
+}
+
+// Nor does it end an outage.
+func TestUnaskedEndsNoOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats = 50
+		away := unavailable(time.Now().Add(time.Hour), Unreachable, 0)
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Row.ID > 10 && m.Row.ID%2 == 0 {
+				return &Failure{Class: Rejected, Unasked: true, Err: errors.New("what is this")}
+			}
+			return away(ctx, m)
+		})
+		for c := range ChatID(chats) {
+			store.add(c)
+		}
+		p := dispatch(t, store, sender, Settings{Parallel: 4})
+		after(t, time.Second)
+		for range 60 {
+			after(t, time.Second)
+			if !p.Figures().AllStandStill {
+				t.Fatal("the lanes go on")
+			}
+		}
+		if p.Figures().Died == 0 {
+			t.Error("nothing was refused")
+		}
+		p.stop()
+	})
+}
+
+// A chat that has another id goes by it from then on; until whoever has to know it knows, it waits.
+func TestMigrated(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string]int{"at once": 0, "the store is away": 3, "moving panics": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chat, moved = ChatID(1), int64(-100_1)
+				store := newMemory()
+				sender := newMessenger(t, func(_ context.Context, m Message) error {
+					if m.To != moved {
+						return &Failure{Class: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
+					}
+					return nil
+				})
+				type move struct{ From, To int64 }
+				var moves []move
+				store.add(chat, chat)
+				var classes []Class
+				store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
+					for _, r := range results {
+						if r.Failure != nil {
+							classes = append(classes, r.Failure.Class)
+						}
+					}
+					return nil
+				}
+				p := dispatch(t, store, sender, Settings{Moved: func(_ context.Context, from, to int64) error {
+					if moves = append(moves, move{from, to}); len(moves) <= failing {
+						if name == "moving panics" {
+							panic(errPanic)
+						}
+						return errAway
+					}
+					store.move(chat, to)
+					return nil
+				}})
+				after(t, time.Minute)
+				if diff := cmp.Diff(slices.Repeat([]move{{-1, moved}}, failing+1), moves); diff != "" {
+					t.Errorf("moves (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(append(slices.Repeat([]int64{1}, failing+2), 2), sender.ids(chat)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if n := store.count(rowSent); n != 2 {
+					t.Errorf("%d items are sent, want 2", n)
+				}
+				if diff := cmp.Diff(slices.Repeat([]Class{Migrated}, failing+1), classes); diff != "" {
+					t.Errorf("failures that are written down (-want +got):\n%s", diff)
+				}
+				p.stop()
+			})
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+)
+
+const (
+	// askTimeout bounds what is asked of the store, so that a connection that hangs is noticed.
+	askTimeout = 10 * time.Second
+	// finishTimeout is how long writing down the last results may take when the dispatcher is being stopped.
+	finishTimeout = time.Second
+	// maxBatch is how many results and lanes go to the store at once.
+	maxBatch = 256
+	// leaseLook is how often a lease that is about to end is looked at again.
+	leaseLook = 100 * time.Millisecond
+)
+
+// tenure is what a dispatcher does with one lease. One goroutine, that of run, owns everything here; what takes time,
+// which is asking the store and sending, runs in goroutines of its own and reports back.
+type tenure struct {
+	*Dispatcher
+	lease Lease
+
+	lanes   map[Lane]*lane
+	due     lanes // idle and waiting lanes, by when they are to be looked at again
+	patient int   // how many of them are waiting
+	ready   lanes // lanes that may send, the one that comes first first
+	toasts  lanes // likewise, of answers to buttons
+	pace    pace  // of all lanes together
+	gate    gate
+	crowded atomic.Bool // too much waits in all
+
+	sending       int // lanes that have a place among those that send at the same time, but for the toasts
+	sendingToasts int
+
+	takes   []*lane  // lanes that are to be asked for what they have
+	results []result // that are to be written down
+	journal journal
+
+	found    chan []Backlog
+	answered chan result
+	written  chan entry
+	workers  sync.WaitGroup // the goroutines that ask the store and send
+}
+
+// result is what came of a request of a lane.
+type result struct {
+	lane *lane
+	Result
+	asked   bool      // there was a request at all
+	writeAt time.Time // it is written down from this moment on
+}
+
+// entry is one step of the journal: what is written down and what is asked for, and what has come of it.
+type entry struct {
+	results []result
+	takes   []*lane
+	turns   []Turn
+	err     error
+}
+
+func newTenure(d *Dispatcher, lease Lease) *tenure {
+	return &tenure{
+		Dispatcher: d, lease: lease,
+		lanes:    make(map[Lane]*lane),
+		pace:     pace{windows: d.settings.Limits.Total},
+		journal:  journal{limit: maxBatch},
+		found:    make(chan []Backlog),
+		answered: make(chan result, 2*d.settings.Parallel),
+		written:  make(chan entry, 1),
+	}
+}
+
+// run dispatches until the context ends, and a little longer.
+func (t *tenure) run(ctx context.Context) error {
+	// requests are cut off when the time to finish is over, and what is said to the store a little later
+	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
+	store, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer t.workers.Wait()
+	defer leave()
+	defer abort()
+	if !t.remember(ctx) {
+		return nil
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		timer.Reset(t.step(store, requests, time.Now()))
+		select {
+		case <-t.signal:
+			t.wake(time.Now())
+		case backlogs := <-t.found:
+			t.discover(backlogs, time.Now())
+		case r := <-t.answered:
+			t.hear(r, time.Now())
+		case e := <-t.written:
+			if errors.Is(e.err, ErrLeaseLost) {
+				return e.err
+			}
+			t.settle(requests, e, time.Now())
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return t.drain(store, requests, abort, leave)
+}
+
+// drain goes on until there is nothing to be done at once, at most as long as the settings say. Requests that are under
+// way then are cut off; their items stay marked as being sent.
+func (t *tenure) drain(store, requests context.Context, abort, leave func()) error {
+	defer time.AfterFunc(t.settings.DrainFor, abort).Stop()
+	defer time.AfterFunc(t.settings.DrainFor+finishTimeout, leave).Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	t.wake(time.Now())
+	for {
+		timer.Reset(t.step(store, requests, time.Now()))
+		left := t.sending+t.sendingToasts > 0 || t.journal.writing || len(t.results) > 0
+		if !left || store.Err() != nil {
+			return nil
+		}
+		select {
+		case <-t.signal:
+			t.wake(time.Now())
+		case r := <-t.answered:
+			t.hear(r, time.Now())
+		case e := <-t.written:
+			if errors.Is(e.err, ErrLeaseLost) {
+				return e.err
+			}
+			t.settle(requests, e, time.Now())
+		case <-timer.C:
+		case <-store.Done():
+		}
+	}
+}
+
+// step does what can be done at once, and returns how long it is until there is more. Both look at the same moment, so
+// that nothing falls between them.
+func (t *tenure) step(store, requests context.Context, now time.Time) time.Duration {
+	t.arouse(now)
+	if requests.Err() == nil {
+		t.admit(now)
+	} else {
+		t.dismiss()
+	}
+	t.write(store, now)
+	return time.Until(t.next(now))
+}
+
+// next returns the moment from which on something can be done that cannot be done now.
+func (t *tenure) next(now time.Time) time.Time {
+	next := now.Add(time.Hour)
+	sooner := func(at time.Time) {
+		if at.After(now) && at.Before(next) {
+			next = at
+		}
+	}
+	if l := t.due.first(); l != nil {
+		sooner(l.order)
+	}
+	if len(t.ready) > 0 {
+		sooner(t.pace.next(now, t.sending))
+		sooner(t.gate.until)
+	}
+	if len(t.ready) > 0 && t.hasPlace(now) || len(t.toasts) > 0 && t.hasToastPlace() {
+		sooner(now.Add(leaseLook)) // only the lease keeps them from beginning
+	}
+	if !t.journal.writing {
+		sooner(t.journal.retryAt)
+		for _, r := range t.results {
+			sooner(r.writeAt)
+		}
+	}
+	return next
+}
+
+// mayBegin tells whether the lease lasts for a request. It ends before somebody else can have the lease, with time to
+// spare.
+func (t *tenure) mayBegin() bool {
+	return t.lease.Left() >= t.settings.SendTimeout+t.settings.SendTimeout/5
+}
+
+// remember learns of the requests that count against the limits still. Without them nothing may be sent: it returns
+// false if the context ends before.
+func (t *tenure) remember(ctx context.Context) bool {
+	horizon := t.settings.Limits.horizon()
+	if horizon == 0 {
+		return true
+	}
+	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
+	failing := false
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		asking, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		requests, err := t.store.Recent(asking, horizon)
+		if err != nil {
+			if !failing && ctx.Err() == nil {
+				t.log.ErrorContext(ctx, "cannot find out what was sent lately, trying again", "error", err)
+			}
+			failing = true
+			return retry.RetryableError(err)
+		}
+		now := time.Now()
+		for _, r := range requests {
+			l := t.lane(Lane{Chat: r.Chat}, now)
+			l.pace.windows = t.settings.Limits.of(r.Private)
+			l.pace.add(now.Add(-r.Age))
+			t.pace.add(now.Add(-r.Age))
+		}
+		for _, l := range t.lanes {
+			t.rest(l, now)
+		}
+		return nil
+	})
+	return err == nil
+}

@@ -1,0 +1,212 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// press puts answers to buttons into a store.
+func (m *memory) press(chat ChatID, n int) {
+	for range n {
+		m.put(row{chat: chat, action: Toast})
+	}
+}
+
+// toasts returns when the answers to buttons were sent.
+func (m *messenger) toasts(since time.Time) []time.Duration {
+	var begun []time.Duration
+	for _, r := range m.all() {
+		if r.message.Action == Toast {
+			begun = append(begun, r.begun.Sub(since))
+		}
+	}
+	return begun
+}
+
+func moments(at ...time.Duration) []time.Duration { return at }
+
+// Answers to buttons wait for nothing but one another.
+func TestToastsDoNotWait(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	hour := []error{rateLimited(time.Hour)}
+	cases := map[string]struct {
+		settings Settings
+		errs     map[int64][]error // of the messages 1, 2, 3, which go to chats of their own
+	}{
+		"the pace": {Settings{Limits: Limits{
+			Group: []Window{{1, time.Hour}}, Private: []Window{{1, time.Hour}}, Total: []Window{{1, time.Hour}},
+		}}, nil},
+		"a place among those that send": {Settings{Parallel: 1}, nil},
+		"a frozen chat":                 {Settings{}, map[int64][]error{1: hour}},
+		"all lanes standing still":      {Settings{}, map[int64][]error{1: hour, 2: hour, 3: hour}},
+		"an outage": {Settings{}, map[int64][]error{
+			1: {fail(Unreachable)}, 2: {fail(Unreachable)}, 3: {fail(Unreachable)},
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := newMemory()
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					if m.Action == Toast {
+						return takes(second)(ctx, m)
+					}
+					return inTurn(c.errs)(ctx, m)
+				})
+				c.settings.PollEvery = seldom.PollEvery
+				store.add(1, 2, 3)
+				p := dispatch(t, store, sender, c.settings)
+				after(t, 10*time.Millisecond)
+				store.add(1)
+				store.press(1, 3)
+				begun := time.Now()
+				p.Wake(1)
+				p.WakeToasts(1)
+				after(t, 400*time.Millisecond)
+				for range 2 {
+					store.press(1, 1)
+					p.WakeToasts(1)
+				}
+				after(t, 10*second)
+				want := moments(0, second, 2*second, 3*second, 4*second)
+				if diff := cmp.Diff(want, sender.toasts(begun)); diff != "" {
+					t.Errorf("answers to buttons (-want +got):\n%s", diff)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Whatever becomes of the answers to buttons concerns nothing but them.
+func TestToastsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"rate limited": rateLimited(time.Hour),
+		"unreachable":  fail(Unreachable),
+		"unauthorized": fail(Unauthorized),
+		"success":      nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const chats = 5
+				store := newMemory()
+				sender := newMessenger(t, func(_ context.Context, m Message) error {
+					if m.Action == Toast {
+						return err
+					}
+					return nil
+				})
+				for c := range ChatID(chats) {
+					store.press(c, 2)
+				}
+				begun := time.Now()
+				p := dispatch(t, store, sender, Settings{
+					PollEvery: seldom.PollEvery, Parallel: 1,
+					Limits: Limits{Group: []Window{{2, time.Minute}}, Total: []Window{{2 * chats, time.Minute}}},
+				})
+				synctest.Wait()
+				for c := range ChatID(chats) {
+					store.add(c, c)
+					p.Wake(c)
+				}
+				synctest.Wait()
+				if n := len(sender.all()) - len(sender.toasts(begun)); n != 2*chats || time.Since(begun) != 0 {
+					t.Errorf("%d messages are sent after %v, want %d at once", n, time.Since(begun), 2*chats)
+				}
+				if p.Figures().AllStandStill {
+					t.Error("all lanes stand still")
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Among themselves they keep their order and go one by one, chats side by side, as many as may send at the same time.
+func TestToastsOfChats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const chats, parallel, each = 6, 3, 4
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Row.ID%5 == 0 && m.Row.Attempts == 1 {
+				return rateLimited(time.Second)
+			}
+			return takes(time.Second)(ctx, m)
+		})
+		for range each {
+			for c := range ChatID(chats) {
+				store.press(c, 1)
+			}
+		}
+		p := dispatch(t, store, sender, Settings{Parallel: parallel})
+		after(t, time.Minute)
+		if sender.most != parallel {
+			t.Errorf("%d at the same time, want %d", sender.most, parallel)
+		}
+		for c := range ChatID(chats) {
+			ids := slices.Compact(sender.ids(c))
+			if len(ids) != each || !slices.IsSorted(ids) {
+				t.Errorf("in chat %d the order is %v", c, ids)
+			}
+		}
+		if n := store.count(rowSent); n != chats*each {
+			t.Errorf("%d are sent, want %d", n, chats*each)
+		}
+		p.stop()
+	})
+}
+
+// Who has waited longest comes first.
+func TestToastsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, takes(time.Millisecond))
+		var want []ChatID
+		for c := range ChatID(20) {
+			chat := (c*7 + 3) % 20
+			want = append(want, chat)
+			store.put(row{chat: chat, action: Toast, created: time.Now().Add(time.Duration(c) * time.Millisecond)})
+		}
+		after(t, 20*time.Millisecond)
+		p := dispatch(t, store, sender, Settings{Parallel: 1})
+		after(t, time.Second)
+		var got []ChatID
+		for _, r := range sender.all() {
+			got = append(got, r.chat)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		p.stop()
+	})
+}
+
+// What comes too late is not answered.
+func TestToastsExpire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, takes(4*time.Second))
+		for range 10 {
+			store.put(row{chat: 1, action: Toast, expires: time.Now().Add(15 * time.Second)})
+		}
+		p := dispatch(t, store, sender, Settings{})
+		after(t, time.Minute)
+		if sent, expired := store.count(rowSent), store.count(rowExpired); sent != 4 || expired != 6 {
+			t.Errorf("%d are sent, %d expired, want 4 and 6", sent, expired)
+		}
+		if f := p.Figures(); f.Sent != 4 || f.Expired != 6 {
+			t.Errorf("%d are counted as sent, %d as expired, want 4 and 6", f.Sent, f.Expired)
+		}
+		p.stop()
+	})
+}

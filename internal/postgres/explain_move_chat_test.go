@@ -1,0 +1,52 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// TestNoMoveScansATable looks at chats by an id that they had before, and moves some. Two that become one are another
+// matter: what was sent in one of them passes to the other.
+func TestNoMoveScansATable(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	store := postgres.NewStore(pool, ignore)
+	late := ranking.Chat{ID: -1_000_250, Kind: ranking.Group, Title: "As it was"}
+	move := func(from, to ranking.ExternalChatID) func(context.Context) error {
+		return func(ctx context.Context) error { return store.Move(ctx, from, to, nothingAppended(t)) }
+	}
+	mustNotScan(t, plain, &rec, []explained{
+		{"read", func(ctx context.Context) error {
+			ref := ranking.MatchRef{Number: 45, Below: 40}
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, People: []ranking.Person{alice}, Top: 20, Match: &ref})
+			if got.Chat.ID != -250 || len(got.Ranked) != 20 || got.Match == nil || got.Match.Number != 45 {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, 5},
+		{"introduce", func(ctx context.Context) error { return store.Introduce(ctx, late, nil) }, 3},
+		{"exclusively", func(ctx context.Context) error {
+			return store.Exclusively(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
+		}, 3},
+		{"move of a chat in which much waits", move(-3, -2_000_003), 1 + 2 + 4 + 2 + 4 + 1},
+		{"move that is done", move(-3, -2_000_003), 1 + 2 + 1},
+		{"move of an unknown chat", move(-2_000_004, -4), 1 + 2 + 4 + 2 + 3 + 1},
+		{"move of nobody", move(-3_000_000, -4_000_000), 1 + 2 + 1},
+	})
+	if got := value[int](t, plain, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {
+		t.Errorf("%d of 2 chats have moved", got)
+	}
+}
+
+// nothingAppended is for moves by which no groups become one.
+func nothingAppended(t *testing.T) func(ranking.Appended) (ranking.Appendix, error) {
+	t.Helper()
+	return func(a ranking.Appended) (ranking.Appendix, error) {
+		t.Errorf("appended: %+v", a)
+		return ranking.Appendix{}, nil
+	}
+}

@@ -1,0 +1,209 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+func TestNoTurnScansATable(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	exec(t, plain, `
+		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(101, 132) n;
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id, supersede_key)
+		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id FROM matches WHERE ladder_id BETWEEN 201 AND 216 AND number = 7;
+		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(301, 316) n;
+		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
+		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
+		ANALYZE outbox, dead_letters;`)
+	queue := postgres.NewOutbox(pool)
+	var messages []outbox.Message
+	take := func(from, to outbox.ChatID) func(context.Context) error {
+		return func(ctx context.Context) error {
+			var lanes []outbox.Lane
+			for id := from; id <= to; id++ {
+				lanes = append(lanes, chat(id), toasts(id))
+			}
+			turns, err := queue.Advance(ctx, 1, nil, lanes, bounds)
+			taken := 0
+			for _, turn := range turns {
+				if turn.Message != nil {
+					messages = append(messages, *turn.Message)
+					taken++
+				}
+			}
+			if want := int(to - from + 1); taken != want {
+				t.Errorf("%d messages were taken, want %d", taken, want)
+			}
+			return err
+		}
+	}
+	finish := func(want func(i int, m outbox.Message) outbox.Result) func(context.Context) error {
+		return func(ctx context.Context) error {
+			var results []outbox.Result
+			for i, m := range messages {
+				results = append(results, want(i, m))
+			}
+			messages = nil
+			_, err := queue.Advance(ctx, 1, results, nil, bounds)
+			return err
+		}
+	}
+	classes := []outbox.Class{
+		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Gone,
+		outbox.Failed, outbox.Rejected, outbox.Pointless,
+	}
+	mustNotScan(t, plain, &rec, []explained{
+		{"take", take(101, 132), 1 + 4},
+		{"take again", func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, 1 + 4},
+		{"failures", finish(func(i int, m outbox.Message) outbox.Result { return failed(m, classes[i%len(classes)]) }), 1 + 3},
+		{"take of edits", take(201, 216), 1 + 4},
+		{"edited", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, m.Target) }), 1 + 2},
+		{"take of objects", take(301, 316), 1 + 4},
+		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 1 + 2},
+		{"take of long lanes", take(2, 5), 1 + 4}, // of a thousand each
+		{"told together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 1 + 1},
+		{"waiting", func(ctx context.Context) error {
+			_, err := queue.Waiting(ctx)
+			return err
+		}, 1},
+		{"recent", func(ctx context.Context) error {
+			_, err := queue.Recent(ctx, time.Nanosecond)
+			return err
+		}, 1},
+	})
+	// figures are not gathered from what is done; what waits is counted
+	if _, err := queue.Survey(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newPurger(pool).Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range rec.take() {
+		if s.sql == "begin" || s.sql == "commit" {
+			continue
+		}
+		for kind, plan := range plans(t, plain, s) {
+			for _, scan := range tableScan.FindAllStringSubmatch(plan, -1) {
+				if scan[1] != "outbox_id_seq" {
+					t.Errorf("%s is scanned for %s:\n%s\n%s", scan[1], kind, s.sql, plan)
+				}
+			}
+		}
+	}
+}
+
+var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
+
+// blocks returns how many blocks a statement reads. What it changes is taken back.
+func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
+	t.Helper()
+	tx := begin(t, pool)
+	rows, err := tx.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+s.sql, s.args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	if tables := scanned(plan); slices.Contains(tables, "outbox") {
+		t.Errorf("it scans %v:\n%s", tables, plan)
+	}
+	found := blocksRead.FindStringSubmatch(plan)
+	if found == nil {
+		t.Fatalf("no blocks in the plan:\n%s", plan)
+	}
+	if _, err := fmt.Sscan(found[1], &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestWaitingCostsByLanes compares what the look for waiting lanes reads when there are ten times as many notices.
+func TestWaitingCostsByLanes(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	queue := postgres.NewOutbox(pool)
+	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
+	rec.take()
+	if _, err := queue.Waiting(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := queue.Recent(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	looks := rec.take()
+	read := func(notices int) (all []int) {
+		exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
+		exec(t, pool, `VACUUM ANALYZE`)
+		for _, look := range looks {
+			all = append(all, blocks(t, pool, look))
+		}
+		return all
+	}
+	few, many := read(1000), read(9000)
+	for i := range looks {
+		if many[i] > 2*few[i] {
+			t.Errorf("it reads %d blocks for 1,000 notices and %d for 10,000", few[i], many[i])
+		}
+	}
+	if backlogs, err := queue.Waiting(t.Context()); err != nil || len(backlogs) != 10 {
+		t.Errorf("%d lanes wait (%v)", len(backlogs), err)
+	}
+}
+
+// TestTakeCostsByBounds compares what taking from a lane reads when very much more waits in it than may.
+func TestTakeCostsByBounds(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	exec(t, pool, theLease)
+	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
+	m := mail{postgres.NewOutbox(pool), pool}
+	m.others(t, 100, outbox.Outcome) // before them there is no reason to count what may be told by its number
+	m.results(t, 1900)
+	rec.take()
+	m.take(t, 1)
+	takes := rec.take()
+	read := func() (all int) {
+		exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL`)
+		exec(t, pool, `VACUUM FULL outbox`)
+		exec(t, pool, `VACUUM ANALYZE outbox`)
+		for _, s := range takes {
+			n := blocks(t, pool, s)
+			t.Logf("%d blocks: %s", n, strings.TrimSpace(s.sql)[:40])
+			all += n
+		}
+		return all
+	}
+	few := read()
+	m.results(t, 48_000)
+	if many := read(); many > 2*few {
+		t.Errorf("it reads %d blocks where 2,000 wait and %d where 50,000 do", few, many)
+	}
+}

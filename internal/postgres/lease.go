@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+)
+
+// LeaderLease is the name of the lease that the outbox is dispatched under.
+const LeaderLease = "leader"
+
+// Lease is an exclusive right for a time. The database's clock says whether it has run out; its holder counts by its
+// own clock, from before the database was asked, and so never believes to have it for longer than the database does.
+// It implements outbox.Lease, and may be used by several goroutines.
+type Lease struct {
+	pool         *pgxpool.Pool
+	name, holder string
+	length       time.Duration
+
+	mu    sync.Mutex
+	epoch int64
+	until time.Time // zero: not held
+}
+
+var _ outbox.Lease = (*Lease)(nil)
+
+// NewLease returns the lease of the name, as a holder sees it who does not have it yet. The name of the holder is for
+// people who look at the table.
+func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
+	return &Lease{pool: pool, name: name, holder: holder, length: length}
+}
+
+// Acquire takes the lease if it is free or has run out, and says whether it did. Each time it is taken it has a greater
+// epoch than ever before. While somebody has it, asking for it disturbs nobody.
+func (l *Lease) Acquire(ctx context.Context) (bool, error) {
+	const sql = `
+		WITH taken AS (
+		    UPDATE leases SET holder = $2, epoch = epoch + 1, expires_at = clock_timestamp() + $3::interval
+		    WHERE name = $1 AND expires_at <= clock_timestamp()
+		    RETURNING epoch
+		), made AS (
+		    INSERT INTO leases (name, holder, epoch, expires_at)
+		    SELECT $1, $2, 1, clock_timestamp() + $3::interval WHERE NOT EXISTS (SELECT FROM leases WHERE name = $1)
+		    ON CONFLICT DO NOTHING
+		    RETURNING epoch)
+		SELECT epoch FROM taken UNION ALL SELECT epoch FROM made`
+	begun := time.Now()
+	var epoch int64
+	switch err := l.pool.QueryRow(ctx, sql, l.name, l.holder, l.length).Scan(&epoch); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("acquire lease %s: %w", l.name, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.epoch, l.until = epoch, begun.Add(l.length)
+	return true, nil
+}
+
+// Renew makes the lease last its full length again. It fails with outbox.ErrLeaseLost when the lease has run out or was
+// released, whether or not somebody else has it by now.
+func (l *Lease) Renew(ctx context.Context) error {
+	const sql = `
+		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
+		WHERE name = $1 AND epoch = $2 AND expires_at > clock_timestamp()`
+	begun, epoch := time.Now(), l.Epoch()
+	renewed, err := l.pool.Exec(ctx, sql, l.name, epoch, l.length)
+	if err != nil {
+		return fmt.Errorf("renew lease %s: %w", l.name, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch until := begun.Add(l.length); {
+	case renewed.RowsAffected() == 0:
+		if l.epoch == epoch {
+			l.until = time.Time{}
+		}
+		return fmt.Errorf("renew lease %s: %w", l.name, outbox.ErrLeaseLost)
+	case l.epoch == epoch && !l.until.IsZero() && until.After(l.until):
+		l.until = until
+	}
+	return nil
+}
+
+// Release gives the lease up, so that others need not wait until it has run out. It fails with outbox.ErrLeaseLost when
+// somebody else has it by now.
+func (l *Lease) Release(ctx context.Context) error {
+	l.mu.Lock()
+	epoch := l.epoch
+	l.until = time.Time{}
+	l.mu.Unlock()
+	const sql = `UPDATE leases SET expires_at = clock_timestamp() WHERE name = $1 AND epoch = $2`
+	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
+	if err == nil && released.RowsAffected() == 0 {
+		err = outbox.ErrLeaseLost
+	}
+	if err != nil {
+		return fmt.Errorf("release lease %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// Epoch implements outbox.Lease. It is 0 before the lease was held.
+func (l *Lease) Epoch() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.epoch
+}
+
+// Left implements outbox.Lease.
+func (l *Lease) Left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.until.IsZero() {
+		return 0
+	}
+	return time.Until(l.until)
+}

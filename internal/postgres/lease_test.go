@@ -1,0 +1,240 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+// acquire asks for a lease, and checks whether it is to be had.
+func acquire(t *testing.T, l *postgres.Lease, want bool) {
+	t.Helper()
+	if got, err := l.Acquire(t.Context()); err != nil || got != want {
+		t.Fatalf("acquired: %t (%v), want %t", got, err, want)
+	}
+}
+
+// mustHold checks whose lease it is.
+func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
+	t.Helper()
+	got := value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
+	if got != want {
+		t.Errorf("the lease is %s, want %s", got, want)
+	}
+}
+
+const runsOut = `UPDATE leases SET expires_at = clock_timestamp()`
+
+func TestLease(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", time.Hour)
+	b := postgres.NewLease(pool, "leader", "b", time.Hour)
+	lost := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, outbox.ErrLeaseLost) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if a.Left() > 0 || a.Epoch() != 0 {
+		t.Errorf("before it is held, %v are left of epoch %d", a.Left(), a.Epoch())
+	}
+	lost("renewed before it is held", a.Renew(t.Context()))
+	lost("released before it is held", a.Release(t.Context()))
+
+	acquire(t, a, true)
+	mustHold(t, pool, "leader a 1 true")
+	acquire(t, b, false)
+	acquire(t, a, false) // who asks has forgotten that it is theirs
+	if a.Left() > time.Hour || a.Left() < time.Hour-patience || a.Epoch() != 1 || b.Left() > 0 {
+		t.Errorf("%v are left of epoch %d, and %v for the other", a.Left(), a.Epoch(), b.Left())
+	}
+
+	exec(t, pool, runsOut)
+	acquire(t, b, true)
+	mustHold(t, pool, "leader b 2 true")
+	lost("released by the one before", a.Release(t.Context()))
+	lost("renewed by the one before", a.Renew(t.Context()))
+	mustHold(t, pool, "leader b 2 true")
+	if a.Left() > 0 || b.Left() <= 0 || b.Epoch() != 2 {
+		t.Errorf("%v are left for the one before, and %v of epoch %d", a.Left(), b.Left(), b.Epoch())
+	}
+
+	exec(t, pool, `UPDATE leases SET expires_at = now() + interval '1 minute'`)
+	if err := b.Renew(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
+		t.Error("it was not renewed")
+	}
+	if err := b.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mustHold(t, pool, "leader b 2 false")
+	if b.Left() > 0 || b.Epoch() != 2 {
+		t.Errorf("after it was released, %v are left of epoch %d", b.Left(), b.Epoch())
+	}
+	lost("renewed after it was released", b.Renew(t.Context()))
+	mustHold(t, pool, "leader b 2 false")
+	acquire(t, a, true)
+	mustHold(t, pool, "leader a 3 true")
+
+	exec(t, pool, runsOut)
+	lost("renewed after it has run out", a.Renew(t.Context()))
+	acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
+}
+
+// TestLeaseRunsOut: a lease that nobody renews is free when its time is over, and not before its holder knows it.
+func TestLeaseRunsOut(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
+	b := postgres.NewLease(pool, "leader", "b", time.Hour)
+	acquire(t, a, true)
+	await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
+	if left := a.Left(); left > 0 {
+		t.Errorf("%v are left", left)
+	}
+	acquire(t, b, true)
+}
+
+// TestLeaseAtOnce has several ask for it at the same time, when it has never been held and when it has run out.
+func TestLeaseAtOnce(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	pool := open(t, url)
+	for range 5 {
+		leases := make([]*postgres.Lease, 8)
+		got := make([]bool, len(leases))
+		var holders errgroup.Group
+		for i := range leases {
+			leases[i] = postgres.NewLease(pool, "leader", "x", time.Hour)
+			holders.Go(func() (err error) {
+				got[i], err = leases[i].Acquire(t.Context())
+				return err
+			})
+		}
+		if err := holders.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for i := range leases {
+			if got[i] {
+				n++
+			}
+			if got[i] != (leases[i].Left() > 0) {
+				t.Errorf("acquired: %t, and %v are left", got[i], leases[i].Left())
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d have it", n)
+		}
+		exec(t, pool, runsOut)
+	}
+	if epoch := value[int](t, pool, `SELECT epoch FROM leases`); epoch != 5 {
+		t.Errorf("the epoch is %d", epoch)
+	}
+}
+
+// TestLeaseAndMarks: whoever writes under the lease disturbs neither its renewal nor others who ask for it; who takes it
+// over waits for what is being written.
+func TestLeaseAndMarks(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", time.Hour)
+	b := postgres.NewLease(pool, "leader", "b", time.Hour)
+	acquire(t, a, true)
+	marks := begin(t, pool)
+	if _, err := marks.Exec(t.Context(), `SELECT FROM leases WHERE name = 'leader' AND epoch = 1 FOR KEY SHARE`); err != nil {
+		t.Fatal(err)
+	}
+	renewed := start(func() error { return a.Renew(t.Context()) })
+	if err := receive(t, renewed); err != nil {
+		t.Error(err)
+	}
+	acquire(t, b, false)
+	released := start(func() error { return a.Release(t.Context()) })
+	if err := receive(t, released); err != nil {
+		t.Error(err)
+	}
+	taken := start(func() error {
+		mine, err := b.Acquire(t.Context())
+		if err == nil && !mine {
+			err = errors.New("it was not to be had")
+		}
+		return err
+	})
+	await(t, pool, blocked)
+	if b.Left() > 0 {
+		t.Error("it has been taken over in the middle of something")
+	}
+	if err := marks.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, taken); err != nil {
+		t.Error(err)
+	}
+	mustHold(t, pool, "leader b 2 true")
+}
+
+// TestAdvanceAndTakeover has the lease be taken over while something is to be written: it is not.
+func TestAdvanceAndTakeover(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	taken := m.mustTake(t, 1, 1)
+	takeover := begin(t, m.pool)
+	if _, err := takeover.Exec(t.Context(), `UPDATE leases SET epoch = 2`); err != nil {
+		t.Fatal(err)
+	}
+	written := start(func() error {
+		_, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(taken, 7)}, []outbox.Lane{chat(2)}, bounds)
+		return err
+	})
+	await(t, m.pool, blocked)
+	if err := takeover.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("error is %v", err)
+	}
+	m.mustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
+}
+
+// TestLeaseIsCountedFromBefore: however long the database takes to answer, the holder's time has begun when it was asked.
+func TestLeaseIsCountedFromBefore(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", time.Hour)
+	for _, ask := range []func(context.Context) error{
+		func(ctx context.Context) error {
+			_, err := a.Acquire(ctx)
+			return err
+		},
+		a.Renew,
+	} {
+		hold := begin(t, pool)
+		if _, err := hold.Exec(t.Context(), `LOCK leases IN ACCESS EXCLUSIVE MODE`); err != nil {
+			t.Fatal(err)
+		}
+		asked := start(func() error { return ask(t.Context()) })
+		await(t, pool, blocked)
+		afterwards := time.Now()
+		if err := hold.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := receive(t, asked); err != nil {
+			t.Fatal(err)
+		}
+		if until := time.Now().Add(a.Left()); !until.Before(afterwards.Add(time.Hour)) {
+			t.Errorf("it lasts until %v, and was asked for before %v", until, afterwards)
+		}
+	}
+}

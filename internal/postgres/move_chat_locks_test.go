@@ -1,0 +1,274 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+func TestMoveLockOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.recordIn(t, upgraded, "1", bob, carol, 3, 1)
+	w.record(t, "2", alice, bob, 3, 1)
+	exec(t, w.pool, `UPDATE group_players SET name = name || ' of ' || (SELECT title FROM chats WHERE id = ladder_id)`)
+	if got := value[int](t, w.pool, `SELECT count(*) FROM group_players WHERE name LIKE '% of Club%'`); got != 4 {
+		t.Fatalf("%d standings have the names that this test needs", got)
+	}
+	ladder := func(chat ranking.Chat) lock {
+		return lock{"the ladder of " + chat.Title, fmt.Sprintf(`SELECT FROM ladders WHERE group_id = (
+			SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = %d) FOR KEY SHARE`, chat.ID)}
+	}
+	notice := func(chat ranking.Chat) lock {
+		return lock{"what waits in " + chat.Title, fmt.Sprintf(`SELECT FROM outbox WHERE chat_id = (
+			SELECT id FROM chats WHERE telegram_chat_id = %d) FOR UPDATE`, chat.ID)}
+	}
+	chat := func(chat ranking.Chat) lock {
+		return lock{chat.Title + " itself", fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
+	}
+	move := func() error { return w.store.Move(t.Context(), club.ID, upgraded.ID, nothingAppended(t)) }
+	w.mustLockInOrder(t, move, group(club), group(upgraded), ladder(club), ladder(upgraded), notice(upgraded), notice(club),
+		chat(club), chat(upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
+	// who is ranked in the older group alone does not have to wait
+	holder := begin(t, w.pool)
+	if _, err := holder.Exec(t.Context(), standing("Alice of Club").take); err != nil {
+		t.Fatal(err)
+	}
+	w.move(t)
+}
+
+// TestMoveMeetsIntroduction has a chat introduced by an id while that id gets another meaning. Whoever comes second waits,
+// and does not make a chat with an id that is an earlier one of another.
+func TestMoveMeetsIntroduction(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		known, introduced ranking.Chat
+	}{
+		"of the old id of a known chat": {club, club},
+		"of an unknown old id":          {upgraded, club},
+		"of the new id":                 {club, upgraded},
+	} {
+		t.Run(name+", second", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			introduce := func(chat ranking.Chat) error { return w.store.Introduce(t.Context(), chat, nil) }
+			if err := introduce(tc.known); err != nil {
+				t.Fatal(err)
+			}
+			gate := w.holdAliases(t)
+			moving := start(func() error { return w.store.Move(t.Context(), club.ID, upgraded.ID, nothingAppended(t)) })
+			await(t, w.pool, blocked)
+			introducing := start(func() error { return introduce(tc.introduced) })
+			await(t, w.pool, twoBlocked)
+			gate()
+			if err := receive(t, moving); err != nil {
+				t.Error(err)
+			}
+			if err := receive(t, introducing); err != nil && !errors.Is(err, ranking.ErrConflict) {
+				t.Errorf("error is %v", err)
+			}
+			if err := introduce(tc.introduced); err != nil {
+				t.Error(err)
+			}
+			w.mustBeOneChat(t)
+		})
+		t.Run(name+", first", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			if err := w.store.Introduce(t.Context(), tc.known, nil); err != nil {
+				t.Fatal(err)
+			}
+			tx := begin(t, w.pool)
+			_, err := tx.Exec(t.Context(), `
+				INSERT INTO chats (telegram_chat_id, kind) VALUES ($1, 'group')
+				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tx.Exec(t.Context(), `
+				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1 ON CONFLICT DO NOTHING`, tc.introduced.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tx.Exec(t.Context(), `
+				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			moving := start(func() error { return service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID) })
+			await(t, w.pool, blocked)
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, moving); err != nil {
+				t.Error(err)
+			}
+			w.mustBeOneChat(t)
+		})
+	}
+}
+
+const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
+	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
+
+// holdAliases has moves wait with the last thing that they do, until the returned function is called.
+func (w *world) holdAliases(t *testing.T) (release func()) {
+	t.Helper()
+	exec(t, w.pool, `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
+	holder := begin(t, w.pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4242)`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := holder.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustBeOneChat checks that the club and the supergroup are one chat with one group.
+func (w *world) mustBeOneChat(t *testing.T) {
+	t.Helper()
+	got := values[string](t, w.pool, `
+		SELECT c.telegram_chat_id || ' ' || a.telegram_chat_id || ' ' || (SELECT count(*) FROM groups)
+		FROM chats c LEFT JOIN chat_aliases a ON a.chat_id = c.id`)
+	if len(got) != 1 || got[0] != "-1000100 -100 1" {
+		t.Errorf("there are the chats %v", got)
+	}
+}
+
+// TestMoveMeetsCommands has commands of the newer chat come when that has become one with the older one, between their
+// look at the chat and what they do: each is a conflict, and done in the chat that there is when it is tried again.
+func TestMoveMeetsCommands(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string]func(*ranking.Service, ranking.Origin) error{
+		"match": func(s *ranking.Service, o ranking.Origin) error {
+			return s.RecordMatch(context.Background(), o, singles(bob, carol, ranking.Score{A: 3, B: 1}))
+		},
+		"join":    func(s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
+		"ranking": func(s *ranking.Service, o ranking.Origin) error { return s.ShowRanking(context.Background(), o) },
+		"undo": func(s *ranking.Service, o ranking.Origin) error {
+			return s.UndoMatch(context.Background(), o, ranking.TakeBack{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.record(t, "1", alice, bob, 3, 1)
+			w.recordIn(t, upgraded, "2", bob, carol, 3, 1)
+			store := &late{Store: w.store, then: func() { w.move(t) }}
+			if err := command(service(store), in(upgraded, "3", bob)); err != nil {
+				t.Fatal(err)
+			}
+			got := value[string](t, w.pool, `
+				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_joined'
+				ORDER BY id DESC LIMIT 1`)
+			want := map[string]string{"match": "1 3", "join": "1", "ranking": "1", "undo": "1 2"}[name]
+			if got != want {
+				t.Errorf("answered with %s, want %s", got, want)
+			}
+			w.mustVerify(t)
+		})
+	}
+}
+
+// late is a store in which something happens before the first thing that is written with what was read.
+type late struct {
+	ranking.Store
+	done atomic.Bool
+	then func()
+}
+
+func (l *late) Apply(ctx context.Context, c ranking.Changes) error {
+	if l.done.CompareAndSwap(false, true) {
+		l.then()
+	}
+	return l.Store.Apply(ctx, c)
+}
+
+func (l *late) Exclusively(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+	if l.done.CompareAndSwap(false, true) {
+		l.then()
+	}
+	return l.Store.Exclusively(ctx, chat, fn)
+}
+
+// TestExclusivelyAfterMove: who has waited for the group of a chat that has become one with another holds that one's.
+func TestExclusivelyAfterMove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, upgraded, "2", bob, carol, 3, 1)
+	gate := w.holdAliases(t)
+	moving := start(func() error { return service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID) })
+	await(t, w.pool, blocked)
+	taking := start(func() error {
+		return w.store.Exclusively(t.Context(), upgraded.ID, func(context.Context, ranking.Store) error {
+			if _, err := w.pool.Exec(t.Context(), group(upgraded).take+` NOWAIT`); err == nil {
+				t.Error("it holds no group")
+			}
+			return nil
+		})
+	})
+	await(t, w.pool, twoBlocked)
+	gate()
+	for _, result := range []<-chan error{moving, taking} {
+		if err := receive(t, result); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMovesAtOnce has instances hear of moves at once, while others record matches and merge players in the same chats.
+// Nobody waits for somebody who waits for them.
+func TestMovesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	var n atomic.Int64
+	services := make([]*ranking.Service, 3)
+	for i := range services {
+		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{})
+	}
+	for round := range ranking.ExternalChatID(6) {
+		older, newer := club, upgraded
+		older.ID -= round * 1000
+		newer.ID -= round * 1000
+		unclaimed := ranking.Person{Username: fmt.Sprintf("al%d", round)}
+		claimed := ranking.Person{ID: alice.ID, Username: unclaimed.Username, Name: "Alice"}
+		w.recordIn(t, older, fmt.Sprint(round, "a"), unclaimed, carol, 3, 1)
+		w.recordIn(t, newer, fmt.Sprint(round, "b"), bob, unclaimed, 3, 1)
+		var work errgroup.Group
+		for i, s := range services {
+			work.Go(func() error { return s.MoveChat(t.Context(), older.ID, newer.ID) })
+			for j, chat := range []ranking.Chat{older, newer} {
+				key := fmt.Sprint(round, i, j)
+				work.Go(func() error { return s.Join(t.Context(), in(chat, key+"join", claimed)) })
+				work.Go(func() error {
+					return s.RecordMatch(t.Context(), in(chat, key+"match", zoe), singles(zoe, bob, ranking.Score{A: 1, B: 3}))
+				})
+			}
+		}
+		if err := work.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n.Load() > 0 {
+		t.Errorf("%d deadlocks", n.Load())
+	}
+	if got := value[int](t, w.pool, `SELECT count(*) FROM chats`); got != 6 {
+		t.Errorf("there are %d chats", got)
+	}
+	w.mustVerify(t)
+}

@@ -1,0 +1,304 @@
+package postgres
+
+import (
+	"cmp"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+)
+
+// queueResults writes down what came of messages, in a handful of statements however many there are. A result that is
+// known already changes no row.
+func queueResults(batch *pgx.Batch, results []outbox.Result) {
+	if len(results) == 0 {
+		return
+	}
+	queueOutcomes(batch, results)
+	queueEdited(batch, results)
+	queueEnsured(batch, results)
+}
+
+// queueChats writes down what results mean for whole chats. It comes after the rows: whoever moves a chat takes its rows
+// first, too.
+func queueChats(batch *pgx.Batch, results []outbox.Result) {
+	queueFrozen(batch, results)
+	queueParked(batch, results)
+}
+
+// column returns one value of each element, for unnest.
+func column[E, T any](elements []E, value func(E) T) []T {
+	values := make([]T, len(elements))
+	for i, e := range elements {
+		values[i] = value(e)
+	}
+	return values
+}
+
+func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Result {
+	var some []outbox.Result
+	for _, r := range results {
+		if wanted(r) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// The states of rows.
+const (
+	planned = "planned"
+	sending = "sending"
+	sent    = "sent"
+	dead    = "dead"
+	expired = "expired"
+)
+
+// outcome is what becomes of a row that was being sent.
+type outcome struct {
+	result   int   // the number of the result
+	id       int64 // of the row
+	attempts int   // which request it was
+	state    string
+	first    bool // of its message
+	untold   bool // the request was not about it
+	unnamed  bool // instead of the row: all those that its message does not name
+}
+
+// told returns how many rows a result is about.
+func told(r outbox.Result) int {
+	all := 1
+	if r.Message.Action == outbox.Send {
+		all = max(r.Message.Count, len(r.Message.Items))
+	}
+	if r.Told <= 0 || r.Told > all {
+		return all
+	}
+	return r.Told
+}
+
+// outcomes returns what becomes of the rows of a message.
+func outcomes(number int, r outbox.Result) []outcome {
+	m, told := r.Message, told(r)
+	rows := []outcome{{result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true}}
+	if m.Action != outbox.Send {
+		return rows // what else it says was told before
+	}
+	others := func(id int64, attempts int, untold, unnamed bool) {
+		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), untold: untold, unnamed: unnamed}
+		if untold {
+			o.state = planned
+		}
+		rows = append(rows, o)
+	}
+	for i, item := range m.Items {
+		if i > 0 {
+			others(item.ID, item.Attempts, i >= told, false)
+		}
+	}
+	if m.Count > len(m.Items) {
+		others(m.Row.ID, m.Row.Attempts, told < m.Count, true)
+	}
+	return rows
+}
+
+// stateOfFirst returns what becomes of the first row of a message.
+func stateOfFirst(r outbox.Result) string {
+	switch f := r.Failure; {
+	case f == nil:
+		return sent
+	case f.Class == outbox.Rejected || f.Class == outbox.Failed && r.Dead:
+		return dead
+	case f.Class == outbox.Pointless:
+		return expired
+	case f.Class == outbox.Ambiguous:
+		return sending
+	default:
+		return planned
+	}
+}
+
+// stateOfOthers returns what becomes of the other rows that were told.
+func stateOfOthers(r outbox.Result) string {
+	switch state := stateOfFirst(r); state {
+	case dead, expired:
+		return planned
+	default:
+		return state
+	}
+}
+
+// reason returns what a failure says, nil if there was none.
+func reason(r outbox.Result) *string {
+	if r.Failure == nil {
+		return nil
+	}
+	text := string(r.Failure.Class)
+	if r.Failure.Err != nil {
+		text = cmp.Or(storable(r.Failure.Err.Error()), text)
+	}
+	return &text
+}
+
+// freezes says whether a result lets a whole chat wait, and not only its row.
+func freezes(r outbox.Result) bool {
+	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && !r.Message.Lane.Toasts
+}
+
+// pause returns for how many seconds nothing is to be sent of the first row, nil if that is not for the row to say.
+func pause(r outbox.Result) *float64 {
+	if r.Failure == nil || freezes(r) {
+		return nil
+	}
+	switch r.Failure.Class {
+	case outbox.Gone, outbox.Rejected, outbox.Pointless:
+		return nil
+	}
+	seconds := r.Pause.Seconds()
+	return &seconds
+}
+
+// queueOutcomes writes down what becomes of the rows, unless another request for them has begun since. Those that were
+// told together stay together; of those that wait again, only the first one counts as tried.
+func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
+	const sql = `
+		WITH result AS (
+		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::float8[],
+		                         $7::boolean[])
+		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, told, reason, pause, failed, n)
+		), outcome AS (
+		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
+		                         $14::boolean[])
+		        AS w (n, id, attempts, state, first, untold, unnamed)
+		), others AS (
+		    SELECT w.n, w.state, w.untold, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
+		    WHERE w.unnamed AND id = ANY (ARRAY(SELECT id FROM outcome WHERE unnamed))
+		), fate AS (
+		    SELECT n, id, attempts, state, first, untold FROM outcome WHERE NOT unnamed
+		    UNION ALL
+		    SELECT w.n, o.id, o.attempts, w.state, false, w.untold FROM others w JOIN outbox o USING (batch)
+		    WHERE o.batch = ANY (ARRAY(SELECT batch FROM others)) AND o.unnamed
+		), changed AS (
+		    UPDATE outbox o
+		    SET state = fate.state,
+		        finished_at = CASE WHEN fate.state IN ('sent', 'dead', 'expired') THEN now() END,
+		        telegram_message_id = CASE WHEN fate.state = 'sent' THEN r.message_id END,
+		        last_error = CASE WHEN fate.untold THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
+		        batch = CASE WHEN fate.state = 'sending' OR fate.state = 'sent' AND r.told > 1 THEN o.batch END,
+		        not_before = greatest(o.not_before, CASE WHEN fate.first THEN now() + make_interval(secs => r.pause) END),
+		        tried_at = CASE WHEN fate.first OR fate.state <> 'planned' THEN o.tried_at END,
+		        failures = o.failures + (fate.first AND r.failed)::integer,
+		        attempts = o.attempts - fate.untold::integer,
+		        perhaps_sent = o.perhaps_sent - (fate.untold AND o.repeated)::integer
+		    FROM fate JOIN result r USING (n)
+		    WHERE o.id = fate.id AND o.id = ANY (ARRAY(SELECT id FROM fate))
+		      AND o.state = 'sending' AND o.attempts = fate.attempts
+		    RETURNING o.id, o.state, o.action, o.match_id, o.unnamed, o.payload, o.attempts, o.created_at,
+		              r.sent_to, r.message_id, r.told, r.fingerprint, r.reason
+		), buried AS (
+		    INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
+		    SELECT 'notice', id, convert_to(payload::text, 'UTF8'), reason, attempts, created_at
+		    FROM changed WHERE state = 'dead'
+		)
+		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, told, fingerprint)
+		SELECT sent_to, message_id, match_id, id, told, fingerprint FROM changed
+		WHERE state = 'sent' AND action = 'send' AND match_id IS NOT NULL AND NOT unnamed AND message_id > 0
+		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
+	var rows []outcome
+	for i, r := range results {
+		rows = append(rows, outcomes(i+1, r)...)
+	}
+	batch.Queue(sql,
+		column(results, func(r outbox.Result) int64 { return r.Message.To }),
+		column(results, func(r outbox.Result) int64 { return r.MessageID }),
+		column(results, func(r outbox.Result) string { return r.Fingerprint }),
+		column(results, told),
+		column(results, reason),
+		column(results, pause),
+		column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
+		column(rows, func(o outcome) int { return o.result }),
+		column(rows, func(o outcome) int64 { return o.id }),
+		column(rows, func(o outcome) int { return o.attempts }),
+		column(rows, func(o outcome) string { return o.state }),
+		column(rows, func(o outcome) bool { return o.first }),
+		column(rows, func(o outcome) bool { return o.untold }),
+		column(rows, func(o outcome) bool { return o.unnamed }))
+}
+
+// queueEdited keeps what messages say that have been edited.
+func queueEdited(batch *pgx.Batch, results []outbox.Result) {
+	edited := only(results, func(r outbox.Result) bool {
+		return r.Failure == nil && r.Message.Action == outbox.Edit && r.Message.Target != 0
+	})
+	if len(edited) == 0 {
+		return
+	}
+	batch.Queue(`
+		UPDATE match_messages mm SET fingerprint = r.fingerprint
+		FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (sent_to, message_id, fingerprint)
+		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.message_id`,
+		column(edited, func(r outbox.Result) int64 { return r.Message.To }),
+		column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
+		column(edited, func(r outbox.Result) string { return r.Fingerprint }))
+}
+
+// queueEnsured keeps which messages exist once, and what they say. In a chat that has got another id meanwhile they are
+// lost.
+func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
+	ensured := only(results, func(r outbox.Result) bool {
+		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0
+	})
+	if len(ensured) == 0 {
+		return
+	}
+	batch.Queue(`
+		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint)
+		SELECT c.id, r.object, r.message_id, r.fingerprint
+		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+		     AS r (chat_id, sent_to, object, message_id, fingerprint)
+		JOIN chats c ON c.id = r.chat_id AND c.telegram_chat_id = r.sent_to
+		ON CONFLICT ON CONSTRAINT ensured_messages_pkey DO UPDATE
+		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`,
+		column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		column(ensured, func(r outbox.Result) int64 { return r.Message.To }),
+		column(ensured, func(r outbox.Result) string { return r.Message.Object }),
+		column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
+		column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
+}
+
+// queueFrozen lets chats alone for as long as the messenger asks to. A chat that has got another id meanwhile is not the
+// one that it has meant.
+func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
+	frozen := only(results, freezes)
+	if len(frozen) == 0 {
+		return
+	}
+	batch.Queue(`
+		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
+		FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS r (chat_id, sent_to, pause)
+		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`,
+		column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		column(frozen, func(r outbox.Result) int64 { return r.Message.To }),
+		column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
+}
+
+// queueParked parks chats that the bot may not write to, unless they have been heard of since the request began, so
+// that there is a newer notice. A chat that has got another id meanwhile is not what the request was for.
+func queueParked(batch *pgx.Batch, results []outbox.Result) {
+	gone := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Gone })
+	if len(gone) == 0 {
+		return
+	}
+	batch.Queue(`
+		UPDATE chats c SET parked_at = now()
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (chat_id, sent_to, id)
+		JOIN outbox tried ON tried.id = r.id
+		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to AND NOT EXISTS (
+		    SELECT FROM (VALUES (c.id, false), (c.id, true)) AS l (chat_id, toasts)
+		    CROSS JOIN LATERAL (
+		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
+		    WHERE newest.created_at > tried.tried_at)`,
+		column(gone, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		column(gone, func(r outbox.Result) int64 { return r.Message.To }),
+		column(gone, func(r outbox.Result) int64 { return r.Message.Row.ID }))
+}

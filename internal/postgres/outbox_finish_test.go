@@ -1,0 +1,351 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/outbox"
+)
+
+func TestFinishFailures(t *testing.T) {
+	t.Parallel()
+	const waits = "planned attempts 1 perhaps 0 message 0 error why finished false"
+	for class, tc := range map[outbox.Class]struct {
+		row   string
+		waits string // what else is written down of the row
+		chat  string // and of its chat
+		turn  string // what the lane has next: a notice, or how long it has to wait
+		may   []outbox.ChatID
+		afar  string // what the lane has next when the pause is over
+	}{
+		outbox.Unreachable:  {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
+		outbox.Unauthorized: {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
+		outbox.Migrated:     {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
+		outbox.Failed:       {waits, "3600 1", "", "3600", []outbox.ChatID{2}, "1"},
+		outbox.RateLimited:  {waits, "0", "3600", "3600", []outbox.ChatID{2}, "1"},
+		outbox.Gone:         {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
+		outbox.Ambiguous: {
+			"sending attempts 1 perhaps 0 message 0 error why finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1 perhaps 1",
+		},
+		outbox.Rejected: {
+			"dead attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+		},
+		outbox.Pointless: {
+			"expired attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+		},
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			m := newMail(t)
+			exec(t, m.pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
+			next := func() string {
+				turn := m.turn(t, chat(1))
+				if turn.Message == nil {
+					return fmt.Sprint(int(turn.Wait.Round(10 * time.Second).Seconds()))
+				}
+				s := fmt.Sprint(turn.Message.Row.ID)
+				if n := turn.Message.Row.PerhapsSent; n > 0 {
+					s += fmt.Sprint(" perhaps ", n)
+				}
+				return s
+			}
+			r := failed(m.mustTake(t, 1, 1), class)
+			m.finish(t, r)
+			m.finish(t, r) // may be repeated
+			if got := m.row(t, 1); got != tc.row {
+				t.Errorf("the notice is %s, want %s", got, tc.row)
+			}
+			got := value[string](t, m.pool, `SELECT concat_ws(' ', round(extract(epoch FROM not_before - now()), -1), failures) FROM outbox WHERE id = 1`)
+			if got != tc.waits {
+				t.Errorf("seconds to wait and failures are %s, want %s", got, tc.waits)
+			}
+			got = value[string](t, m.pool, `
+				SELECT concat(round(extract(epoch FROM frozen_until - now()), -1), CASE WHEN parked_at IS NOT NULL THEN 'parked' END)
+				FROM chats WHERE id = 1`)
+			if got != tc.chat {
+				t.Errorf("the chat is %q, want %q", got, tc.chat)
+			}
+			m.mustWait(t, tc.may...)
+			if got := next(); got != tc.turn {
+				t.Errorf("next is %s, want %s", got, tc.turn)
+			}
+			exec(t, m.pool, `UPDATE outbox SET not_before = now()`)
+			exec(t, m.pool, `UPDATE chats SET frozen_until = now(), parked_at = NULL`)
+			if got := next(); got != tc.afar {
+				t.Errorf("after the pause next is %s, want %s", got, tc.afar)
+			}
+			letters := values[string](t, m.pool, `
+				SELECT kind || ' ' || outbox_id || ' ' || convert_from(payload, 'UTF8') || ' ' || last_error || ' ' || attempts
+				       || ' ' || (first_seen_at = (SELECT created_at FROM outbox WHERE id = 1))
+				FROM dead_letters`)
+			var want []string
+			if class == outbox.Rejected {
+				want = []string{`notice 1 {"n": 1} why 1 true`}
+			}
+			if diff := cmp.Diff(want, letters, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("dead letters (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHeardOfMeanwhile: a chat that a notice was written for while another was refused there is not parked, with the
+// new one inside.
+func TestHeardOfMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		sql    string // between the request and its end
+		parked bool
+	}{
+		"nothing":                {``, true},
+		"a notice":               {`INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`, false},
+		"a notice to another":    {`INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'k', '{}')`, true},
+		"the press of a button":  {`INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`, false},
+		"an older notice":        {`INSERT INTO outbox (chat_id, kind, payload, created_at) VALUES (1, 'k', '{}', now() - interval '1 minute')`, true},
+		"the chat's new id":      {`UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`, false},
+		"the end of the request": {`UPDATE outbox SET state = 'planned' WHERE id = 1`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMail(t)
+			taken := m.mustTake(t, 1, 1)
+			exec(t, m.pool, tc.sql)
+			m.finish(t, failed(taken, outbox.Gone))
+			if parked := value[bool](t, m.pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
+				t.Errorf("parked: %t", parked)
+			}
+			if parked := value[bool](t, m.pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 2`); parked {
+				t.Error("the other chat is parked")
+			}
+			if !tc.parked {
+				if next := m.mustTake(t, 1, 1); next.Row.PerhapsSent != 0 {
+					t.Errorf("it is %+v", next)
+				}
+			}
+		})
+	}
+}
+
+// TestFinishTextThatCannotBeStored holds a lane free of what a broken answer may contain, or of an empty one.
+func TestFinishTextThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Pointless} {
+		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(class)} {
+			m := newMail(t)
+			r := failed(m.mustTake(t, 1, 1), class)
+			r.Failure.Err = errors.New(text)
+			m.finish(t, r)
+			if got := value[string](t, m.pool, `SELECT last_error FROM outbox WHERE id = 1`); got != want {
+				t.Errorf("%s: the error is %q, want %q", class, got, want)
+			}
+		}
+	}
+}
+
+// TestPauses: of two pauses the later one holds, for a chat and for a toast.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`)
+	limited := func(lane outbox.Lane, pause time.Duration) {
+		t.Helper()
+		exec(t, m.pool, `UPDATE outbox SET not_before = least(not_before, now())`)
+		exec(t, m.pool, `UPDATE chats SET frozen_until = least(frozen_until, now())`)
+		message := m.turn(t, lane).Message
+		exec(t, m.pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'toast'`, message.Row.ID)
+		exec(t, m.pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
+		r := failed(*message, outbox.RateLimited)
+		r.Pause = pause
+		m.finish(t, r)
+	}
+	for _, lane := range []outbox.Lane{chat(1), toasts(1)} {
+		for _, tc := range []struct {
+			pause    time.Duration
+			min, max time.Duration
+		}{{1500 * time.Millisecond, 59 * time.Minute, time.Hour}, {2 * time.Hour, 119 * time.Minute, 2 * time.Hour}} {
+			limited(lane, tc.pause)
+			turn := m.turn(t, lane)
+			if turn.Message != nil || turn.Wait < tc.min || turn.Wait > tc.max {
+				t.Errorf("%+v, paused for %v: %+v", lane, tc.pause, turn)
+			}
+		}
+	}
+	// a toast does not wait for the chat, nor the chat for a toast
+	exec(t, m.pool, `UPDATE outbox SET not_before = NULL WHERE action = 'toast'`)
+	if turn := m.turn(t, toasts(1)); turn.Message == nil {
+		t.Errorf("of a frozen chat's toasts: %+v", turn)
+	}
+	m.mustWait(t, 1, 2) // the chat of the toast
+	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL, parked_at = now()`)
+	if turn := m.turn(t, toasts(1)); turn.Message == nil {
+		t.Errorf("of a parked chat's toasts: %+v", turn)
+	}
+	if turn := m.turn(t, chat(1)); turn.Message != nil || turn.Wait != 0 {
+		t.Errorf("of a parked chat: %+v", turn)
+	}
+	m.mustWait(t, 1)
+	exec(t, m.pool, `DELETE FROM outbox WHERE action = 'toast'`)
+	m.mustWait(t)
+	exec(t, m.pool, `UPDATE chats SET parked_at = NULL`)
+	m.mustWait(t, 1, 2)
+}
+
+// several has notices 1 to 5 of a group taken together. The first, the third and the fourth tell of a match.
+func several(t *testing.T) (mail, outbox.Message) {
+	t.Helper()
+	m := newEmptyMail(t)
+	exec(t, m.pool, `
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
+		INSERT INTO outbox (chat_id, kind, payload, match_id, created_at)
+		    SELECT 1, 'match_recorded', '{}', CASE WHEN n IN (1, 3, 4) THEN n END, now() - interval '1 minute' FROM generate_series(1, 5) n`)
+	return m, m.mustTake(t, 1, 1, 2, 3, 4, 5)
+}
+
+// TestFinishTogether: of a message that was to tell five, the request was about fewer or about all.
+func TestFinishTogether(t *testing.T) {
+	t.Parallel()
+	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
+	tried := func(id int) string { return fmt.Sprintf("%d planned 1 0", id) }
+	for name, tc := range map[string]struct {
+		class outbox.Class // empty: sent
+		told  int
+		rows  []string // state, attempts, perhaps sent, batch, whether it counts as tried, whether it has to wait
+		next  []int64
+	}{
+		"all are sent": {"", 0, []string{"1 sent 1 0 1 t", "2 sent 1 0 1 t", "3 sent 1 0 1 t", "4 sent 1 0 1 t", "5 sent 1 0 1 t"}, nil},
+		"three are sent": {
+			"", 3, []string{"1 sent 1 0 1 t", "2 sent 1 0 1 t", "3 sent 1 0 1 t", waits(4), waits(5)}, []int64{4, 5},
+		},
+		"one is sent": {"", 1, []string{"1 sent 1 0 t", waits(2), waits(3), waits(4), waits(5)}, []int64{2, 3, 4, 5}},
+		"not sent": {
+			outbox.Unreachable, 3, []string{"1 planned 1 0 t w", tried(2), tried(3), waits(4), waits(5)}, []int64{1, 2, 3, 4, 5},
+		},
+		"all are perhaps sent": {
+			outbox.Ambiguous, 0,
+			[]string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", "4 sending 1 0 1 t", "5 sending 1 0 1 t"},
+			[]int64{1, 2, 3, 4, 5},
+		},
+		"three are perhaps sent": {
+			outbox.Ambiguous, 3, []string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", waits(4), waits(5)}, []int64{1, 2, 3},
+		},
+		"refused": {outbox.Rejected, 3, []string{"1 dead 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{2, 3, 4, 5}},
+		"no point": {
+			outbox.Pointless, 0, []string{"1 expired 1 0 t", tried(2), tried(3), tried(4), tried(5)}, []int64{2, 3, 4, 5},
+		},
+		"slow down": {
+			outbox.RateLimited, 3, []string{"1 planned 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{1, 2, 3, 4, 5},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, message := several(t)
+			r := sentAs(message, 71)
+			if tc.class != "" {
+				r = failed(message, tc.class)
+			}
+			r.Told = tc.told
+			for range 2 { // may be repeated
+				m.finish(t, r)
+				m.mustHaveRows(t, `state, attempts, perhaps_sent, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
+					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
+			}
+			told := 0
+			if tc.class != "" {
+				if told = tc.told; told == 0 {
+					told = 5
+				}
+			}
+			if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE last_error = 'why'`); n != told {
+				t.Errorf("%d have failed, want %d", n, told)
+			}
+			exec(t, m.pool, `UPDATE outbox SET not_before = NULL`)
+			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
+			next := m.take(t, 1)
+			if diff := cmp.Diff(tc.next, ids(next)); diff != "" {
+				t.Errorf("next (-want +got):\n%s", diff)
+			}
+			for i := range tc.next {
+				if perhaps := next.Items[i].PerhapsSent == 1; perhaps != (tc.class == outbox.Ambiguous) {
+					t.Errorf("next is %+v", next.Items[i])
+				}
+			}
+		})
+	}
+}
+
+// TestMessagesOfMatches: it is known of each match that was told which message tells of it, and how many others.
+func TestMessagesOfMatches(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	r := sentAs(message, 71)
+	r.Told = 3
+	m.finish(t, r)
+	m.finish(t, sentAs(m.mustTake(t, 1, 4, 5), 0)) // nobody knows its id
+	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, told, fingerprint) FROM match_messages ORDER BY 1`
+	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
+	if diff := cmp.Diff(want, values[string](t, m.pool, all)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestPerhapsSentIsCounted: each request whose outcome is unknown counts, but not for what it was not about.
+func TestPerhapsSentIsCounted(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	for range 3 { // nobody comes back
+		message = m.mustTake(t, 1, 1, 2, 3, 4, 5)
+	}
+	r := failed(message, outbox.Unreachable)
+	r.Told, r.Pause = 2, 0
+	m.finish(t, r)
+	m.mustHaveRows(t, `state, attempts, perhaps_sent`,
+		"1 planned 4 3", "2 planned 4 3", "3 planned 3 2", "4 planned 3 2", "5 planned 3 2")
+	r = sentAs(m.mustTake(t, 1, 1, 2, 3, 4, 5), 71) // after what was not sent
+	r.Told = 4
+	m.finish(t, r)
+	m.mustHaveRows(t, `state, attempts, perhaps_sent`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
+}
+
+// TestFailuresAddUp: a notice that fails for no known reason dies when whoever counts says so, and not before.
+func TestFailuresAddUp(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	for n := range 3 {
+		if message.Row.Failures != n {
+			t.Errorf("%d failures, want %d", message.Row.Failures, n)
+		}
+		r := failed(message, outbox.Failed)
+		r.Pause = 0
+		m.finish(t, r)
+		message = m.mustTake(t, 1, 1, 2, 3, 4, 5)
+	}
+	r := failed(message, outbox.Failed)
+	r.Dead = true
+	m.finish(t, r)
+	m.mustHaveRows(t, `state, attempts, failures`, "1 dead 4 4", "2 planned 4 0", "3 planned 4 0", "4 planned 4 0", "5 planned 4 0")
+	if got := values[string](t, m.pool, `SELECT concat_ws(' ', outbox_id, last_error, attempts) FROM dead_letters`); len(got) != 1 || got[0] != "1 why 4" {
+		t.Errorf("dead letters: %q", got)
+	}
+	m.mustTake(t, 1, 2, 3, 4, 5)
+}
+
+// TestLateResult: what comes of an earlier request changes nothing when the next one is under way. That happens when the
+// answer to writing it down was lost.
+func TestLateResult(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	late := failed(message, outbox.Unreachable)
+	late.Pause = 0
+	m.finish(t, late)
+	m.mustTake(t, 1, 1, 2, 3, 4, 5)
+	m.finish(t, late, failed(message, outbox.Failed))
+	m.mustHaveRows(t, `state, attempts, failures, batch`, "1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
+}

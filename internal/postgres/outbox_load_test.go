@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"elobot/internal/outbox"
+)
+
+// TestManyChatsWait measures how long it takes to begin when 100,000 notices wait in 10,000 chats.
+func TestManyChatsWait(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	exec(t, m.pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT -1000 - n, 'group' FROM generate_series(1, 9998) n`)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10000, 'k', '{"n": 1}' FROM generate_series(1, 100000) n`)
+	measure := func(what string, f func()) {
+		begun := time.Now()
+		f()
+		t.Logf("%s: %v", what, time.Since(begun))
+	}
+	var lanes []outbox.Lane
+	measure("looking for what waits", func() {
+		backlogs, err := m.Waiting(t.Context())
+		if err != nil || len(backlogs) != 10_000 {
+			t.Fatalf("%d lanes wait (%v)", len(backlogs), err)
+		}
+		for _, b := range backlogs[:32] {
+			lanes = append(lanes, b.Lane)
+		}
+	})
+	measure("looking for recent requests", func() {
+		if requests, err := m.Recent(t.Context(), time.Minute); err != nil || len(requests) != 0 {
+			t.Fatalf("%d requests (%v)", len(requests), err)
+		}
+	})
+	measure("counting", func() {
+		if s, err := m.Survey(t.Context(), 20); err != nil || s.Waiting != 100_000 {
+			t.Fatalf("%d wait (%v)", s.Waiting, err)
+		}
+	})
+	var results []outbox.Result
+	measure("taking from 32 lanes", func() {
+		for _, turn := range m.advance(t, bounds, nil, lanes...) {
+			results = append(results, sentAs(*turn.Message, 7))
+		}
+	})
+	measure("finishing them", func() { m.finish(t, results...) })
+	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 320 {
+		t.Errorf("%d are sent", n)
+	}
+}
+
+// TestVeryMuchWaitsInAChat measures how long the steps take by which 30,000 results in one chat are told by their number.
+// Each is about a bounded number of them, so that other chats need not wait.
+func TestVeryMuchWaitsInAChat(t *testing.T) {
+	t.Parallel()
+	const all = 30_000
+	m := newEmptyMail(t)
+	exec(t, m.pool, `
+		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', '{}' FROM generate_series(1, $1) n`, all)
+	var results []outbox.Result
+	took := make([]time.Duration, 0, 6)
+	for range cap(took) {
+		begun := time.Now()
+		turn := m.advance(t, outbox.Bounds{Merge: 64, Waiting: 1000}, results, chat(1))[0]
+		took = append(took, time.Since(begun))
+		if turn.Message == nil || turn.Message.Count != 500 || len(turn.Message.Items) != 5 || !turn.Message.More {
+			t.Fatalf("took %+v", turn)
+		}
+		results = []outbox.Result{sentAs(*turn.Message, 7)}
+	}
+	t.Logf("steps about 500 results each: %v", took)
+	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 500*(len(took)-1) {
+		t.Errorf("%d are sent", n)
+	}
+}

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+)
+
+// heads begins a query with the first row of each lane. It goes from lane to lane over the index, so that its cost is
+// that of the lanes and not that of their rows.
+const heads = `
+	WITH RECURSIVE head AS (
+	    (SELECT o.chat_id, o.action = 'toast' AS toasts, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	            o.perhaps_sent
+	     FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
+	    UNION ALL
+	    SELECT next.* FROM head CROSS JOIN LATERAL (
+	        SELECT o.chat_id, o.action = 'toast', o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	               o.perhaps_sent
+	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.toasts)
+	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
+	)`
+
+// itsChat is the chat of h, looked up for each, however many there are thought to be.
+const itsChat = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
+
+// Waiting implements outbox.Store.
+func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
+	const sql = heads + `
+		SELECT h.chat_id, h.toasts, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
+		       greatest('0', h.not_before - now(), CASE WHEN NOT h.toasts THEN c.frozen_until - now() END)
+		FROM head h CROSS JOIN LATERAL ` + itsChat + ` AS c
+		WHERE h.toasts OR c.parked_at IS NULL`
+	rows, err := o.pool.Query(ctx, sql)
+	if err != nil {
+		return nil, fmt.Errorf("find waiting lanes: %w", err)
+	}
+	lanes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Backlog, error) {
+		var b outbox.Backlog
+		err := row.Scan(&b.Lane.Chat, &b.Lane.Toasts, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
+		return b, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find waiting lanes: %w", err)
+	}
+	return lanes, nil
+}
+
+// arriving is how long a request may have been under way that was begun and not written down as sent.
+const arriving = 5 * time.Second
+
+// Recent implements outbox.Store. What was told together was one request, and each request whose outcome is unknown may
+// have been one more. Of what waits, only the first row of a lane can have been tried.
+func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
+	const sql = heads + `, request AS (
+		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(perhaps_sent) AS copies
+		    FROM outbox
+		    WHERE finished_at > now() - $1::interval AND tried_at IS NOT NULL AND action <> 'toast'
+		    GROUP BY chat_id, coalesce(batch, id)
+		    UNION ALL
+		    SELECT chat_id, CASE state WHEN 'planned' THEN greatest('0', now() - tried_at - $2::interval) ELSE '0' END,
+		           perhaps_sent
+		    FROM head WHERE tried_at IS NOT NULL AND NOT toasts
+		)
+		SELECT h.chat_id, c.kind = 'private', h.age
+		FROM request h CROSS JOIN LATERAL ` + itsChat + ` AS c CROSS JOIN generate_series(0, h.copies)
+		WHERE h.age < $1`
+	rows, err := o.pool.Query(ctx, sql, within, arriving)
+	if err != nil {
+		return nil, fmt.Errorf("find recent requests: %w", err)
+	}
+	requests, err := pgx.CollectRows(rows, pgx.RowToStructByPos[outbox.Request])
+	if err != nil {
+		return nil, fmt.Errorf("find recent requests: %w", err)
+	}
+	return requests, nil
+}
+
+// Survey implements outbox.Store.
+func (o *Outbox) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
+	const sql = `
+		WITH backlog AS MATERIALIZED (
+		    SELECT chat_id, count(*) AS waiting FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
+		), largest AS (
+		    SELECT c.telegram_chat_id, b.waiting
+		    FROM (SELECT * FROM backlog ORDER BY waiting DESC, chat_id LIMIT $1) AS b JOIN chats c ON c.id = b.chat_id
+		    ORDER BY b.waiting DESC, b.chat_id
+		)
+		SELECT (SELECT coalesce(sum(waiting), 0)::bigint FROM backlog),
+		       ARRAY(SELECT telegram_chat_id FROM largest), ARRAY(SELECT waiting FROM largest),
+		       (SELECT count(*) FROM dead_letters WHERE outbox_id IS NOT NULL),
+		       (SELECT count(*) FROM chats WHERE frozen_until > now()),
+		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE c.parked_at IS NOT NULL),
+		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
+	var s outbox.Survey
+	var chats []int64
+	var waiting []int
+	err := o.pool.QueryRow(ctx, sql, largest).Scan(&s.Waiting, &chats, &waiting, &s.Dead, &s.Frozen, &s.Parked, &s.LastID)
+	if err != nil {
+		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
+	}
+	for i := range chats {
+		s.Largest = append(s.Largest, outbox.ChatBacklog{To: chats[i], Waiting: waiting[i]})
+	}
+	return s, nil
+}

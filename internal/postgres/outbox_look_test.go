@@ -1,0 +1,180 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/outbox"
+)
+
+// about lets times differ by what a test takes.
+var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < patience })
+
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	exec(t, m.pool, `
+		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
+		    (-300, 'group', now() + interval '2 hours', NULL), (-400, 'group', NULL, now()), (-500, 'group', now() - interval '1 hour', NULL),
+		    (-600, 'group', NULL, NULL);
+		INSERT INTO outbox (chat_id, kind, payload, created_at, purpose, action, callback_query_id, not_before, state, finished_at) VALUES
+		    (1, 'k', '{}', now() - interval '9 hours', 'outcome', 'send', NULL, NULL, 'sent', now()),
+		    (1, 'k', '{}', now() - interval '3 hours', 'answer', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
+		    (1, 'k', '{}', now() - interval '2 hours', 'outcome', 'send', NULL, NULL, 'planned', NULL),
+		    (1, 'k', '{}', now(), 'outcome', 'toast', 'q', NULL, 'planned', NULL),
+		    (2, 'k', '{}', now() + interval '1 hour', 'notification', 'send', NULL, now() - interval '1 hour', 'sending', NULL),
+		    (3, 'k', '{}', now(), 'outcome', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
+		    (3, 'k', '{}', now(), 'outcome', 'toast', 'q', now() + interval '3 hours', 'planned', NULL),
+		    (4, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
+		    (4, 'k', '{}', now(), 'outcome', 'toast', 'q', NULL, 'planned', NULL),
+		    (5, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
+		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now())`)
+	got, err := m.Waiting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []outbox.Backlog{
+		{Lane: chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
+		{Lane: toasts(1), To: -100, Purpose: outbox.Outcome},
+		{Lane: chat(2), To: 5, Private: true, Purpose: outbox.Notification},
+		{Lane: chat(3), To: -300, Purpose: outbox.Outcome, Wait: 2 * time.Hour},
+		{Lane: toasts(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
+		{Lane: toasts(4), To: -400, Purpose: outbox.Outcome},
+		{Lane: chat(5), To: -500, Purpose: outbox.Outcome},
+	}
+	if diff := cmp.Diff(want, got, about); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, b := range got {
+		if b.Age < 0 || b.Wait < 0 {
+			t.Errorf("less than nothing: %+v", b)
+		}
+	}
+}
+
+// requests returns what counts against the limits of the last hour, as "chat age" in minutes.
+func (m mail) requests(t *testing.T) []string {
+	t.Helper()
+	got, err := m.Recent(t.Context(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, r := range got {
+		if r.Age < 0 || r.Private != (r.Chat == 2) {
+			t.Errorf("request %+v", r)
+		}
+		all = append(all, fmt.Sprint(r.Chat, " ", int(r.Age.Round(time.Minute).Minutes())))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		sql  string // of a row of the group, and one of the private chat
+		want []string
+	}{
+		"planned":          {``, nil},
+		"sent":             {`state = 'sent', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
+		"sent long ago":    {`state = 'sent', tried_at = now() - interval '61 minutes', finished_at = now() - interval '61 minutes'`, nil},
+		"sent just now":    {`state = 'sent', tried_at = now() + interval '1 minute', finished_at = now() + interval '1 minute'`, []string{"1 0", "2 0"}},
+		"refused":          {`state = 'dead', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
+		"expired":          {`state = 'expired', finished_at = now() - interval '8 minutes'`, nil},
+		"under way":        {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
+		"tried":            {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
+		"just tried":       {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
+		"tried long ago":   {`tried_at = now() - interval '61 minutes'`, nil},
+		"perhaps sent":     {`state = 'sent', perhaps_sent = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
+		"perhaps under":    {`state = 'sending', perhaps_sent = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
+		"a toast":          {`state = 'sent', action = 'toast', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
+		"a toast that was": {`action = 'toast', callback_query_id = 'q', tried_at = now()`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (2, 'k', '{}')`)
+			if tc.sql != "" {
+				exec(t, m.pool, `UPDATE outbox SET `+tc.sql)
+			}
+			if diff := cmp.Diff(tc.want, m.requests(t), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("chats and minutes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRecentOfMessages follows a message that tells several: at any time it is one request.
+func TestRecentOfMessages(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	must := func(what string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, m.requests(t), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	must("under way", "1 0")
+	r := failed(message, outbox.Unreachable)
+	r.Pause = 0
+	m.finish(t, r)
+	must("not sent", "1 0")
+	exec(t, m.pool, `UPDATE outbox SET tried_at = tried_at - interval '7 minutes'`)
+	must("not sent a while ago", "1 7")
+	r = sentAs(m.mustTake(t, 1, 1, 2, 3, 4, 5), 71)
+	r.Told = 3
+	m.finish(t, r)
+	must("three of them sent", "1 0")
+	exec(t, m.pool, `UPDATE outbox SET finished_at = finished_at - interval '8 minutes'`)
+	must("a while ago", "1 8")
+	m.mustTake(t, 1, 4, 5)
+	must("the others under way", "1 0", "1 8")
+	m.mustTake(t, 1, 4, 5)
+	must("and once more", "1 0", "1 0", "1 8")
+}
+
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	survey := func(largest int) outbox.Survey {
+		s, err := m.Survey(t.Context(), largest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if diff := cmp.Diff(outbox.Survey{}, survey(5)); diff != "" {
+		t.Errorf("of nothing (-want +got):\n%s", diff)
+	}
+	exec(t, m.pool, `
+		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
+		    (-300, 'group', now() + interval '1 hour', NULL), (-400, 'group', NULL, now()), (-500, 'group', now(), now()),
+		    (-600, 'group', now() + interval '1 hour', NULL);
+		INSERT INTO outbox (chat_id, kind, payload, state, finished_at, action, callback_query_id) VALUES
+		    (1, 'k', '{}', 'planned', NULL, 'send', NULL), (1, 'k', '{}', 'sending', NULL, 'send', NULL),
+		    (1, 'k', '{}', 'planned', NULL, 'toast', 'q'), (1, 'k', '{}', 'sent', now(), 'send', NULL),
+		    (2, 'k', '{}', 'planned', NULL, 'send', NULL), (2, 'k', '{}', 'planned', NULL, 'send', NULL),
+		    (4, 'k', '{}', 'planned', NULL, 'send', NULL), (4, 'k', '{}', 'dead', now(), 'send', NULL);
+		INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
+		    VALUES ('update', 5, NULL, '', 'why', 1, now()), ('notice', NULL, 8, '', 'why', 1, now())`)
+	want := outbox.Survey{
+		Waiting: 6, Largest: []outbox.ChatBacklog{{To: -100, Waiting: 3}, {To: 5, Waiting: 2}}, Dead: 1, Frozen: 2, Parked: 1, LastID: 8,
+	}
+	if diff := cmp.Diff(want, survey(2)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want.Largest = append(want.Largest, outbox.ChatBacklog{To: -400, Waiting: 1})
+	if diff := cmp.Diff(want, survey(20)); diff != "" {
+		t.Errorf("of all (-want +got):\n%s", diff)
+	}
+	exec(t, m.pool, `DELETE FROM outbox WHERE state <> 'planned'`)
+	if got := survey(0); got.LastID != 8 || got.Waiting != 5 || got.Largest != nil {
+		t.Errorf("later: %+v", got)
+	}
+}

@@ -1,0 +1,202 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// named is how many results a message names that stands for all those that are too many.
+const named = 5
+
+// atOnce bounds how many rows of a lane end or are taken in one statement, so that each takes its moment only.
+const atOnce = 500
+
+// queueTurns takes what lanes have to send. The turns are filled in when the batch has run.
+func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []outbox.Turn {
+	if len(lanes) == 0 {
+		return nil
+	}
+	turns := make([]outbox.Turn, len(lanes))
+	for i, l := range lanes {
+		turns[i].Lane = l
+	}
+	chats := column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
+	toasts := column(lanes, func(l outbox.Lane) bool { return l.Toasts })
+	bounds.Merge, bounds.Waiting = max(bounds.Merge, 1), max(bounds.Waiting, 1)
+	queueClearing(batch, chats, toasts, bounds, turns)
+	queueTaking(batch, chats, toasts, bounds, turns)
+	queueEdits(batch, chats, toasts, turns)
+	queueObjects(batch, chats, toasts, turns)
+	return turns
+}
+
+// queueClearing ends what is not to be told any more: what comes too late, among as many rows from the first on as may
+// wait in a lane, and all answers to questions where more wait. Those that are perhaps sent already do not end because
+// of others.
+func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+	const sql = `
+		WITH lane AS (
+		    SELECT * FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
+		), front AS (
+		    SELECT l.n, o.id, o.late
+		    FROM lane l CROSS JOIN LATERAL (
+		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late
+		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
+		), crowded AS (
+		    SELECT * FROM lane WHERE n IN (SELECT n FROM front WHERE NOT late GROUP BY n HAVING count(*) > $3)
+		), ending AS (
+		    SELECT n, id, 'too late' AS reason FROM front WHERE late
+		    UNION ALL
+		    (SELECT l.n, o.id, 'too much waits'
+		    FROM crowded l JOIN outbox o ON o.chat_id = l.chat_id AND (o.action = 'toast') = l.toasts
+		    WHERE o.chat_id = ANY (ARRAY(SELECT chat_id FROM crowded)) AND o.finished_at IS NULL
+		      AND o.purpose = 'answer' AND o.state = 'planned' AND coalesce(o.expires_at > now(), true)
+		    LIMIT $4)
+		), ended AS (
+		    UPDATE outbox o
+		    SET state = 'expired', finished_at = now(), last_error = coalesce(o.last_error, e.reason),
+		        supersede_key = NULL, batch = NULL
+		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND o.finished_at IS NULL
+		    RETURNING e.n, e.reason)
+		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
+		FROM ended GROUP BY n`
+	batch.Queue(sql, chats, toasts, bounds.Waiting, atOnce).Query(func(rows pgx.Rows) error {
+		var n, late, dropped int
+		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
+			turns[n-1].Expired, turns[n-1].Dropped = late, dropped
+			return nil
+		})
+		return err
+	})
+}
+
+// itemColumns are those of a row i of the outbox that make an item, for itemFields.
+const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, coalesce(i.addressee, ''),
+		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
+		       coalesce(i.perhaps_sent, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
+
+func itemFields(i *outbox.Item) []any {
+	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Addressee, &i.ReplyTo, &i.Button,
+		&i.Attempts, &i.PerhapsSent, &i.Repeated, &i.Failures}
+}
+
+// fits says that a row o can be told together with the head l of its lane, if all those between them can.
+const fits = `o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
+		    AND coalesce(o.not_before <= now(), true) AND coalesce(o.expires_at > now(), true)`
+
+// taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
+// whoever has changed it last has left it, and not at all when it has passed to another chat. That there is more to be
+// told is said with the first item.
+const taking = `
+	WITH lane AS (
+	    SELECT l.n, l.chat_id, l.toasts, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
+	           NOT l.toasts AND c.parked_at IS NOT NULL AS parked,
+	           CASE WHEN NOT l.toasts THEN c.frozen_until END AS frozen_until
+	    FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
+	    JOIN chats c ON c.id = l.chat_id
+	), head AS (
+	    SELECT l.n, l.chat_id, l.toasts, l.parked, greatest(l.frozen_until, o.not_before) AS due,
+	           o.id, o.state, o.action, o.thread_id, o.batch, o.late
+	    FROM lane l CROSS JOIN LATERAL (
+	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
+	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
+	), ready AS (
+	    SELECT * FROM head WHERE NOT parked AND NOT late AND coalesce(due <= now(), true)
+	), front AS ( -- what might be told with the head
+	    SELECT l.n, o.id, row_number() OVER lane AS place,
+	           bool_and(o.fits) OVER lane AS fits, bool_and(o.fits AND o.result) OVER lane AS results
+	    FROM ready l CROSS JOIN LATERAL (
+	        SELECT o.id, ` + fits + ` AS fits, o.kind = $5 AS result
+	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
+	    WHERE l.state = 'planned' AND l.action = 'send'
+	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
+	), crowded AS ( -- before the tail there are as many as are too many
+	    SELECT l.n, l.chat_id, l.toasts, l.id, l.thread_id, tail.id AS tail
+	    FROM ready l CROSS JOIN LATERAL (
+	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
+	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
+	    WHERE l.n IN (SELECT n FROM front WHERE results GROUP BY n HAVING count(*) > $3)
+	), excess AS ( -- as many of them as are results, from the first on
+	    SELECT l.n, o.id, row_number() OVER lane AS place, count(*) OVER (PARTITION BY l.n) AS size
+	    FROM (
+	        SELECT l.*, coalesce((
+	            SELECT o.id FROM outbox o
+	            WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.tail)
+	              AND NOT (` + fits + ` AND o.kind = $5)
+	            ORDER BY ` + inOrder + ` LIMIT 1), l.tail) AS stop
+	        FROM crowded l) AS l
+	    CROSS JOIN LATERAL (
+	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.stop)
+	        ORDER BY ` + inOrder + ` LIMIT (SELECT $7::bigint)) AS o
+	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
+	), member AS (
+	    SELECT n, id, false AS unnamed FROM ready WHERE batch IS NULL AND NOT (state = 'planned' AND action = 'send')
+	    UNION ALL
+	    SELECT l.n, o.id, o.unnamed AND row_number() OVER (PARTITION BY l.n ORDER BY o.id) > $6
+	    FROM ready l JOIN outbox o USING (batch)
+	    WHERE o.batch = ANY (ARRAY(SELECT batch FROM ready)) AND o.state = 'sending'
+	    UNION ALL
+	    SELECT n, id, place > $6 FROM excess WHERE size > $6
+	    UNION ALL
+	    SELECT n, id, false FROM front
+	    WHERE fits AND place <= $3 AND n NOT IN (SELECT n FROM excess WHERE size > $6)
+	), message AS (
+	    SELECT m.n, m.id, m.unnamed, l.chat_id,
+	           min(m.id) OVER lane AS first, max(m.id) OVER lane AS last, count(*) OVER lane AS size
+	    FROM member m JOIN lane l USING (n)
+	    WINDOW lane AS (PARTITION BY m.n)
+	), taken AS (
+	    UPDATE outbox o
+	    SET state = 'sending', attempts = o.attempts + 1, tried_at = now(), supersede_key = NULL,
+	        batch = CASE WHEN m.size > 1 THEN m.first END, unnamed = m.unnamed,
+	        repeated = o.state = 'sending', perhaps_sent = o.perhaps_sent + (o.state = 'sending')::integer
+	    FROM message m
+	    WHERE o.id = m.id AND o.id = ANY (ARRAY(SELECT id FROM message)) AND o.chat_id = m.chat_id
+	    RETURNING m.n, m.first, m.last, m.size, o.*)
+	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.late THEN '1 ms' ELSE greatest('0', h.due - now()) END::interval,
+	       l.telegram_chat_id, l.private, l.language, coalesce(i.size, 0),
+	       coalesce(CASE WHEN i.id = i.first THEN (
+	           SELECT true FROM outbox o
+	           WHERE o.finished_at IS NULL AND ` + rowPlace + ` > (l.chat_id, l.toasts, i.last)
+	             AND ` + rowLane + ` <= (l.chat_id, l.toasts)
+	           ORDER BY ` + inOrder + ` LIMIT 1) END, false),
+	       coalesce(i.action, ''), coalesce(i.purpose, ''), coalesce(i.thread_id, 0), coalesce(i.object, ''),
+	       ` + itemColumns + `
+	FROM lane l JOIN head h USING (n) LEFT JOIN taken i ON i.n = l.n AND NOT i.unnamed
+	ORDER BY l.n, i.id`
+
+// queueTaking takes what there is at the beginning of each lane, which is
+//   - what was taken before, as the message that it was;
+//   - or, where too much waits behind a long run of results, as many of them as are too many, of which few are named;
+//   - or as many new messages to the same topic as may be told together;
+//   - or whatever else it is, by itself.
+func queueTaking(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+	kind := ranking.KindMatchRecorded
+	batch.Queue(taking, chats, toasts, bounds.Merge, bounds.Waiting, kind, named, atOnce).Query(func(rows pgx.Rows) error {
+		var n int
+		var wait time.Duration
+		var m outbox.Message
+		var i outbox.Item
+		fields := append([]any{&n, &wait, &m.To, &m.Private, &m.Language, &m.Count, &m.More, &m.Action, &m.Purpose,
+			&m.Thread, &m.Object}, itemFields(&i)...)
+		_, err := pgx.ForEachRow(rows, fields, func() error {
+			turn := &turns[n-1]
+			switch {
+			case i.ID == 0:
+				turn.Wait = wait
+			case turn.Message == nil:
+				m.Lane, m.Row, m.Items = turn.Lane, i, []outbox.Item{i}
+				message := m
+				turn.Message = &message
+			default:
+				turn.Message.Items = append(turn.Message.Items, i)
+			}
+			return nil
+		})
+		return err
+	})
+}

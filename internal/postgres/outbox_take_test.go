@@ -1,0 +1,369 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+)
+
+// TestWhatIsToldTogether fills a lane and looks at what is taken of it, message by message.
+func TestWhatIsToldTogether(t *testing.T) {
+	t.Parallel()
+	const send = `INSERT INTO outbox (chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
+	const plain = `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, NULL, NULL)`
+	for name, tc := range map[string]struct {
+		sql   string
+		merge int
+		want  string // the notices of each message, "+" if there are more after it
+	}{
+		"all":                  {send + strings.Repeat(plain+`,`, 6) + plain, 64, "1 2 3 4 5 6 7"},
+		"as many as may be":    {send + strings.Repeat(plain+`,`, 6) + plain, 3, "1 2 3+, 4 5 6+, 7"},
+		"none":                 {send + plain + `,` + plain, 1, "1+, 2"},
+		"none, by mistake":     {send + plain + `,` + plain, 0, "1+, 2"},
+		"other purposes":       {send + plain + `, (1, 'a', '{}', NULL, 'answer', NULL, 'send', NULL, NULL, NULL), ` + plain, 64, "1 2 3"},
+		"another topic":        {send + plain + `, (1, 'k', '{}', 8, 'outcome', NULL, 'send', NULL, NULL, NULL), (1, 'k', '{}', 8, 'outcome', NULL, 'send', NULL, NULL, NULL), (1, 'k', '{}', 9, 'outcome', NULL, 'send', NULL, NULL, NULL), ` + plain, 64, "1+, 2 3+, 4+, 5"},
+		"an object":            {send + plain + `, (1, 'k', '{}', NULL, 'notification', NULL, 'ensure', NULL, NULL, 'board'), ` + plain + `,` + plain, 64, "1+, 2+, 3 4"},
+		"one that waits alone": {send + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', now() + interval '1 hour', NULL, NULL)`, 64, "1+, wait 3600"},
+		"late ones":            {send + `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain + `, (1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL), ` + plain, 64, "expired 2: 2 4"},
+		"nothing but late ones": {
+			send + `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, now(), NULL)`, 64, "expired 1: wait 0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			exec(t, m.pool, tc.sql)
+			var got []string
+			for range 9 {
+				turn := m.advance(t, outbox.Bounds{Merge: tc.merge, Waiting: 1000}, nil, chat(1))[0]
+				s := strings.Trim(fmt.Sprint(ids(turn.Message)), "[]")
+				if turn.Message == nil {
+					s = fmt.Sprint("wait ", int(turn.Wait.Round(10*time.Second).Seconds()))
+				} else if turn.Message.More {
+					s += "+"
+				}
+				if turn.Expired > 0 {
+					s = fmt.Sprintf("expired %d: %s", turn.Expired, s)
+				}
+				if s == "wait 0" {
+					break
+				}
+				got = append(got, s)
+				if turn.Message == nil {
+					break
+				}
+				if turn.Message.Count != len(turn.Message.Items) {
+					t.Errorf("it stands for %d items and has %d", turn.Message.Count, len(turn.Message.Items))
+				}
+				m.finish(t, sentAs(*turn.Message, 7))
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(got, ", ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTakenAgain: whoever takes over finds the messages as they were, with what has become of their notices meanwhile, and
+// nothing of what was written since.
+func TestTakenAgain(t *testing.T) {
+	t.Parallel()
+	m, first := several(t)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'new', '{}'), (2, 'alone', '{}')`)
+	m.mustTake(t, 2, 7)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'next', '{}')`)
+	exec(t, m.pool, `UPDATE outbox SET payload = '{"number": 3}' WHERE id = 3`)
+	exec(t, m.pool, `UPDATE leases SET epoch = 2`)
+	if _, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(first, 7)}, nil, bounds); err == nil {
+		t.Error("the one before may still write")
+	}
+	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{chat(1), chat(2)}, outbox.Bounds{Merge: 2, Waiting: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := first
+	want.More = true
+	want.Items = slices.Clone(first.Items)
+	for i := range want.Items {
+		want.Items[i].Attempts, want.Items[i].PerhapsSent, want.Items[i].Repeated = 2, 1, true
+	}
+	want.Items[2].Payload = []byte(`{"number": 3}`)
+	want.Row = want.Items[0]
+	if diff := cmp.Diff(&want, turns[0].Message); diff != "" {
+		t.Errorf("of the group (-want +got):\n%s", diff)
+	}
+	if batch := value[*int64](t, m.pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
+		t.Errorf("what is sent by itself is in a batch, %d", *batch)
+	}
+	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || alone.Count != 1 || !alone.More || alone.Row.PerhapsSent != 1 {
+		t.Errorf("of the other chat: %+v", alone)
+	}
+}
+
+// TestTakenAgainWithoutTheLate: what of a message has come too late is not told again.
+func TestTakenAgainWithoutTheLate(t *testing.T) {
+	t.Parallel()
+	m, _ := several(t)
+	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
+	turn := m.turn(t, chat(1))
+	if diff := cmp.Diff([]int64{2, 3, 5}, ids(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Errorf("%d have ended (-want +got):\n%s", turn.Expired, diff)
+	}
+	if again := m.mustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PerhapsSent != 2 {
+		t.Errorf("once more: %+v", again)
+	}
+	m.mustHaveRows(t, `state, batch`, "1 expired", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
+}
+
+// results adds so many results to the group's lane.
+func (m mail) results(t *testing.T, n int) {
+	t.Helper()
+	exec(t, m.pool, `
+		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', jsonb_build_object('number', n) FROM generate_series(1, $1::integer) n`, n)
+}
+
+// others adds so many other notices.
+func (m mail) others(t *testing.T, n int, purpose outbox.Purpose) {
+	t.Helper()
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
+}
+
+// TestTooMuchWaits: under a bound of 20, and with up to 4 in a message.
+func TestTooMuchWaits(t *testing.T) {
+	t.Parallel()
+	type lane func(t *testing.T, m mail)
+	results := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.results(t, n) } }
+	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Outcome) } }
+	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Answer) } }
+	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); exec(t, m.pool, sql) } }
+	for name, tc := range map[string]struct {
+		fill    []lane
+		count   int // how many the message stands for
+		first   int64
+		named   int
+		dropped int
+		waiting int // what is left after it
+	}{
+		"as much as may wait":                   {[]lane{results(20)}, 4, 1, 4, 0, 16},
+		"a little too much":                     {[]lane{results(25)}, 4, 1, 4, 0, 21},
+		"too much":                              {[]lane{results(26)}, 6, 1, 5, 0, 20},
+		"far too much":                          {[]lane{results(500)}, 480, 1, 5, 0, 20},
+		"of other kinds":                        {[]lane{others(500)}, 4, 1, 4, 0, 496},
+		"a run that is too short":               {[]lane{results(4), others(500)}, 4, 1, 4, 0, 500},
+		"a short run":                           {[]lane{results(5), others(500)}, 4, 1, 4, 0, 501},
+		"a run":                                 {[]lane{results(6), others(500)}, 6, 1, 5, 0, 500},
+		"a run after something else":            {[]lane{others(1), results(500)}, 4, 1, 4, 0, 497},
+		"a run to the end":                      {[]lane{results(30), others(1)}, 11, 1, 5, 0, 20},
+		"another topic in it":                   {[]lane{results(30), sql(`UPDATE outbox SET thread_id = 8 WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"something on its way in it":            {[]lane{results(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"one that has to wait in it":            {[]lane{results(30), sql(`UPDATE outbox SET not_before = now() + interval '1 h' WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"late ones":                             {[]lane{results(30), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 6, 5, 5, 0, 20},
+		"questions":                             {[]lane{questions(30), results(4)}, 4, 31, 4, 30, 0},
+		"questions, not too many":               {[]lane{questions(16), results(4)}, 4, 1, 4, 0, 16},
+		"questions at the end":                  {[]lane{results(10), questions(50)}, 4, 1, 4, 50, 6},
+		"questions between results":             {[]lane{results(10), questions(5), results(20)}, 10, 1, 5, 5, 20},
+		"a question on its way":                 {[]lane{questions(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)}, 1, 1, 1, 29, 0},
+		"nothing but questions at first":        {[]lane{questions(30), others(2)}, 2, 31, 2, 30, 0},
+		"a result that may be changed and edit": {[]lane{results(30), sql(`UPDATE outbox SET action = 'ensure', object = 'board' WHERE id = 8`)}, 7, 1, 5, 0, 23},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			for _, fill := range tc.fill {
+				fill(t, m)
+			}
+			b := outbox.Bounds{Merge: 4, Waiting: 20}
+			take := func() outbox.Turn {
+				turn := m.advance(t, b, nil, chat(1))[0]
+				if turn.Message == nil {
+					t.Fatalf("nothing is taken: %+v", turn)
+				}
+				return turn
+			}
+			turn := take()
+			message := *turn.Message
+			got := []int{message.Count, int(message.Row.ID), len(message.Items), turn.Dropped}
+			if diff := cmp.Diff([]int{tc.count, int(tc.first), tc.named, tc.dropped}, got); diff != "" {
+				t.Fatalf("count, first, named, dropped (-want +got):\n%s", diff)
+			}
+			if message.More != (tc.waiting > 0) {
+				t.Errorf("more: %t", message.More)
+			}
+			again := take() // after a crash
+			for i := range message.Items {
+				message.Items[i].Attempts++
+				message.Items[i].PerhapsSent++
+				message.Items[i].Repeated = true
+			}
+			message.Row = message.Items[0]
+			if diff := cmp.Diff(message, *again.Message); diff != "" {
+				t.Errorf("taken again (-first +again):\n%s", diff)
+			}
+			m.finish(t, sentAs(message, 71))
+			sum := func(where string) int { return value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE `+where) }
+			if n := sum(`state = 'sent' AND telegram_message_id = 71`); n != tc.count {
+				t.Errorf("%d are sent", n)
+			}
+			if n := sum(`finished_at IS NULL AND batch IS NULL`); n != tc.waiting {
+				t.Errorf("%d wait", n)
+			}
+			if n := sum(`state = 'expired' AND last_error = 'too much waits'`); n != tc.dropped {
+				t.Errorf("%d have ended because of others", n)
+			}
+		})
+	}
+}
+
+// TestRunThatFits: results that can be named in one message are not counted, whatever waits behind them.
+func TestRunThatFits(t *testing.T) {
+	t.Parallel()
+	for n, named := range map[int]int{10: 10, 11: 5} {
+		m := newEmptyMail(t)
+		m.results(t, n)
+		m.others(t, 30, outbox.Outcome)
+		message := m.advance(t, outbox.Bounds{Merge: 10, Waiting: 20}, nil, chat(1))[0].Message
+		if message.Count != n || len(message.Items) != named {
+			t.Errorf("of %d results it names %d of %d", n, len(message.Items), message.Count)
+		}
+	}
+}
+
+// TestWhatExcessIsTold: of a message that stands for ten the request was about all, or only about the first.
+func TestWhatExcessIsTold(t *testing.T) {
+	t.Parallel()
+	b := outbox.Bounds{Merge: 4, Waiting: 20}
+	for name, tc := range map[string]struct {
+		class outbox.Class // empty: sent
+		told  int
+		rows  []string
+		next  int // how many the next message stands for
+	}{
+		"all":                    {"", 10, []string{"planned 20", "sent 10"}, 4},
+		"all, by default":        {"", 0, []string{"planned 20", "sent 10"}, 4},
+		"only the first":         {"", 1, []string{"planned 29", "sent 1"}, 9},
+		"slow down":              {outbox.RateLimited, 0, []string{"planned 30"}, 10},
+		"refused":                {outbox.Rejected, 0, []string{"dead 1", "planned 29"}, 9},
+		"the first is refused":   {outbox.Rejected, 1, []string{"dead 1", "planned 29"}, 9},
+		"perhaps":                {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
+		"perhaps only the first": {outbox.Ambiguous, 1, []string{"planned 29", "sending 1"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			m.results(t, 30)
+			message := m.advance(t, b, nil, chat(1))[0].Message
+			r := sentAs(*message, 71)
+			if tc.class != "" {
+				r = failed(*message, tc.class)
+				r.Pause = 0
+			}
+			r.Told = tc.told
+			for range 2 {
+				m.finish(t, r)
+				rows := values[string](t, m.pool, `SELECT state || ' ' || count(*) FROM outbox GROUP BY state ORDER BY state`)
+				if diff := cmp.Diff(tc.rows, rows); diff != "" {
+					t.Errorf("rows (-want +got):\n%s", diff)
+				}
+			}
+			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
+			if next := m.advance(t, b, nil, chat(1))[0].Message; next == nil || next.Count != tc.next || len(next.Items) != min(next.Count, max(4, min(next.Count, 5))) {
+				t.Errorf("next is %+v", next)
+			}
+		})
+	}
+}
+
+// TestManyTooLate has more pass their deadline than are looked at in one go: none of them is sent, and the lane comes again
+// until all of them have ended.
+func TestManyTooLate(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) SELECT 1, 'late', '{}', now() FROM generate_series(1, 350)`)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'last', '{}', now() + interval '1 hour')`)
+	b := outbox.Bounds{Merge: 64, Waiting: 99}
+	var got []string
+	for range 9 {
+		turn := m.advance(t, b, nil, chat(1))[0]
+		switch {
+		case turn.Message != nil:
+			got = append(got, fmt.Sprint(turn.Message.Row.Kind, " expired ", turn.Expired))
+			m.finish(t, sentAs(*turn.Message, 7))
+		case turn.Wait > 0:
+			got = append(got, fmt.Sprint("wait ", turn.Wait, " expired ", turn.Expired))
+		}
+	}
+	want := []string{"a expired 98", "c expired 99", "wait 1ms expired 100", "last expired 53"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m.mustWait(t, 2)
+}
+
+// TestLateAfterWhatMayWait: what has come too late, but stands after what is looked at, ends when its turn comes.
+func TestLateAfterWhatMayWait(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.others(t, 6, outbox.Outcome)
+	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id = 5`)
+	b := outbox.Bounds{Merge: 10, Waiting: 2}
+	for _, want := range []struct {
+		ids     []int64
+		expired int
+	}{{[]int64{1, 2, 3, 4}, 0}, {[]int64{6}, 1}} {
+		turn := m.advance(t, b, nil, chat(1))[0]
+		if diff := cmp.Diff(want.ids, ids(turn.Message)); diff != "" || turn.Expired != want.expired {
+			t.Fatalf("%d have ended (-want +got):\n%s", turn.Expired, diff)
+		}
+		m.finish(t, sentAs(*turn.Message, 7))
+	}
+}
+
+// TestKeyOfTheLate: what has ended is not superseded.
+func TestKeyOfTheLate(t *testing.T) {
+	t.Parallel()
+	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
+	m := newEmptyMail(t)
+	exec(t, m.pool, board)
+	if turn := m.turn(t, chat(1)); turn.Expired != 1 {
+		t.Errorf("%d have ended", turn.Expired)
+	}
+	exec(t, m.pool, board)
+	exec(t, m.pool, `UPDATE chats SET parked_at = now()`)
+	purge(t, m.pool, 1)
+	exec(t, m.pool, board)
+	m.mustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
+}
+
+// TestMovedMeanwhile: what passes to another chat while it is taken waits there.
+func TestMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	move := begin(t, m.pool)
+	if _, err := move.Exec(t.Context(), `UPDATE outbox SET chat_id = 2, thread_id = NULL WHERE id = 1`); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan []outbox.Turn, 1)
+	failed := start(func() error {
+		turns, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds)
+		taken <- turns
+		return err
+	})
+	await(t, m.pool, blocked)
+	if err := move.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, failed); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]outbox.Turn{{Lane: chat(1)}}, receive(t, taken)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m.mustTake(t, 2, 1, 2, 4)
+	m.mustTake(t, 1, 3)
+}

@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+)
+
+// justTaken joins each lane l with its first row o, if that was taken in this transaction.
+const justTaken = `
+		FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
+		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o
+		`
+
+const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
+
+// queueEdits finds the messages that are to be edited: of those that tell of the match, the newest that was sent to the
+// chat under the id that it has now. What else such a message tells is told again; when that is not known any more,
+// there is nothing that could be edited.
+func queueEdits(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.Turn) {
+	const sql = `
+		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.told, coalesce(i.found, 0),
+		       ` + itemColumns + justTaken + `
+		JOIN chats c ON c.id = l.chat_id
+		CROSS JOIN LATERAL (
+		    SELECT * FROM match_messages WHERE match_id = o.match_id AND telegram_chat_id = c.telegram_chat_id
+		    ORDER BY telegram_message_id DESC LIMIT 1) AS mm
+		LEFT JOIN outbox told ON told.id = mm.outbox_id AND told.telegram_message_id = mm.telegram_message_id
+		LEFT JOIN LATERAL (
+		    SELECT told.*, 1 AS found WHERE told.batch IS NULL
+		    UNION ALL
+		    SELECT i.*, count(*) OVER () FROM outbox i
+		    WHERE i.batch = told.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON NOT i.unnamed
+		WHERE o.action = 'edit' AND ` + wasTaken + `
+		ORDER BY l.n, i.id`
+	batch.Queue(sql, chats, toasts).Query(func(rows pgx.Rows) error {
+		var n, told, found int
+		var target int64
+		var known string
+		var i outbox.Item
+		fields := append([]any{&n, &target, &known, &told, &found}, itemFields(&i)...)
+		_, err := pgx.ForEachRow(rows, fields, func() error {
+			m := turns[n-1].Message
+			if m == nil || told > 1 && found != told {
+				return nil
+			}
+			if m.Target == 0 {
+				m.Target, m.Known, m.Count, m.Items = target, known, told, nil
+			}
+			if i.ID == 0 { // what it was told by is not kept any more
+				i = m.Row
+			}
+			m.Items = append(m.Items, i)
+			return nil
+		})
+		return err
+	})
+}
+
+// queueObjects finds the messages that exist once.
+func queueObjects(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.Turn) {
+	const sql = `
+		SELECT l.n, m.telegram_message_id, m.fingerprint` + justTaken + `
+		CROSS JOIN LATERAL (SELECT * FROM ensured_messages WHERE chat_id = o.chat_id AND object = o.object LIMIT 1) AS m
+		WHERE o.action = 'ensure' AND ` + wasTaken
+	batch.Queue(sql, chats, toasts).Query(func(rows pgx.Rows) error {
+		var n int
+		var target int64
+		var known string
+		_, err := pgx.ForEachRow(rows, []any{&n, &target, &known}, func() error {
+			if m := turns[n-1].Message; m != nil {
+				m.Target, m.Known = target, known
+			}
+			return nil
+		})
+		return err
+	})
+}

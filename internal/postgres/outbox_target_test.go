@@ -1,0 +1,198 @@
+package postgres_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+)
+
+// edit adds the edit of a match's card.
+func (m mail) edit(t *testing.T, match int) {
+	t.Helper()
+	exec(t, m.pool, `
+		UPDATE outbox SET payload = '{"undone": true}'
+		WHERE id IN (SELECT outbox_id FROM match_messages WHERE match_id = $1)`, match)
+	exec(t, m.pool, `
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
+}
+
+// says returns what a message tells: the notices and their payloads, and of how many.
+func says(m *outbox.Message) string {
+	var all []string
+	for _, i := range m.Items {
+		all = append(all, fmt.Sprint(i.ID, string(i.Payload)))
+	}
+	return fmt.Sprint(strings.Join(all, " "), " of ", m.Count)
+}
+
+// TestEditOfSeveral: a message that tells several is edited as a whole.
+func TestEditOfSeveral(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		sql   string
+		match int
+		want  string
+	}{
+		"all are there": {"", 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
+		"others have changed": {
+			`UPDATE outbox SET payload = '{"n": 9}' WHERE id IN (1, 2, 3) AND action = 'send'`, 4, `71: 1{"n": 9} 2{"n": 9} 3{"n": 9} 4{"undone": true} of 4`,
+		},
+		"one was purged":  {`DELETE FROM outbox WHERE id = 2`, 3, `0: 7{"undone": true} of 1`},
+		"all were purged": {`DELETE FROM outbox WHERE id < 7`, 3, `0: 7{"undone": true} of 1`},
+		"told elsewhere":  {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true} of 1`},
+		"told earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
+		"told alone":      {`UPDATE match_messages SET told = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
+		"told alone, and purged": {
+			`UPDATE match_messages SET told = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true} of 1`,
+		},
+		"never told": {``, 9, `0: 7{"undone": true} of 1`},
+		"in two messages": {
+			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET told = 3`, 1, `71: 1{"undone": true} 2{} 3{} of 3`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, message := several(t)
+			exec(t, m.pool, `UPDATE outbox SET addressee = 'Bob' WHERE id = 2`)
+			r := sentAs(message, 71)
+			r.Told = 4
+			m.finish(t, r)
+			exec(t, m.pool, `UPDATE outbox SET state = 'expired', finished_at = now() WHERE id = 5`)
+			exec(t, m.pool, `SELECT nextval('outbox_id_seq')`)
+			m.edit(t, tc.match)
+			exec(t, m.pool, tc.sql)
+			for range 2 { // and once more after a crash
+				edit := m.take(t, 1)
+				if edit == nil || edit.Action != outbox.Edit || edit.Row.ID != 7 {
+					t.Fatalf("took %+v", edit)
+				}
+				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", says(edit))); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if len(edit.Items) == 4 && (edit.Known != "print 71" || edit.Items[1].Addressee != "Bob") {
+					t.Errorf("it is %+v", edit)
+				}
+			}
+		})
+	}
+}
+
+// TestEditedAsAWhole: what such a message says from then on holds for all matches that it tells.
+func TestEditedAsAWhole(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	m.finish(t, sentAs(message, 71))
+	for _, match := range []int{3, 1} {
+		m.edit(t, match)
+		edit := m.take(t, 1)
+		want := "print 71"
+		if match == 1 {
+			want = "edit 3"
+		}
+		if edit.Known != want {
+			t.Errorf("it is known to say %q, want %q", edit.Known, want)
+		}
+		m.finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
+	}
+	got := values[string](t, m.pool, `SELECT match_id || ' ' || fingerprint FROM match_messages ORDER BY 1`)
+	if diff := cmp.Diff([]string{"1 edit 1", "3 edit 1", "4 edit 1"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m.mustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
+}
+
+// TestEditFails: what comes of an edit concerns its own row, whatever else the message tells.
+func TestEditFails(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[outbox.Class]string{
+		outbox.Rejected: "6 edit dead", outbox.Pointless: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
+	} {
+		m, message := several(t)
+		m.finish(t, sentAs(message, 71))
+		m.edit(t, 3)
+		r := failed(*m.take(t, 1), class)
+		r.Told = 2
+		m.finish(t, r)
+		m.mustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
+		if got := value[int](t, m.pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
+			t.Errorf("%s: %d messages say what they said", class, got)
+		}
+	}
+}
+
+// TestEditOfTheExcess: of a message that stands for many, those that it names can be edited.
+func TestEditOfTheExcess(t *testing.T) {
+	t.Parallel()
+	m, message := several(t)
+	m.finish(t, sentAs(message, 71))
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) SELECT 1, 'match_recorded', '{}', n FROM generate_series(2, 9) n`)
+	excess := m.advance(t, outbox.Bounds{Merge: 1, Waiting: 2}, nil, chat(1))[0].Message
+	if excess.Count != 6 || len(excess.Items) != 5 {
+		t.Fatalf("took %+v", excess)
+	}
+	m.finish(t, sentAs(*excess, 72))
+	m.finish(t, sentAs(m.mustTake(t, 1, 12, 13), 73))
+	for _, tc := range []struct {
+		match int
+		want  string
+	}{{6, `72: 6{} 7{} 8{} 9{} 10{"undone": true} of 6`}, {7, `0: 15{"undone": true} of 1`}} {
+		m.edit(t, tc.match)
+		edit := m.take(t, 1)
+		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", says(edit))); diff != "" {
+			t.Errorf("match %d (-want +got):\n%s", tc.match, diff)
+		}
+		m.finish(t, failed(*edit, outbox.Pointless))
+	}
+}
+
+// TestEnsure: what exists once is known by its message, and by what it says.
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	ensure := func(object string) outbox.Message {
+		t.Helper()
+		exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
+		message := m.take(t, 1)
+		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 || message.Count != 1 {
+			t.Fatalf("took %+v", message)
+		}
+		return *message
+	}
+	known := func(m outbox.Message) string { return fmt.Sprint(m.Target, " ", m.Known) }
+	first := ensure("board")
+	if got := known(first); got != "0 " {
+		t.Errorf("of a new one it is known: %q", got)
+	}
+	m.finish(t, sentAs(first, 71))
+	m.finish(t, sentAs(ensure("other"), 81))
+	again := ensure("board")
+	if got := known(again); got != "71 print 71" {
+		t.Errorf("it is known: %q", got)
+	}
+	if got := known(*m.take(t, 1)); got != "71 print 71" {
+		t.Errorf("after a crash it is known: %q", got)
+	}
+	r := failed(*m.take(t, 1), outbox.Unreachable)
+	r.Pause = 0
+	m.finish(t, r)
+	m.finish(t, sentAs(*m.take(t, 1), 0)) // sent, but nobody knows as what
+	next := ensure("board")
+	if got := known(next); got != "71 print 71" {
+		t.Errorf("still it is known: %q", got)
+	}
+	m.finish(t, sentAs(next, 72))
+	last := ensure("board")
+	exec(t, m.pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // while the request is under way
+	m.finish(t, sentAs(last, 99))
+	got := values[string](t, m.pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
+	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 5 {
+		t.Errorf("%d are sent", n)
+	}
+}

@@ -1,0 +1,155 @@
+package ranking_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// TestMoveAtOnce has instances hear of a move at the same time, while others record, join, undo, ask and merge players
+// in both chats.
+func TestMoveAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	instances := []*ranking.Service{g.Service, g.another(t)}
+	for round := range 12 {
+		older := ranking.ExternalChatID(-1000 * (round + 1))
+		u := newUpgrade(g, older)
+		if round%4 != 0 { // every now and then the chats are made meanwhile
+			u.report(t, u.older, alice, bob)
+		}
+		if round%3 != 0 {
+			u.report(t, u.newer, bob, carol)
+		}
+		ghost := ranking.Person{Username: fmt.Sprintf("ghost%d", round)}
+		seen := ranking.Person{ID: ranking.UserID(1000 + round), Username: ghost.Username, Name: "Ghost"}
+		var work errgroup.Group
+		for i, service := range instances {
+			for c, chat := range []ranking.Chat{u.older, u.newer} {
+				origin := func(n int) ranking.Origin {
+					sender := four[(n+c)%4]
+					return ranking.Origin{
+						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender, SentAt: time.Now(),
+					}
+				}
+				work.Go(func() error {
+					for n := range 8 {
+						o, err := origin(n), error(nil)
+						switch n % 4 {
+						case 0:
+							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, ghost, 3, 1))
+						case 1:
+							err = service.Join(t.Context(), o)
+						case 2:
+							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, n%2))
+						case 3:
+							err = service.UndoMatch(t.Context(), o, ranking.TakeBack{IsAdmin: admin})
+						}
+						if err != nil {
+							return fmt.Errorf("instance %d, command %d in %s: %w", i, n, chat.Title, err)
+						}
+					}
+					return nil
+				})
+				work.Go(func() error { return service.MoveChat(t.Context(), u.older.ID, u.newer.ID) })
+			}
+		}
+		if err := work.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		u.move(t)
+		if got := u.chats(t); len(got) != 1 {
+			t.Errorf("there are the chats %v", got)
+		}
+		if n := g.count(t, fmt.Sprintf(`handled_commands WHERE key LIKE 'm:%d:____' OR key LIKE 'm:%d:____'`, u.older.ID, u.newer.ID)); n != 32 {
+			t.Errorf("%d of 32 commands are handled", n)
+		}
+	}
+	if n := g.count(t, `outbox WHERE payload->>'code' = 'inconsistent'`); n > 0 {
+		t.Errorf("%d commands have met what contradicts itself", n)
+	}
+	if n := g.count(t, `chats`); n != 12 {
+		t.Errorf("there are %d chats", n)
+	}
+	verifyClean(t, g.store)
+}
+
+// justBefore is a store that has something done just before it takes a group for the first time.
+type justBefore struct {
+	ranking.Store
+	once atomic.Bool
+	do   func()
+}
+
+func (j *justBefore) Exclusively(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+	if j.once.CompareAndSwap(false, true) {
+		j.do()
+	}
+	return j.Store.Exclusively(ctx, chat, fn)
+}
+
+// TestMoveDuringUndo: a match that gets another number while somebody undoes it is the one that is undone.
+func TestMoveDuringUndo(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.older, alice, bob)
+	u.report(t, u.newer, bob, carol)
+	store := &justBefore{Store: g.store, do: func() { u.move(t) }}
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.TakeBack{IsAdmin: nobodyIsAdmin}); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`); len(got) != 1 || got[0] != "2" {
+		t.Errorf("the matches %v are undone", got)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestButtonsAfterMove: below a card that was sent before the move there is the number that the match had then.
+func TestButtonsAfterMove(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.older, alice, bob)
+	u.report(t, u.older, alice, bob)
+	u.report(t, u.newer, alice, bob)
+	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES
+		($1, 71, 1), ($2, 71, 3), ($2, 72, 2)`, u.older.ID, u.newer.ID)
+	u.move(t)
+	for _, tc := range []struct {
+		chat   ranking.Chat
+		below  int64
+		number int
+		undone int
+	}{
+		{u.newer, 71, 1, 3}, // which has become #3
+		{u.newer, 70, 1, 1}, // nobody knows what that told
+		{u.older, 71, 1, 1},
+		{u.newer, 72, 2, 2},
+	} {
+		o := u.from(tc.chat, alice)
+		o.Button = o.Key
+		back := ranking.TakeBack{Match: ranking.MatchRef{Number: tc.number, Below: tc.below}, IsAdmin: nobodyIsAdmin}
+		if err := g.UndoMatch(t.Context(), o, back); err != nil {
+			t.Fatal(err)
+		}
+		got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`)
+		if want := fmt.Sprint(tc.undone); len(got) != 1 || got[0] != want {
+			t.Errorf("#%d below message %d undoes %v, want %s", tc.number, tc.below, got, want)
+		}
+		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL`)
+		for _, ladder := range rows[struct{ ID ranking.LadderID }](t, g, `SELECT id FROM ladders`) {
+			if _, err := ranking.Repair(t.Context(), g.store, u.newer.ID, ladder.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

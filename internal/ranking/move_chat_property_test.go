@@ -1,0 +1,113 @@
+package ranking_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"elobot/internal/ranking"
+)
+
+// TestAnyMove plays any sequence of commands in two groups of the same people, which turn out to be one at some moment,
+// and goes on there, with what comes late from the older one too.
+func TestAnyMove(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	var societies atomic.Int64
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newSociety(t, rt, g, societies.Add(1))
+		older, newer := s.found(), s.found()
+		both := []*course{older, newer}
+		if rapid.Bool().Draw(rt, "the other way round") { // the chat with the new id may be known sooner
+			older, newer = newer, older
+		}
+		inEither := func(do func(*course, *rapid.T)) func(*rapid.T) {
+			return func(rt *rapid.T) { do(both[rapid.IntRange(0, len(both)-1).Draw(rt, "group")], rt) }
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"": func(*rapid.T) {
+				for _, c := range s.courses {
+					c.compare()
+				}
+			},
+			"record": inEither((*course).recordAny), "undo": inEither((*course).undoAny), "fix": inEither((*course).fixAny),
+			"show up": inEither((*course).showUp), "rules": inEither((*course).changeRules),
+			"move": func(*rapid.T) {
+				older.becomes(newer)
+				newer, both, s.courses = older, []*course{older}, []*course{older}
+			},
+		})
+		for _, c := range s.courses {
+			c.compareHistory()
+		}
+	})
+	verifyClean(t, g.store)
+}
+
+// becomes has the group turn out to be the newer one; or if it has done so before, it is said once more.
+func (c *course) becomes(newer *course) {
+	from := c.chat
+	if c == newer {
+		from = c.earlier
+	}
+	if err := c.MoveChat(c.t.Context(), from, newer.chat); err != nil {
+		c.rt.Fatal(err)
+	}
+	if c == newer {
+		return
+	}
+	first := len(c.matches) + 1
+	c.matches = append(c.matches, newer.matches...)
+	for e, entry := range newer.entered {
+		if _, there := c.entered[e]; !there {
+			c.entered[e] = entry
+		}
+	}
+	c.earlier, c.chat, c.commands = from, newer.chat, max(c.commands, newer.commands)
+	c.compareCards(first)
+}
+
+// compareCards checks that the cards of the matches from this number on, none of which has been sent, say what the history
+// says. That of an undone match says what it said before.
+func (c *course) compareCards(first int) {
+	type told struct {
+		Number int
+		After  []int
+	}
+	var want []told
+	stored := rows[told](c.t, c.game, `
+		SELECT m.number, ARRAY(SELECT h.elo_after FROM elo_history h WHERE h.match_id = m.id AND h.superseded_at IS NULL ORDER BY 1)
+		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1 AND m.number >= $2 ORDER BY m.number`, c.chat, first)
+	for _, m := range stored {
+		card := c.card(m.Number)
+		t := told{Number: card.Number}
+		for _, side := range card.Sides {
+			for _, p := range side.Players {
+				if !card.Undone {
+					t.After = append(t.After, p.After)
+				}
+			}
+		}
+		slices.Sort(t.After)
+		want = append(want, t)
+	}
+	if diff := cmp.Diff(want, stored, cmpopts.EquateEmpty()); diff != "" {
+		c.rt.Fatalf("the cards differ from the history (-card +history):\n%s", diff)
+	}
+}
+
+// card is what the group was, or will be, told of a match.
+func (c *course) card(number int) ranking.MatchRecorded {
+	payloads := texts(c.t, c.game, `
+		SELECT o.payload::text FROM outbox o JOIN matches m ON m.id = o.match_id JOIN groups g ON g.id = m.group_id
+		JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1 AND m.number = $2`, c.chat, number)
+	if len(payloads) != 1 {
+		c.rt.Fatalf("match %d has the cards %v", number, payloads)
+	}
+	return decode[ranking.MatchRecorded](c.t, []byte(payloads[0])).(ranking.MatchRecorded)
+}

@@ -1,0 +1,491 @@
+package ranking_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// upgrade is a group that becomes a supergroup, and what must be true of it.
+type upgrade struct {
+	*game
+	older, newer ranking.Chat
+	messages     map[ranking.ExternalChatID]int
+	before       []bout // what the older chat has reported, and after the move both
+	since        []bout // what the newer chat has reported before the move
+	moved        bool
+}
+
+func newUpgrade(g *game, older ranking.ExternalChatID) *upgrade {
+	return &upgrade{
+		game:     g,
+		older:    ranking.Chat{ID: older, Kind: ranking.Group, Title: "Old title"},
+		newer:    ranking.Chat{ID: older - 1_000_000, Kind: ranking.Supergroup, Title: "New title"},
+		messages: make(map[ranking.ExternalChatID]int),
+	}
+}
+
+// from is the origin of the next message of somebody in a chat.
+func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin {
+	u.messages[chat.ID]++
+	n := u.messages[chat.ID]
+	return ranking.Origin{
+		Key: fmt.Sprintf("m:%d:%d", chat.ID, n), Chat: chat, Sender: &sender, SentAt: time.Unix(1_700_000_000, 0),
+		ReplyTo: int64(100 + n), Thread: 8,
+	}
+}
+
+// report has the first of two report in a chat that they have beaten the second.
+func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.Person) {
+	t.Helper()
+	if err := u.RecordMatch(t.Context(), u.from(chat, winner), singles(winner, loser, 3, 1)); err != nil {
+		t.Fatal(err)
+	}
+	list := &u.before
+	if chat.ID == u.newer.ID && !u.moved {
+		list = &u.since
+	}
+	*list = append(*list, bout{[]string{winner.Name}, []string{loser.Name}, 3, 1})
+}
+
+// move says that the older chat is the newer one.
+func (u *upgrade) move(t *testing.T) {
+	t.Helper()
+	if err := u.MoveChat(t.Context(), u.older.ID, u.newer.ID); err != nil {
+		t.Fatal(err)
+	}
+	if !u.moved {
+		u.moved = true
+		u.before = append(u.before, u.since...)
+	}
+}
+
+// chats are those that either id stands for, and their earlier ids.
+func (u *upgrade) chats(t *testing.T) []string {
+	t.Helper()
+	return texts(t, u.game, `
+		SELECT c.id || ' ' || c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' ||
+		       ARRAY(SELECT telegram_chat_id FROM chat_aliases WHERE chat_id = c.id ORDER BY 1)::text
+		FROM chats c WHERE c.telegram_chat_id IN ($1, $2)
+		   OR c.id IN (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id IN ($1, $2))`, u.older.ID, u.newer.ID)
+}
+
+// mustBeOne checks that both ids are those of this chat, and that its only ladder has all matches, in the right order,
+// and the ratings of a plain Elo.
+func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
+	t.Helper()
+	want := fmt.Sprintf("%d %d supergroup %s {%d}", chat, u.newer.ID, u.newer.Title, u.older.ID)
+	if diff := cmp.Diff([]string{want}, u.chats(t)); diff != "" {
+		t.Errorf("the chats (-want +got):\n%s", diff)
+	}
+	type number struct {
+		Number        int
+		Winner, Loser string
+	}
+	var numbers []number
+	for i, b := range u.before {
+		numbers = append(numbers, number{i + 1, b.A[0], b.B[0]})
+	}
+	stored := rows[number](t, u.game, `
+		SELECT m.number, a.display_name, b.display_name FROM matches m
+		JOIN groups g ON g.id = m.group_id
+		JOIN match_players pa ON pa.match_id = m.id AND pa.side = 1 JOIN players a ON a.id = pa.player_id
+		JOIN match_players pb ON pb.match_id = m.id AND pb.side = 2 JOIN players b ON b.id = pb.player_id
+		WHERE g.chat_id = $1 ORDER BY m.number`, chat)
+	if diff := cmp.Diff(numbers, stored); diff != "" {
+		t.Errorf("the matches (-want +got):\n%s", diff)
+	}
+	got := make(map[string]tally)
+	type row struct {
+		Name string
+		tally
+	}
+	for _, r := range rows[row](t, u.game, `
+		SELECT s.name, s.elo, s.played, s.won, s.drawn, s.lost
+		FROM group_players s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id
+		WHERE g.chat_id = $1 AND s.played > 0`, chat) {
+		got[r.Name] = r.tally
+	}
+	if diff := cmp.Diff(reckon(u.before), got); diff != "" {
+		t.Errorf("the ranking (-plain Elo +stored):\n%s", diff)
+	}
+}
+
+func texts(t *testing.T, g *game, sql string, args ...any) []string {
+	t.Helper()
+	type text struct{ Text string }
+	var all []string
+	for _, r := range rows[text](t, g, sql, args...) {
+		all = append(all, r.Text)
+	}
+	return all
+}
+
+// chatID is the store's id of the chat with an id of the messenger.
+func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.ChatID) {
+	t.Helper()
+	if err := g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// orders returns all orders of the words of a sentence.
+func orders(words []string) [][]string {
+	if len(words) == 0 {
+		return [][]string{nil}
+	}
+	var all [][]string
+	for i, first := range words {
+		if slices.Index(words, first) < i {
+			continue // the same word again
+		}
+		for _, others := range orders(slices.Concat(words[:i], words[i+1:])) {
+			all = append(all, slices.Concat([]string{first}, others))
+		}
+	}
+	return all
+}
+
+// TestMoveInAnyOrder has what tells of a move come in any order: the message in the old chat, that in the new one and the
+// refusal of something that was sent, which are all the same to the service, together with commands in the new chat and a
+// late one from the old chat. After each of them comes one that was handled long before.
+func TestMoveInAnyOrder(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	group := ranking.ExternalChatID(0)
+	for _, newChat := range []string{"unknown", "empty", "with matches"} {
+		for _, order := range orders([]string{"move", "move", "move", "new", "late"}) {
+			group -= 1000
+			u := newUpgrade(g, group)
+			u.report(t, u.older, alice, bob)
+			u.report(t, u.older, carol, alice)
+			chat, told := g.chatID(t, u.older.ID), 0
+			for _, step := range order {
+				if step == "move" && !u.moved && len(u.since) > 0 {
+					told++
+				}
+				u.step(t, step, newChat)
+				again := u.from(u.older, alice)
+				again.Key = fmt.Sprintf("m:%d:1", u.older.ID)
+				if err := u.RecordMatch(t.Context(), again, singles(alice, bob, 3, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u.report(t, u.newer, carol, zoe)
+			u.mustBeOne(t, chat)
+			if got := u.told(t, chat); len(got) != told {
+				t.Errorf("told %+v, want %d", got, told)
+			}
+			if t.Failed() {
+				t.Fatalf("the new chat is %s, and what comes is %v", newChat, order)
+			}
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// step is something that comes.
+func (u *upgrade) step(t *testing.T, what, newChat string) {
+	t.Helper()
+	switch {
+	case what == "move":
+		u.move(t)
+	case what == "late":
+		u.report(t, u.older, alice, zoe)
+	case newChat == "empty":
+		if err := u.Join(t.Context(), u.from(u.newer, zoe)); err != nil {
+			t.Fatal(err)
+		}
+	case newChat == "with matches":
+		u.report(t, u.newer, bob, carol)
+		u.report(t, u.newer, zoe, bob)
+	}
+}
+
+// told returns what a chat is told of groups that have become one.
+func (g *game) told(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
+	t.Helper()
+	var all []ranking.GroupsJoined
+	for _, payload := range texts(t, g, `
+		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_joined' ORDER BY id`, chat) {
+		all = append(all, decode[ranking.GroupsJoined](t, []byte(payload)).(ranking.GroupsJoined))
+	}
+	return all
+}
+
+// TestMoveAgain: the second time, and of chats that nobody knows, nothing changes.
+func TestMoveAgain(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string][]int{"nobody": nil, "the old one": {0}, "the new one": {1}, "both": {0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			u := newUpgrade(g, -1000)
+			for _, i := range known {
+				u.report(t, []ranking.Chat{u.older, u.newer}[i], alice, bob)
+			}
+			u.move(t)
+			once := g.everything(t)
+			if len(known) == 0 && strings.TrimSpace(once) != "" {
+				t.Errorf("there is something:\n%s", once)
+			}
+			for range 2 {
+				u.move(t)
+				if err := g.MoveChat(t.Context(), u.newer.ID, u.newer.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(once, g.everything(t)); diff != "" {
+				t.Errorf("the second time something changes (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+// everything is all that is stored.
+func (g *game) everything(t *testing.T) string {
+	t.Helper()
+	var all []string
+	for _, table := range texts(t, g, `
+		SELECT relname::text FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations' ORDER BY 1`) {
+		all = append(all, texts(t, g, fmt.Sprintf(`SELECT '%s ' || r::text FROM %[1]s r ORDER BY 1`, table))...)
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestMoveOfAnUnknownChat: when nobody knows the old chat, what comes late from there finds the new one all the same.
+func TestMoveOfAnUnknownChat(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.newer, alice, bob)
+	chat := g.chatID(t, u.newer.ID)
+	u.move(t)
+	u.report(t, u.older, bob, carol)
+	u.mustBeOne(t, chat)
+	if got := u.told(t, chat); len(got) > 0 {
+		t.Errorf("told %+v", got)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestMoveOfAnEmptyGroup: matches that come to a group without any are what they were.
+func TestMoveOfAnEmptyGroup(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.newer, alice, bob)
+	u.report(t, u.newer, bob, carol)
+	if err := g.Join(t.Context(), u.from(u.older, carol)); err != nil {
+		t.Fatal(err)
+	}
+	chat := g.chatID(t, u.older.ID)
+	u.move(t)
+	u.mustBeOne(t, chat)
+	if got := u.told(t, chat); len(got) > 0 {
+		t.Errorf("told %+v", got)
+	}
+	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n != 0 {
+		t.Errorf("%d entries of the history are superseded", n)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestMoveTwice has a chat move on, with the news of it in any order, and with what comes from each of its ids.
+func TestMoveTwice(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	group := ranking.ExternalChatID(0)
+	for _, lastChat := range []string{"unknown", "with matches"} {
+		for _, order := range orders([]string{"first", "second", "between"}) {
+			group -= 1000
+			u := newUpgrade(g, group)
+			between := ranking.Chat{ID: u.older.ID - 500_000, Kind: ranking.Supergroup, Title: "Title between"}
+			u.report(t, u.older, alice, bob)
+			chat := g.chatID(t, u.older.ID)
+			if lastChat == "with matches" {
+				u.report(t, u.newer, bob, carol)
+			}
+			for range 2 { // the second time whatever has come too early
+				for _, step := range order {
+					var err error
+					switch step {
+					case "first":
+						err = g.MoveChat(t.Context(), u.older.ID, between.ID)
+					case "second":
+						err = g.MoveChat(t.Context(), between.ID, u.newer.ID)
+					case "between":
+						err = g.Answer(t.Context(), u.from(between, zoe), ranking.Refusal{})
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			u.moved, u.before = true, append(u.before, u.since...)
+			for _, chat := range []ranking.Chat{u.older, between, u.newer} {
+				u.report(t, chat, carol, alice)
+			}
+			want := []string{fmt.Sprintf("%d %d supergroup New title {%d,%d}", chat, u.newer.ID, between.ID, u.older.ID)}
+			if diff := cmp.Diff(want, u.chats(t)); diff != "" {
+				t.Fatalf("the chats (-want +got):\n%s", diff)
+			}
+			g.exec(t, `DELETE FROM chat_aliases WHERE telegram_chat_id = $1`, between.ID)
+			u.mustBeOne(t, chat)
+			if t.Failed() {
+				t.Fatalf("the last chat is %s, and what comes is %v", lastChat, order)
+			}
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// TestLateCommand: what comes from the old id once the chat has moved is one of the chat's commands. It answers no message,
+// because there is another one by now with that id, and it says nothing of what the chat is like.
+func TestLateCommand(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.older, alice, bob)
+	u.move(t)
+	u.report(t, u.newer, alice, bob)
+	type row struct {
+		Kind          string
+		Reply, Thread int64
+	}
+	last := func() row {
+		return rows[row](t, g, `
+			SELECT kind, coalesce(reply_to, 0), coalesce(thread_id, 0) FROM outbox ORDER BY id DESC LIMIT 1`)[0]
+	}
+	if got, want := last(), (row{ranking.KindMatchRecorded, 101, 8}); got != want {
+		t.Errorf("a command is answered with %+v, want %+v", got, want)
+	}
+	for name, command := range map[string]func(ranking.Origin) error{
+		ranking.KindMatchUndone: func(o ranking.Origin) error { return g.UndoMatch(t.Context(), o, number(1)) },
+		ranking.KindJoined:      func(o ranking.Origin) error { return g.Join(t.Context(), o) },
+		ranking.KindRankingPage: func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
+		ranking.KindMatchRecorded: func(o ranking.Origin) error {
+			return g.RecordMatch(t.Context(), o, singles(zoe, carol, 3, 1))
+		},
+	} {
+		if err := command(u.from(u.older, alice)); err != nil {
+			t.Fatal(err)
+		}
+		if name == ranking.KindMatchUndone { // behind which its card stands
+			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
+		}
+		if got, want := last(), (row{name, 0, 0}); got != want {
+			t.Errorf("a late command is answered with %+v, want %+v", got, want)
+		}
+	}
+	want := []string{fmt.Sprintf("1 %d supergroup New title {%d}", u.newer.ID, u.older.ID)}
+	if diff := cmp.Diff(want, u.chats(t)); diff != "" {
+		t.Errorf("the chats (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestMoveRetellsCards: a card that waits says what its match is now; one that was told stays as it is.
+func TestMoveRetellsCards(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	u := newUpgrade(g, -1000)
+	u.report(t, u.older, alice, bob) // 1516, 1484
+	u.report(t, u.older, alice, bob) // 1531, 1469
+	bobby := ranking.Person{ID: 77, Name: "Bob"}
+	for _, report := range []ranking.Report{
+		singles(zoe, alice, 3, 1), // told
+		singles(bob, alice, 1, 3),
+		singles(carol, zoe, 2, 3), // to be corrected
+		singles(alice, zoe, 3, 1), // to be undone
+		singles(bobby, bob, 3, 1), // being told
+		{
+			A: []ranking.Person{zoe, carol}, B: []ranking.Person{alice, bob},
+			Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}},
+		},
+	} {
+		if err := g.RecordMatch(t.Context(), u.from(u.newer, carol), report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := func(n int) ranking.TakeBack {
+		return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+	}
+	if err := g.FixMatch(t.Context(), u.from(u.newer, zoe), back(3), []ranking.Score{{A: 1, B: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.UndoMatch(t.Context(), u.from(u.newer, zoe), back(4)); err != nil {
+		t.Fatal(err)
+	}
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE match_id = 3`)
+	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE match_id = 7`)
+	type row struct {
+		Match   int
+		Payload []byte
+	}
+	cards := func() map[int]ranking.MatchRecorded {
+		all := make(map[int]ranking.MatchRecorded)
+		for _, r := range rows[row](t, g, `SELECT match_id, payload FROM outbox WHERE kind = 'match_recorded' ORDER BY id`) {
+			all[r.Match] = decode[ranking.MatchRecorded](t, r.Payload).(ranking.MatchRecorded)
+		}
+		return all
+	}
+	before := cards()
+	if got := before[4].NewPlayers; len(got) != 1 || got[0].Name != "Bob" {
+		t.Fatalf("new in #2: %v", got)
+	}
+	u.move(t)
+	after := cards()
+	for match := range 3 { // of the older group, and the one that was told
+		if diff := cmp.Diff(before[match+1], after[match+1]); diff != "" {
+			t.Errorf("the card of match %d (-before +after):\n%s", match+1, diff)
+		}
+	}
+	side := func(score int, all ...ranking.RatingChange) ranking.Side {
+		return ranking.Side{Score: score, Players: all}
+	}
+	bob, otherBob := ranking.Name{Name: "Bob", Mark: "bob"}, ranking.Name{Name: "Bob", Mark: "2"}
+	named := func(name ranking.Name, before, after int) ranking.RatingChange {
+		return ranking.RatingChange{Name: name, Before: before, After: after}
+	}
+	byCarol := &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}}
+	undone := before[6]
+	undone.Number = 6
+	for match, want := range map[int]ranking.MatchRecorded{
+		4: { // of a player who is not new here; the match before, 1500 : 1531, has given Zoe 17
+			Number: 4, ReportedBy: byCarol,
+			Sides: [2]ranking.Side{side(3, change("Alice", 1514, 1528)), side(1, named(bob, 1469, 1455))},
+		},
+		5: {
+			Number: 5, Was: &ranking.OldScore{Score: [2]int{3, 2}},
+			Sides: [2]ranking.Side{side(1, change("Zoe", 1517, 1500)), side(2, change("Carol", 1500, 1517))},
+		},
+		6: undone,
+		7: {
+			Number: 7, ReportedBy: byCarol, NewPlayers: []ranking.Name{otherBob},
+			Sides: [2]ranking.Side{side(3, named(otherBob, 1500, 1514)), side(1, named(bob, 1455, 1441))},
+		},
+		8: {
+			Number: 8, Sets: []ranking.SetScore{{11, 7}, {11, 9}},
+			Sides: [2]ranking.Side{
+				side(2, change("Zoe", 1500, 1515), change("Carol", 1517, 1532)),
+				side(0, change("Alice", 1528, 1513), named(bob, 1441, 1426)),
+			},
+		},
+	} {
+		mustTell(t, after[match], want)
+	}
+	want := []ranking.GroupsJoined{{First: 3, Count: 6}}
+	if diff := cmp.Diff(want, g.told(t, g.chatID(t, u.newer.ID))); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}

@@ -1,0 +1,191 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"elobot/internal/outbox"
+)
+
+// allDifferent returns figures each of which has a value of its own, and these values by the name of their fields.
+func allDifferent(t *testing.T) (outbox.Figures, map[string]float64) {
+	t.Helper()
+	var f outbox.Figures
+	values := make(map[string]float64)
+	all := reflect.ValueOf(&f).Elem()
+	for i := range all.NumField() {
+		n := 1000 + i
+		switch field := all.Field(i); field.Kind() {
+		case reflect.Int, reflect.Int64:
+			field.SetInt(int64(n))
+		case reflect.Float64:
+			field.SetFloat(float64(n))
+		case reflect.Bool, reflect.Slice:
+			continue
+		default:
+			t.Fatalf("figures of the kind %s are not tried", field.Kind())
+		}
+		values[all.Type().Field(i).Name] = float64(n)
+	}
+	return f, values
+}
+
+// TestEveryFigure: each figure is to be seen in both forms, and nothing else by the bot's name.
+func TestEveryFigure(t *testing.T) {
+	t.Parallel()
+	f, values := allDifferent(t)
+	url, _, _ := serve(t, func() outbox.Figures { return f })
+	text := request(t, "GET", url+"/metrics").body
+	body := request(t, "GET", url+"/api/metrics").body
+
+	shown := make(map[string]float64)
+	for name, value := range own(t, text) {
+		shown[name] = value
+	}
+	want := map[string]float64{
+		"dispatching": 0, "all_lanes_stand_still": 0,
+		"waiting_items": values["Waiting"], "enqueued_items_per_second": values["EnqueueRate"], "dead_items": values["Dead"],
+		"frozen_chats": values["Frozen"], "parked_chats": values["Parked"], "waiting_lanes": values["WaitingLanes"],
+		"requests_in_flight": values["InFlight"], "average_wait_seconds": values["AverageWait"],
+		"sent_messages_total": values["Sent"], "told_items_total": values["Told"], "merged_items_total": values["Merged"],
+		"dropped_items_total": values["Dropped"], "expired_items_total": values["Expired"],
+		"skipped_edits_total": values["Skipped"], "rate_limited_total": values["Limited"],
+		"long_waits_total": values["LongWaits"], "perhaps_sent_items_total": values["PerhapsSent"],
+		"died_items_total": values["Died"],
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("/metrics differs (-want +got):\n%s", diff)
+	}
+	for name, value := range values {
+		if !strings.Contains(text, " "+strconv.FormatFloat(value, 'g', -1, 64)+"\n") {
+			t.Errorf("/metrics does not show %s", name)
+		}
+	}
+	f.Largest = []outbox.ChatBacklog{}
+	var read outbox.Figures
+	if err := json.Unmarshal([]byte(body), &read); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, read); diff != "" {
+		t.Errorf("/api/metrics differs (-want +got):\n%s", diff)
+	}
+}
+
+// TestSwitches: what is either so or not is 1 or 0.
+func TestSwitches(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]outbox.Figures{
+		"dispatching":           {Dispatching: true},
+		"all_lanes_stand_still": {AllStandStill: true},
+	} {
+		url, _, _ := serve(t, func() outbox.Figures { return f })
+		text := request(t, "GET", url+"/metrics").body
+		for shown, value := range own(t, text) {
+			if (value == 1) != (shown == name) {
+				t.Errorf("with %s alone, %s is %v", name, shown, value)
+			}
+		}
+	}
+}
+
+// TestLargestChats: however many chats there are, Prometheus is not given more than it can bear.
+func TestLargestChats(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
+		var f outbox.Figures
+		for i := range given {
+			f.Largest = append(f.Largest, outbox.ChatBacklog{To: int64(-1_001_000_000_000 - i), Waiting: 500 - i})
+		}
+		url, _, _ := serve(t, func() outbox.Figures { return f })
+		text := request(t, "GET", url+"/metrics").body
+		for i := range given {
+			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat_id=%q} %d\n", fmt.Sprint(-1_001_000_000_000-i), 500-i)
+			if strings.Contains(text, line) != (i < want) {
+				t.Errorf("of %d chats, number %d: %v", given, i+1, i >= want)
+			}
+		}
+		if n := strings.Count(text, "\nelobot_outbox_chat_waiting_items{"); n != want {
+			t.Errorf("of %d chats %d are shown, want %d", given, n, want)
+		}
+	}
+}
+
+func TestJSONWithoutChats(t *testing.T) {
+	t.Parallel()
+	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{} })
+	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) || !strings.HasSuffix(body, "}\n") {
+		t.Errorf("/api/metrics says\n%s", body)
+	}
+}
+
+// TestLint: the metrics are named and explained as Prometheus expects it.
+func TestLint(t *testing.T) {
+	t.Parallel()
+	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	text := request(t, "GET", url+"/metrics").body
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	for _, name := range []string{"go_goroutines", "go_memstats_heap_alloc_bytes", "process_start_time_seconds"} {
+		if !strings.Contains(text, "\n"+name+" ") {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+// TestDocumented: the documentation explains every metric and every field of the JSON, and no others.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/outbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	text := request(t, "GET", url+"/metrics").body
+	body := request(t, "GET", url+"/api/metrics").body
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(body), &fields); err != nil {
+		t.Fatal(err)
+	}
+	served := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (elobot_\S+)`).FindAllStringSubmatch(text, -1) {
+		served[m[1]] = true
+	}
+	for name := range fields {
+		served[name] = true
+	}
+	explained := make(map[string]bool)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(elobot_\\w+)`<br>`(\\w+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		explained[m[1]], explained[m[2]] = true, true
+	}
+	if diff := cmp.Diff(served, explained); diff != "" {
+		t.Errorf("docs/outbox.md explains other figures than there are (-served +explained):\n%s", diff)
+	}
+}
+
+// own returns the bot's metrics without labels, by their names behind the bot's.
+func own(t *testing.T, text string) map[string]float64 {
+	t.Helper()
+	found := make(map[string]float64)
+	for _, m := range regexp.MustCompile(`(?m)^elobot_outbox_(\w+) (\S+)$`).FindAllStringSubmatch(text, -1) {
+		value, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[m[1]] = value
+	}
+	return found
+}

@@ -1,0 +1,273 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"elobot/internal/outbox"
+	"elobot/internal/web"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// addresses is a log that hears where a server listens.
+type addresses chan string
+
+func (a addresses) Enabled(context.Context, slog.Level) bool { return true }
+func (a addresses) WithAttrs([]slog.Attr) slog.Handler       { return a }
+func (a addresses) WithGroup(string) slog.Handler            { return a }
+
+func (a addresses) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(attr slog.Attr) bool {
+		if attr.Key == "addr" {
+			a <- attr.Value.String()
+		}
+		return true
+	})
+	return nil
+}
+
+// serve runs a server, and returns where it is, what stops it, and how it has ended.
+func serve(t *testing.T, figures func() outbox.Figures) (url string, stop func(), ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	told, result := make(addresses, 1), make(chan error, 1)
+	server := web.NewServer("127.0.0.1:0", figures, slog.New(told))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		result <- server.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	select {
+	case addr := <-told:
+		return "http://" + addr, cancel, result
+	case err := <-result:
+		t.Fatalf("the server has ended: %v", err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server does not say where it listens")
+	}
+	return "", nil, nil
+}
+
+func figures() outbox.Figures { return outbox.Figures{Waiting: 7, Sent: 3} }
+
+// answer is what a request is answered with.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// request makes a request by a connection of its own.
+func request(t *testing.T, method, url string) answer {
+	t.Helper()
+	a, err := ask(t, method, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// ask is request that may fail.
+func ask(t *testing.T, method, url string) (answer, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	r.Close = true
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, string(body)}, err
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	url, _, _ := serve(t, figures)
+	for _, tc := range []struct {
+		method, path string
+		code         int
+		kind, says   string
+	}{
+		{"GET", "/metrics", 200, "text/plain", "\nelobot_outbox_waiting_items 7\n"},
+		{"GET", "/metrics", 200, "text/plain", "\ngo_goroutines "},
+		{"GET", "/api/metrics", 200, "application/json", `"waiting":7,`},
+		{"HEAD", "/metrics", 200, "text/plain", ""},
+		{"HEAD", "/api/metrics", 200, "application/json", ""},
+		{"POST", "/metrics", 405, "text/plain", ""},
+		{"DELETE", "/api/metrics", 405, "text/plain", ""},
+		{"OPTIONS", "/metrics", 405, "text/plain", ""},
+		{"GET", "/", 404, "text/plain", ""},
+		{"GET", "/metrics/", 404, "text/plain", ""},
+		{"GET", "/api", 404, "text/plain", ""},
+		{"POST", "/debug/pprof/", 404, "text/plain", ""},
+	} {
+		a := request(t, tc.method, url+tc.path)
+		if kind := a.header.Get("Content-Type"); a.code != tc.code || !strings.HasPrefix(kind, tc.kind) {
+			t.Errorf("%s %s is answered with %d, %s", tc.method, tc.path, a.code, kind)
+		}
+		if !strings.Contains(a.body, tc.says) || tc.method == "HEAD" && a.body != "" {
+			t.Errorf("%s %s does not say %q:\n%s", tc.method, tc.path, tc.says, a.body)
+		}
+		if allow := a.header.Get("Allow"); (tc.code == 405) != (allow == "GET, HEAD") {
+			t.Errorf("%s %s is answered with Allow: %q", tc.method, tc.path, allow)
+		}
+	}
+}
+
+func TestManyAtATime(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := 0
+	url, _, _ := serve(t, func() outbox.Figures {
+		mu.Lock()
+		defer mu.Unlock()
+		asked++
+		return figures()
+	})
+	const each = 25
+	var all sync.WaitGroup
+	for _, path := range []string{"/metrics", "/api/metrics"} {
+		for range each {
+			all.Go(func() {
+				a, err := ask(t, "GET", url+path)
+				if err != nil || a.code != 200 || !strings.Contains(a.body, "waiting") {
+					t.Errorf("%s is answered with %d, %v:\n%s", path, a.code, err, a.body)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if asked != 2*each {
+		t.Errorf("the figures were asked for %d times, want once for each request, %d", asked, 2*each)
+	}
+}
+
+// TestStopAnswersWhatIsInHand: a request that has begun is answered; a new one finds nobody.
+func TestStopAnswersWhatIsInHand(t *testing.T) {
+	t.Parallel()
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	url, stop, ended := serve(t, func() outbox.Figures {
+		close(begun)
+		<-goOn
+		return figures()
+	})
+	answered := make(chan error, 1)
+	go func() {
+		a, err := ask(t, "GET", url+"/api/metrics")
+		if err == nil && a.code != 200 {
+			err = fmt.Errorf("answered with %d", a.code)
+		}
+		answered <- err
+	}()
+	<-begun
+	stop()
+	refused(t, url)
+	close(goOn)
+	if err := <-answered; err != nil {
+		t.Errorf("what was in hand: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the server ends with: %v", err)
+	}
+}
+
+// TestStopIsBounded: a server does not wait for an answer that does not come.
+func TestStopIsBounded(t *testing.T) {
+	t.Parallel()
+	begun, never := make(chan struct{}), make(chan struct{})
+	url, stop, ended := serve(t, func() outbox.Figures {
+		close(begun)
+		<-never
+		return figures()
+	})
+	cut := make(chan error, 1)
+	go func() {
+		_, err := ask(t, "GET", url+"/api/metrics")
+		cut <- err
+	}()
+	<-begun
+	stopped := time.Now()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the server ends with: %v", err)
+	}
+	if took := time.Since(stopped); took > 10*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if <-cut == nil {
+		t.Error("the request that was in hand was answered")
+	}
+	close(never)
+}
+
+// TestStoppedBefore: a server that is told to stop before it has begun ends well.
+func TestStoppedBefore(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := web.NewServer("127.0.0.1:0", figures, slog.New(slog.DiscardHandler)).Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPortTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() }) // nobody has used it
+	err = web.NewServer(taken.Addr().String(), figures, slog.New(slog.DiscardHandler)).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "Is the port of LISTEN_ADDR free") ||
+		!strings.Contains(err.Error(), taken.Addr().String()) {
+		t.Errorf("the server ends with: %v", err)
+	}
+}
+
+// TestPanic: figures that cannot be had cost one answer, not the server.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var once sync.Once
+	url, _, _ := serve(t, func() outbox.Figures {
+		once.Do(func() { panic("no figures") })
+		return figures()
+	})
+	if a, err := ask(t, "GET", url+"/api/metrics"); err == nil {
+		t.Errorf("the first request is answered with %d", a.code)
+	}
+	if a := request(t, "GET", url+"/api/metrics"); a.code != 200 || !json.Valid([]byte(a.body)) {
+		t.Errorf("the second request is answered with %d:\n%s", a.code, a.body)
+	}
+}
+
+// refused waits until nobody listens any more.
+func refused(t *testing.T, url string) {
+	t.Helper()
+	for {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			return
+		}
+		_ = connection.Close() // it was only to see whether there is one
+	}
+}
