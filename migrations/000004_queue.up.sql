@@ -45,6 +45,11 @@ ALTER TABLE outbox
     DROP CONSTRAINT outbox_counts_check,
     ADD CONSTRAINT outbox_counts_check CHECK (attempts >= 0 AND perhaps_sent >= 0 AND failures >= 0);
 
+-- The row that has told a match says what its card is to say by now, whatever the edits of it have come to.
+UPDATE outbox o SET payload = e.payload
+FROM (SELECT DISTINCT ON (match_id) match_id, kind, payload FROM outbox WHERE action = 'edit' ORDER BY match_id, id DESC) e
+WHERE o.match_id = e.match_id AND o.kind = e.kind AND o.action = 'send';
+
 -- What waits, lane by lane. None of the indexes names the state, so that marking a row as being sent by itself touches none.
 DROP INDEX outbox_waiting_idx;
 CREATE INDEX outbox_waiting_idx ON outbox (chat_id, (action = 'toast'), id) WHERE finished_at IS NULL;
