@@ -1,0 +1,265 @@
+package outbox
+
+import (
+	"fmt"
+	"time"
+
+	"elobot/internal/outbox/queuemodel"
+)
+
+func (db *database) advance(epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if epoch != db.epoch {
+		db.counts.add("the lease was lost")
+		return nil, fmt.Errorf("advance: %w", ErrLeaseLost)
+	}
+	for _, r := range results {
+		db.finish(epoch, r)
+	}
+	var turns []Turn
+	for _, l := range lanes {
+		turns = append(turns, db.take(epoch, l, bounds))
+	}
+	return turns, nil
+}
+
+// write writes down how a row stands.
+func (db *database) write(r *record, state queuemodel.State) {
+	r.state = state
+	db.model.Wrote(r.ID, state)
+	if state == queuemodel.Waits {
+		r.batch, r.counted = 0, false
+	}
+	if state != queuemodel.Perhaps {
+		db.ended(r.lane)
+	}
+}
+
+func (db *database) ended(l Lane) {
+	if a := db.last[l]; a != nil && a.ended.IsZero() {
+		a.ended = time.Now()
+	}
+}
+
+// finish writes down what came of a message.
+func (db *database) finish(epoch int64, r Result) {
+	chat := db.chats[r.Message.Lane.Chat]
+	db.finishChat(epoch, chat, r)
+	var taken []*record
+	for _, row := range db.rows {
+		if row.state == queuemodel.Perhaps && row.batch == r.Message.Row.ID {
+			taken = append(taken, row)
+		}
+	}
+	told := len(taken)
+	if r.Told > 0 && r.Message.Action == Send {
+		told = min(told, r.Told)
+	}
+	f := r.Failure
+	switch {
+	case len(taken) == 0: // it is known
+	case f == nil:
+		if r.Message.Known != "" && r.Message.Known == r.Fingerprint {
+			db.counts.add("an edit that was needless")
+		}
+		db.tell(r, taken[:told])
+		for _, row := range taken[:told] {
+			db.write(row, queuemodel.Sent)
+		}
+	case f.Class == Rejected || r.Dead:
+		told = 1
+		db.write(taken[0], queuemodel.Dead)
+	case f.Class == Pointless:
+		told = 1
+		db.write(taken[0], queuemodel.Expired)
+	case f.Class == Ambiguous:
+		for _, row := range taken[:told] {
+			db.write(row, queuemodel.Perhaps)
+		}
+	default:
+		told = 0
+	}
+	if len(taken) > 0 && f != nil && taken[0].open() {
+		if f.Class == Failed {
+			taken[0].Failures++
+		}
+		if f.Class != RateLimited || taken[0].lane.Toasts {
+			taken[0].notBefore = time.Now().Add(r.Pause)
+		}
+	}
+	for _, row := range taken[min(told, len(taken)):] {
+		db.write(row, queuemodel.Waits)
+	}
+}
+
+// finishChat writes down what follows for the chat.
+func (db *database) finishChat(epoch int64, chat *account, r Result) {
+	if r.Failure == nil || r.Message.Lane.Toasts {
+		return
+	}
+	switch r.Failure.Class {
+	case RateLimited:
+		if until := time.Now().Add(r.Pause); until.After(chat.frozen) {
+			chat.frozen, chat.frozenBy = until, epoch
+		}
+	case Gone:
+		if a := db.last[r.Message.Lane]; a.ended.IsZero() && !chat.heard.After(a.begun) {
+			chat.parked = true
+			db.model.Parked(int64(r.Message.Lane.Chat))
+			db.counts.add("a chat was parked")
+		}
+	}
+}
+
+// tell takes note of what is there to be read now.
+func (db *database) tell(r Result, rows []*record) {
+	first := rows[0]
+	switch first.action {
+	case Send:
+		t := &telling{id: r.MessageID, rows: rows, count: len(rows), fingerprint: r.Fingerprint}
+		for _, row := range rows[:len(named(rows))] {
+			db.messages[row.object] = t
+		}
+	case Edit:
+		t := db.messages[first.object]
+		t.fingerprint = r.Fingerprint
+		for _, row := range t.rows {
+			if row.object == first.object {
+				row.Payload = first.Payload
+			}
+		}
+	case Ensure:
+		db.messages[first.object] = &telling{id: r.MessageID, rows: rows, count: 1, fingerprint: r.Fingerprint}
+	}
+}
+
+func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
+	turn := Turn{Lane: l}
+	var open []*record
+	for _, r := range db.rows {
+		switch {
+		case r.lane != l || !r.open():
+		case !r.expires.IsZero() && !r.expires.After(time.Now()):
+			db.write(r, queuemodel.Expired)
+			db.unsure(r)
+			db.counts.add("an item came too late")
+			turn.Expired++
+		default:
+			open = append(open, r)
+		}
+	}
+	chat := db.chats[l.Chat]
+	if len(open) == 0 || chat.parked && !l.Toasts {
+		return turn
+	}
+	if turn.Wait = db.wait(open[0]); turn.Wait > 0 {
+		return turn
+	}
+	n := db.merge(open, bounds)
+	again := open[0].state == queuemodel.Perhaps
+	if again {
+		db.unsure(open[0])
+	}
+	turn.Message = db.message(l, open[:n])
+	turn.Message.More = len(open) > n
+	db.ended(l)
+	db.last[l] = &asking{lane: l, epoch: epoch, begun: time.Now()}
+	if !l.Toasts {
+		db.askings = append(db.askings, db.last[l])
+	}
+	var ids []int64
+	for _, r := range open[:n] {
+		if again {
+			r.PerhapsSent++
+		}
+		r.Attempts++
+		r.state, r.batch = queuemodel.Perhaps, open[0].ID
+		ids = append(ids, r.ID)
+	}
+	if again && n > 1 {
+		db.counts.add("a merged message was sent once more")
+	}
+	turn.Message.Row = open[0].Item
+	if open[0].action == Send {
+		for i := range turn.Message.Items {
+			turn.Message.Items[i] = open[i].Item
+		}
+	}
+	db.model.Took(epoch, judged(l), ids, again)
+	return turn
+}
+
+// unsure says that nobody knows any more what the message says that a row is about.
+func (db *database) unsure(r *record) {
+	if t := db.messages[r.object]; t != nil && r.action != Send && r.batch != 0 {
+		t.fingerprint = ""
+	}
+}
+
+// merge returns how many rows are told together.
+func (db *database) merge(open []*record, bounds Bounds) int {
+	n, head := 1, open[0]
+	if head.action != Send {
+		return 1
+	}
+	if head.state == queuemodel.Perhaps {
+		for n < len(open) && open[n].state == queuemodel.Perhaps && open[n].batch == head.batch {
+			n++
+		}
+		return n
+	}
+	for n < len(open) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread {
+		n++
+	}
+	if excess := len(open) - bounds.Waiting; excess > namedMost && n >= excess {
+		db.counts.add("too much waited")
+		for _, r := range open[:excess] {
+			r.counted = true
+		}
+		return excess
+	}
+	return min(n, bounds.Merge)
+}
+
+// message returns what the rows are told by.
+func (db *database) message(l Lane, rows []*record) *Message {
+	head, chat := rows[0], db.chats[l.Chat]
+	m := &Message{
+		Lane: l, To: chat.to, Private: isPrivate(l.Chat), Thread: head.thread, Action: head.action, Purpose: head.purpose,
+		Count: len(rows),
+	}
+	t := db.messages[head.object]
+	switch {
+	case head.action == Send:
+		m.Items = named(rows)
+	case head.action == Edit && t != nil:
+		m.Items, m.Count, m.Target, m.Known = named(t.rows), t.count, t.id, t.fingerprint
+		for i, r := range t.rows[:len(m.Items)] {
+			if r.object == head.object {
+				m.Items[i].Payload = head.Payload
+			}
+		}
+	default:
+		m.Items = []Item{head.Item}
+		if t != nil {
+			m.Target, m.Known = t.id, t.fingerprint
+		}
+	}
+	return m
+}
+
+// namedMost is how many items are named by a message that does not name all of them.
+const namedMost = 3
+
+// named returns what a message names of its rows.
+func named(rows []*record) []Item {
+	if rows[0].counted {
+		rows = rows[:min(namedMost, len(rows))]
+	}
+	items := make([]Item, len(rows))
+	for i, r := range rows {
+		items[i] = r.Item
+	}
+	return items
+}

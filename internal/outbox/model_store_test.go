@@ -1,0 +1,312 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"elobot/internal/outbox/queuemodel"
+)
+
+// record is a row of the database.
+type record struct {
+	Item
+	addition
+	lane      Lane
+	object    string // what it says something about
+	expires   time.Time
+	notBefore time.Time
+	state     queuemodel.State
+	batch     int64 // the first row of the message that it is told in, 0 while it waits
+	counted   bool  // that message does not name everything that it tells
+}
+
+func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Perhaps }
+
+// account is what the database knows of a chat.
+type account struct {
+	to       int64
+	parked   bool
+	heard    time.Time
+	frozen   time.Time
+	frozenBy int64 // the epoch of who has written that down
+}
+
+// telling is a message that is there.
+type telling struct {
+	id          int64
+	rows        []*record
+	count       int
+	fingerprint string
+}
+
+// asking is what was taken for one request, until it is known that it has ended.
+type asking struct {
+	lane  Lane
+	epoch int64
+	begun time.Time
+	ended time.Time // zero: not that anybody knew
+}
+
+// database is a store that keeps to its contract, and tells the model what is written. The lease is in it too.
+type database struct {
+	model  *queuemodel.Model
+	counts *tally
+	// forgetful says that a chat is parked although it was heard of since, so that nobody has to look for it later
+	forgetful bool
+
+	mu       sync.Mutex
+	epoch    int64
+	expires  time.Time // of the lease
+	rows     []*record // in the order of their ids
+	chats    map[ChatID]*account
+	messages map[string]*telling // by what they tell of
+	askings  []*asking
+	last     map[Lane]*asking
+}
+
+// judged is a lane as the model calls it.
+func judged(l Lane) queuemodel.Lane { return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.Toasts} }
+
+func isPrivate(c ChatID) bool { return c <= 2 }
+
+func newDatabase(model *queuemodel.Model, counts *tally) *database {
+	db := &database{
+		model: model, counts: counts, chats: make(map[ChatID]*account), messages: make(map[string]*telling),
+		last: make(map[Lane]*asking),
+	}
+	for c := range ChatID(6) {
+		db.chats[c] = &account{to: -int64(c)}
+	}
+	return db
+}
+
+// put adds a row.
+func (db *database) put(a addition) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	id := int64(len(db.rows) + 1)
+	r := &record{
+		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.says, "a"))},
+		addition: a, lane: a.lane(), state: queuemodel.Waits,
+	}
+	switch a.action {
+	case Send:
+		r.object, r.says = fmt.Sprint("row ", id), "a"
+	case Edit:
+		r.object = cmp.Or(db.edited(a), "nothing")
+	case Ensure:
+		r.object = fmt.Sprint("board of ", a.chat)
+	}
+	if a.deadline > 0 {
+		r.expires = time.Now().Add(a.deadline)
+	}
+	db.rows = append(db.rows, r)
+	db.model.Put(queuemodel.Item{
+		ID: id, Lane: judged(r.lane), Private: isPrivate(a.chat),
+		Deadline: r.expires, Object: r.object, Says: r.says,
+	})
+}
+
+// edited returns what an edit is about, "" if nothing is to be sent in the chat.
+func (db *database) edited(a addition) string {
+	var objects []string
+	for _, r := range db.rows {
+		if r.chat == a.chat && r.action == Send {
+			objects = append(objects, r.object)
+		}
+	}
+	if len(objects) == 0 {
+		return ""
+	}
+	return objects[max(0, len(objects)-1-a.edits)]
+}
+
+// open returns how many rows are not at their end.
+func (db *database) open() int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	n := 0
+	for _, r := range db.rows {
+		if r.open() {
+			n++
+		}
+	}
+	return n
+}
+
+// unpark says that every chat was heard of, and returns the lanes that may be sent now.
+func (db *database) unpark() []Lane {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var lanes []Lane
+	for c, a := range db.chats {
+		if !db.forgetful {
+			a.heard = time.Now()
+		}
+		if a.parked {
+			a.parked = false
+			db.model.Heard(int64(c))
+			lanes = append(lanes, Lane{Chat: c})
+		}
+	}
+	return lanes
+}
+
+// move gives a chat another address.
+func (db *database) move(from, to int64) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, a := range db.chats {
+		if a.to == from {
+			a.to = to
+		}
+	}
+}
+
+// rowsOf returns the ids of the rows that the first so many items of a message were taken from.
+func (db *database) rowsOf(m Message, told int) []int64 {
+	if m.Action != Send {
+		return []int64{m.Row.ID}
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if m.Count == len(m.Items) {
+		var ids []int64
+		for _, i := range m.Items[:told] {
+			ids = append(ids, i.ID)
+		}
+		return ids
+	}
+	var ids []int64
+	for _, r := range db.rows {
+		if r.batch == m.Row.ID && r.state == queuemodel.Perhaps {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+func (db *database) fatesOf(id int64) []fate {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.rows[id-1].fates
+}
+
+// fits returns how many items of a message the messenger takes in one.
+func (db *database) fits(m Message, capacity int) int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	size := 0
+	for n, i := range m.Items {
+		r := db.rows[i.ID-1]
+		size += r.size
+		if n > 0 && m.Count == len(m.Items) && (size > capacity || r.alone || db.rows[m.Items[0].ID-1].alone) {
+			return n
+		}
+	}
+	return len(m.Items)
+}
+
+func (db *database) waiting() []Backlog {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	seen := make(map[Lane]bool)
+	var backlogs []Backlog
+	for _, r := range db.rows {
+		chat := db.chats[r.chat]
+		if !r.open() || seen[r.lane] || chat.parked && !r.lane.Toasts {
+			continue
+		}
+		seen[r.lane] = true
+		if chat.frozen.After(time.Now()) && chat.frozenBy != db.epoch {
+			db.counts.add("a freeze was taken over")
+		}
+		backlogs = append(backlogs, Backlog{
+			Lane: r.lane, To: chat.to, Private: isPrivate(r.chat), Purpose: r.purpose, Wait: db.wait(r),
+		})
+	}
+	return backlogs
+}
+
+// wait returns how long nothing may be sent of a lane because of its chat or its first row.
+func (db *database) wait(head *record) time.Duration {
+	until := head.notBefore
+	if frozen := db.chats[head.chat].frozen; !head.lane.Toasts && frozen.After(until) {
+		until = frozen
+	}
+	return max(0, time.Until(until))
+}
+
+func (db *database) recent(within time.Duration) []Request {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var requests []Request
+	for _, a := range db.askings {
+		age := time.Duration(0)
+		if !a.ended.IsZero() {
+			age = time.Since(a.ended)
+		}
+		if age < within {
+			requests = append(requests, Request{Chat: a.lane.Chat, Private: isPrivate(a.lane.Chat), Age: age})
+		}
+	}
+	return requests
+}
+
+var errLost = errors.New("the answer got lost")
+
+// connection is the store as one instance sees it.
+type connection struct {
+	*instance
+}
+
+func (c connection) Waiting(ctx context.Context) (backlogs []Backlog, err error) {
+	_, err = c.call(ctx, &c.w.looks, func() error {
+		backlogs = c.w.db.waiting()
+		return nil
+	})
+	return backlogs, err
+}
+
+func (c connection) Recent(ctx context.Context, within time.Duration) (requests []Request, err error) {
+	c.spring(whenStarted)
+	_, err = c.call(ctx, &c.w.recents, func() error {
+		requests = c.w.db.recent(within)
+		return nil
+	})
+	return requests, err
+}
+
+func (c connection) Survey(ctx context.Context, _ int) (Survey, error) {
+	return Survey{Waiting: c.w.db.open()}, ctx.Err()
+}
+
+func (c connection) Advance(
+	ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds,
+) (turns []Turn, err error) {
+	c.w.hurry()
+	done, err := c.call(ctx, &c.w.advances, func() error {
+		turns, err = c.w.db.advance(epoch, results, lanes, bounds)
+		if errors.Is(err, ErrLeaseLost) {
+			c.refuse(epoch)
+		}
+		c.spring(whenTaken)
+		return err
+	})
+	if err == nil {
+		return turns, nil
+	}
+	if done {
+		c.w.counts.add("an answer of the store got lost")
+		for _, turn := range turns {
+			if turn.Message != nil {
+				c.w.model.Unheard(epoch, judged(turn.Lane))
+			}
+		}
+	}
+	return nil, err
+}
