@@ -3,6 +3,7 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,7 +87,7 @@ func TestSendingConfiguration(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(strings.Join(tc.file, "\n")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			bot := launchIn(t, folder, append(tc.env, needed...), append([]string{"run"}, tc.flags...)...)
+			bot := launchIn(t, folder, slices.Concat(tc.env, needed), append([]string{"run"}, tc.flags...)...)
 			code, output := bot.wait(t), bot.output.String()
 			if !tc.wrong {
 				if code != 1 || !strings.Contains(output, "connect to the database") {

@@ -36,7 +36,7 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message) result {
 		log = log.With("perhaps_sent", m.Row.PerhapsSent)
 	}
 	switch {
-	case m.Target != 0 && m.Known != "" && m.Known == m.fingerprint(len(m.Items)):
+	case m.Target != 0 && m.Known != "" && m.Row.PerhapsSent == 0 && m.Known == m.fingerprint(len(m.Items)):
 		r.Fingerprint, r.MessageID = m.Known, m.Target
 		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
 		return r

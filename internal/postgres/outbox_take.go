@@ -84,8 +84,9 @@ func itemFields(i *outbox.Item) []any {
 		&i.Attempts, &i.PerhapsSent, &i.Repeated, &i.Failures}
 }
 
-// fits says that a row o can be told together with the head l of its lane, if all those between them can.
-const fits = `o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
+// fits says that a row o can be told together with the head l of its lane, if all those between them can. A head that has
+// failed is told alone: nobody knows which of those that were told with it was to blame.
+const fits = `(o.id = l.id OR l.failures = 0) AND o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now(), true) AND coalesce(o.expires_at > now(), true)`
 
 // taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
@@ -100,7 +101,7 @@ const taking = `
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
 	    SELECT l.n, l.chat_id, l.toasts, l.parked, greatest(l.frozen_until, o.not_before) AS due,
-	           o.id, o.state, o.action, o.thread_id, o.batch, o.late
+	           o.id, o.state, o.action, o.thread_id, o.batch, o.failures, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
@@ -115,7 +116,7 @@ const taking = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), crowded AS ( -- before the tail there are as many as are too many
-	    SELECT l.n, l.chat_id, l.toasts, l.id, l.thread_id, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.toasts, l.id, l.thread_id, l.failures, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
