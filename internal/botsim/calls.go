@@ -39,18 +39,25 @@ type callRecord struct {
 func (r *callRecord) add(c *Call) {
 	r.count++
 	c.ID = r.count
-	r.calls = append(r.calls, c)
-	// Forgetting half a limit's worth at a time keeps the cost of it constant per call.
-	if r.limit > 0 && len(r.calls) > r.limit+r.limit/2 {
-		r.calls = slices.Delete(r.calls, 0, len(r.calls)-r.limit)
-	}
+	r.calls = appendKept(r.calls, c, r.limit)
 }
 
-func (r *callRecord) kept() []*Call {
-	if r.limit > 0 && len(r.calls) > r.limit {
-		return r.calls[len(r.calls)-r.limit:]
+// appendKept adds to a record of which only the last few count. Forgetting half a limit's worth at a time keeps the
+// cost of it constant.
+func appendKept[T any](record []T, v T, limit int) []T {
+	record = append(record, v)
+	if limit > 0 && len(record) > limit+limit/2 {
+		record = slices.Delete(record, 0, len(record)-limit)
 	}
-	return r.calls
+	return record
+}
+
+// kept is what of a record counts.
+func kept[T any](record []T, limit int) []T {
+	if limit > 0 && len(record) > limit {
+		return record[len(record)-limit:]
+	}
+	return record
 }
 
 // Calls is the record of all calls in order of arrival, those in hand included.
@@ -65,7 +72,7 @@ func (s *Server) callsWhere(want func(*Call) bool) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []Call
-	for _, c := range s.record.kept() {
+	for _, c := range kept(s.record.calls, s.record.limit) {
 		if want(c) {
 			found = append(found, *c)
 		}
@@ -123,23 +130,23 @@ func (s *Server) snapshot(c *Call) Call {
 }
 
 // hookList holds functions to be called at a moment, and gives out the means to remove each.
-type hookList struct {
+type hookList[T any] struct {
 	next  int
-	hooks map[int]func(Call)
+	hooks map[int]func(T)
 }
 
 // OnCall calls f for every request before it has any effect and before faults are chosen: f may add a fault
 // for this very call. It runs in the request's own goroutine and may block it; it must not call Close.
-func (s *Server) OnCall(f func(Call)) (remove func()) { return s.hook(&s.onCall, f) }
+func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
 // AfterEffect calls f for every request after it took effect, or was refused, and before its answer is written.
-func (s *Server) AfterEffect(f func(Call)) (remove func()) { return s.hook(&s.afterEffect, f) }
+func (s *Server) AfterEffect(f func(Call)) (remove func()) { return addHook(s, &s.afterEffect, f) }
 
-func (s *Server) hook(l *hookList, f func(Call)) func() {
+func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.hooks == nil {
-		l.hooks = map[int]func(Call){}
+		l.hooks = map[int]func(T){}
 	}
 	id := l.next
 	l.next++
@@ -151,15 +158,20 @@ func (s *Server) hook(l *hookList, f func(Call)) func() {
 	}
 }
 
-// run calls the hooks in the order in which they were added, without the lock.
-func (s *Server) run(l *hookList, c *Call) {
+// run calls the hooks of a call, without the lock.
+func (s *Server) run(l *hookList[Call], c *Call) {
+	for _, f := range hooksOf(s, l) {
+		f(s.snapshot(c))
+	}
+}
+
+// hooksOf are the hooks in the order in which they were added.
+func hooksOf[T any](s *Server, l *hookList[T]) []func(T) {
 	s.mu.Lock()
-	hooks := make([]func(Call), 0, len(l.hooks))
+	defer s.mu.Unlock()
+	hooks := make([]func(T), 0, len(l.hooks))
 	for _, id := range slices.Sorted(maps.Keys(l.hooks)) {
 		hooks = append(hooks, l.hooks[id])
 	}
-	s.mu.Unlock()
-	for _, f := range hooks {
-		f(s.snapshot(c))
-	}
+	return hooks
 }

@@ -24,6 +24,7 @@ const (
 	statusCreator       = "creator"
 	statusAdministrator = "administrator"
 	statusMember        = "member"
+	statusRestricted    = "restricted"
 	statusLeft          = "left"
 	statusKicked        = "kicked"
 )
@@ -165,7 +166,7 @@ func (c *Chat) Title() string {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	if c.kind == kindPrivate {
-		return c.user.FirstName
+		return c.s.users[c.user.ID].FirstName
 	}
 	return c.title
 }

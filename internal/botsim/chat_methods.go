@@ -122,17 +122,3 @@ func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer
 	}
 	return found, nil
 }
-
-func (s *Server) deleteWebhook(r *request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.params.boolean("drop_pending_updates") {
-		s.queue.confirm(len(s.queue.waiting()))
-		s.confirmed.fire()
-	}
-	return true, nil
-}
-
-func (s *Server) getWebhookInfo(*request) (any, error) {
-	return map[string]any{"url": "", "has_custom_certificate": false, "pending_update_count": s.Pending()}, nil
-}

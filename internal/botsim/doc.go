@@ -9,6 +9,15 @@
 // Telegram is strict it is strict, with Telegram's own wording; what Telegram would let pass but a careful bot
 // would not do is listed by [Server.Complaints].
 //
+// Simulated are:
+//   - updates, by getUpdates with its rules of confirmation, and by a webhook: a chat's updates are sent one at a time
+//     in order, a user's button presses beside them, whatever is not answered with 2xx again and again;
+//   - groups, forums, basic groups and private chats: who comes, goes, is promoted, restricted, kicked or renamed, how
+//     the bot is added, also by its link, and removed, new titles, pinned messages, the upgrade to a supergroup;
+//   - texts with their entities, replies, edits, inline keyboards, commands, privacy mode, limits.
+//
+// Channels, media, inline mode, and method calls in the answer of a webhook are not.
+//
 //	sim := botsim.Start(t)
 //	group := sim.Group("Table tennis", sim.User("alice"), sim.User("bob"))
 //	// run the bot with TELEGRAM_API_URL=sim.URL() and TELEGRAM_BOT_TOKEN=sim.Token()

@@ -15,7 +15,22 @@ const (
 // poll is a getUpdates that waits for something to happen.
 type poll struct {
 	wake     chan struct{} // closed when there is an update
-	conflict chan struct{} // closed when another getUpdates comes
+	conflict chan struct{} // closed when something else takes the updates
+	ousted   error         // what that was; set before conflict is closed
+}
+
+// conflict is the refusal of a getUpdates that is not the only way to the updates.
+func conflict(what string) error {
+	return &apiError{code: http.StatusConflict, description: "Conflict: " + what}
+}
+
+// oust ends the long poll that waits, if any.
+func (q *updateQueue) oust(reason error) {
+	if q.poller != nil {
+		q.poller.ousted = reason
+		close(q.poller.conflict)
+		q.poller = nil
+	}
 }
 
 func (s *Server) getUpdates(r *request) (any, error) {
@@ -31,7 +46,10 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	if err != nil {
 		return nil, badRequest("can't parse allowed updates JSON object")
 	}
-	shown, waiting := s.startPoll(offset, limit, given, allowed, timeout > 0)
+	shown, waiting, err := s.startPoll(offset, limit, given, allowed, timeout > 0)
+	if err != nil {
+		return nil, err
+	}
 	s.delivered(r.call) // what the offset confirms is confirmed, whoever hears of it
 	if waiting == nil {
 		return shown, nil
@@ -44,8 +62,7 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	case <-timer.C:
 		return s.endPoll(waiting, limit), nil
 	case <-waiting.conflict:
-		return nil, &apiError{code: http.StatusConflict, description: "Conflict: terminated by other getUpdates " +
-			"request; make sure that only one bot instance is running"}
+		return nil, waiting.ousted
 	case <-r.ctx.Done():
 	case <-s.done:
 	}
@@ -55,17 +72,20 @@ func (s *Server) getUpdates(r *request) (any, error) {
 
 // startPoll confirms what the offset confirms and shows what there is. With nothing to show and time to wait
 // it makes this request the one that waits, in place of any other.
-func (s *Server) startPoll(offset int64, limit int, given bool, allowed []string, wait bool) (updateList, *poll) {
+func (s *Server) startPoll(
+	offset int64, limit int, given bool, allowed []string, wait bool,
+) (updateList, *poll, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.webhook != nil {
+		return nil, nil, conflict(
+			"can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
+	}
 	q, now := &s.queue, s.now()
 	if given {
 		q.allowed = allowed
 	}
-	if q.poller != nil {
-		close(q.poller.conflict)
-		q.poller = nil
-	}
+	q.oust(conflict("terminated by other getUpdates request; make sure that only one bot instance is running"))
 	q.expire(now)
 	if q.confirmBelow(offset) > 0 {
 		s.confirmed.fire()
@@ -76,10 +96,10 @@ func (s *Server) startPoll(offset int64, limit int, given bool, allowed []string
 	q.lastOffset, q.lastPoll = offset, now
 	shown := q.show(limit)
 	if len(shown) > 0 || !wait {
-		return shown, nil
+		return shown, nil, nil
 	}
 	q.poller = &poll{wake: make(chan struct{}), conflict: make(chan struct{})}
-	return nil, q.poller
+	return nil, q.poller, nil
 }
 
 // endPoll shows what has come meanwhile.

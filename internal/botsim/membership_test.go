@@ -14,8 +14,10 @@ func TestKickedAndAddedAgain(t *testing.T) {
 	basic.Kick()
 	send := fields{"chat_id": group.ID(), "text": "x"}
 	bot.refused(t, "sendMessage", send, 403, "Forbidden: bot was kicked from the supergroup chat")
-	bot.refused(t, "sendMessage", fields{"chat_id": basic.ID(), "text": "x"}, 403, "Forbidden: bot was kicked from the group chat")
-	bot.refused(t, "getChatAdministrators", fields{"chat_id": group.ID()}, 403, "Forbidden: bot was kicked from the supergroup chat")
+	bot.refused(t, "sendMessage", fields{"chat_id": basic.ID(), "text": "x"}, 403,
+		"Forbidden: bot was kicked from the group chat")
+	bot.refused(t, "getChatAdministrators", fields{"chat_id": group.ID()}, 403,
+		"Forbidden: bot was kicked from the supergroup chat")
 	group.Say(alice, "the bot cannot read this")
 	group.AddBot(alice)
 	bot.want(t, "sendMessage", send, nil)
@@ -64,35 +66,42 @@ func TestNotStartedUntilTheUserWrites(t *testing.T) {
 
 func TestMigration(t *testing.T) {
 	t.Parallel()
-	for name, newFirst := range map[string]bool{"old first": false, "new first": true} {
+	for name, tc := range map[string]struct {
+		migrate             func(*botsim.Chat) *botsim.Chat
+		old, join, newGroup int // in which place each is told
+	}{
+		"old first":  {(*botsim.Chat).Migrate, 0, 1, 2},
+		"new first":  {(*botsim.Chat).MigrateNewFirst, 2, 1, 0},
+		"join first": {(*botsim.Chat).MigrateJoinFirst, 1, 0, 2},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := botsim.Start(t)
 			bot, alice := newClient(t, s), s.User("alice")
 			old := s.BasicGroup("Club", alice)
 			old.Say(alice, "before")
-			var next *botsim.Chat
-			if newFirst {
-				next = old.MigrateNewFirst()
-			} else {
-				next = old.Migrate()
-			}
+			old.Promote(s.Bot())
+			next := tc.migrate(old)
 			r := bot.refused(t, "sendMessage", fields{"chat_id": old.ID(), "text": "x"}, 400,
 				"Bad Request: group chat was upgraded to a supergroup chat")
 			if r.Parameters["migrate_to_chat_id"] != float64(next.ID()) {
 				t.Errorf("parameters = %v", r.Parameters)
 			}
 			bot.want(t, "sendMessage", fields{"chat_id": next.ID(), "text": "x"}, nil)
-			got := bot.updates(t, fields{})[1:]
-			if newFirst {
-				got[0], got[1] = got[1], got[0]
+			got := bot.updates(t, fields{})[2:]
+			if len(got) != 3 {
+				t.Fatalf("updates = %+v", got)
 			}
-			to, from := got[0].Message, got[1].Message
+			to, join, from := got[tc.old].Message, got[tc.join].Mine, got[tc.newGroup].Message
 			if to["migrate_to_chat_id"] != float64(next.ID()) || to["chat"].(map[string]any)["id"] != float64(old.ID()) {
 				t.Errorf("old chat's message = %v", to)
 			}
 			if from["migrate_from_chat_id"] != float64(old.ID()) || from["message_id"] != float64(1) || next.Kind() != "supergroup" {
 				t.Errorf("new chat's message = %v", from)
+			}
+			if join["chat"].(map[string]any)["id"] != float64(next.ID()) || statusIn(join) != "left→administrator" ||
+				join["from"].(map[string]any)["id"] != float64(alice.ID) {
+				t.Errorf("the bot's part in the new chat = %v", join)
 			}
 			var member struct{ Status string }
 			bot.want(t, "getChatMember", fields{"chat_id": next.ID(), "user_id": alice.ID}, &member)
@@ -100,6 +109,16 @@ func TestMigration(t *testing.T) {
 				t.Errorf("alice is %s", member.Status)
 			}
 		})
+	}
+}
+
+// TestMigrationWithoutTheBot: it hears nothing of a group that it is not in.
+func TestMigrationWithoutTheBot(t *testing.T) {
+	t.Parallel()
+	s := botsim.Start(t)
+	s.BasicGroup("Club", s.User("alice")).WithoutBot().Migrate()
+	if got := newClient(t, s).updates(t, fields{}); len(got) != 0 {
+		t.Errorf("updates = %+v", got)
 	}
 }
 
@@ -134,7 +153,8 @@ func TestAdministratorsAndMembers(t *testing.T) {
 		t.Errorf("admins after the demotion = %+v", admins)
 	}
 	s.Private(alice)
-	bot.refused(t, "getChatAdministrators", fields{"chat_id": alice.ID}, 400, "Bad Request: there are no administrators in the private chat")
+	bot.refused(t, "getChatAdministrators", fields{"chat_id": alice.ID}, 400,
+		"Bad Request: there are no administrators in the private chat")
 	bot.refused(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": 5}, 400, "Bad Request: user not found")
 	bot.refused(t, "getChatMember", fields{"chat_id": group.ID()}, 400, "Bad Request: invalid user_id specified")
 	bot.refused(t, "getChatMember", fields{"chat_id": 5, "user_id": 5}, 400, "Bad Request: chat not found")
@@ -175,11 +195,13 @@ func TestCommandLists(t *testing.T) {
 	equal(t, "deleted", list(fields{"scope": groups}), nil)
 	bot.refused(t, "setMyCommands", set(fields{}, "Match"), 400, "Bad Request: BOT_COMMAND_INVALID")
 	bot.refused(t, "setMyCommands", set(fields{}, make([]string, 101)...), 400, "Bad Request: BOT_COMMANDS_TOO_MUCH")
-	bot.refused(t, "setMyCommands", set(fields{"scope": fields{"type": "moon"}}, "x"), 400, "Bad Request: can't parse BotCommandScope: Unsupported type specified")
-	bot.refused(t, "setMyCommands", set(fields{"language_code": "deu"}, "x"), 400, "Bad Request: invalid language code specified")
+	bot.refused(t, "setMyCommands", set(fields{"scope": fields{"type": "moon"}}, "x"), 400,
+		"Bad Request: can't parse BotCommandScope: Unsupported type specified")
+	bot.refused(t, "setMyCommands", set(fields{"language_code": "deu"}, "x"), 400,
+		"Bad Request: invalid language code specified")
 }
 
-func TestWebhookStubsAndChatAction(t *testing.T) {
+func TestNoWebhookAndChatAction(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	group.Say(alice, "x")
@@ -196,5 +218,6 @@ func TestWebhookStubsAndChatAction(t *testing.T) {
 		t.Errorf("Pending() = %d after dropping", s.Pending())
 	}
 	bot.want(t, "sendChatAction", fields{"chat_id": group.ID(), "action": "typing"}, nil)
-	bot.refused(t, "sendChatAction", fields{"chat_id": group.ID(), "action": "dance"}, 400, "Bad Request: wrong parameter action in request")
+	bot.refused(t, "sendChatAction", fields{"chat_id": group.ID(), "action": "dance"}, 400,
+		"Bad Request: wrong parameter action in request")
 }

@@ -54,6 +54,17 @@ func (c *Chat) replyTarget(m *message) {
 	}
 }
 
+// shownReply is the message that reply_to_message shows, nil for none. One that was deleted is shown no more.
+func (m *message) shownReply() *message {
+	switch {
+	case m.wireReply == nil || !m.wireReply.Deleted:
+		return m.wireReply
+	case m.chat.topics[m.ThreadID] != nil:
+		return m.chat.topics[m.ThreadID].created
+	}
+	return nil
+}
+
 // wire is the message as the Bot API writes it, replies one level deep.
 func (m *message) wire() (json.RawMessage, error) {
 	w := wireMessage{
@@ -72,13 +83,14 @@ func (m *message) wire() (json.RawMessage, error) {
 		w.ReplyMarkup = &inlineKeyboard{Rows: m.Buttons}
 	}
 	if !m.noFrom {
-		w.From = &m.From
+		from := m.chat.s.current(m.From)
+		w.From = &from
 	}
 	if !m.EditDate.IsZero() {
 		w.EditDate = m.EditDate.Unix()
 	}
-	if m.wireReply != nil {
-		raw, err := m.wireReply.shallow()
+	if target := m.shownReply(); target != nil {
+		raw, err := target.shallow()
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,9 @@ type options struct {
 	recordLimit int
 	limits      Limits
 	privacy     bool
+
+	webhookDelays  func(attempt int) time.Duration
+	webhookTimeout time.Duration
 }
 
 func defaultOptions() options {
@@ -24,6 +27,9 @@ func defaultOptions() options {
 		token:       "7000000001:AAsimulated_bot_token_opens_nothing",
 		botUsername: "elo_bot",
 		clock:       time.Now,
+
+		webhookDelays:  repeatDelay,
+		webhookTimeout: time.Minute,
 	}
 }
 
@@ -33,11 +39,11 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock that dates messages, judges limits and ages faults. Long polls and delays are always
-// waited for in real time.
+// WithClock sets the clock that dates messages, judges limits and ages faults. Long polls, delays
+// and the repetition of deliveries are always waited for in real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
-// WithRecordLimit keeps only the last n calls in the record; 0, the default, keeps all.
+// WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the default, keeps all.
 func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
 
 // WithLimits answers 429 to whoever sends faster. Without it nothing is limited.
@@ -46,6 +52,15 @@ func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 // WithPrivacyMode turns privacy mode on: in groups the bot then sees only what concerns it, unless it is an
 // admin there. By default the simulated bot reads everything.
 func WithPrivacyMode() Option { return func(o *options) { o.privacy = true } }
+
+// WithWebhookDelays sets how long the repetition of a delivery waits after its attempt 1, 2, 3 … has failed without
+// a Retry-After. The default is at once, then 2, 4, 8 … seconds, at most 60.
+func WithWebhookDelays(after func(attempt int) time.Duration) Option {
+	return func(o *options) { o.webhookDelays = after }
+}
+
+// WithWebhookTimeout sets how long a webhook has for its answer. The default is a minute.
+func WithWebhookTimeout(d time.Duration) Option { return func(o *options) { o.webhookTimeout = d } }
 
 func botUser(o options) (User, error) {
 	prefix, _, ok := strings.Cut(o.token, ":")

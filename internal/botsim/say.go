@@ -31,7 +31,7 @@ func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	m := &message{senderChat: p.SenderChat, autoFwd: p.AutomaticForward, fwdOrigin: p.ForwardOrigin, extra: p.Extra}
-	m.From, m.Text, m.Entities = p.From, p.Text, p.Entities
+	m.From, m.Text, m.Entities = c.s.current(p.From), p.Text, p.Entities
 	m.ReplyTo, m.ThreadID, m.Date = p.ReplyTo, p.ThreadID, p.Date
 	m.noFrom = p.From.ID == 0
 	if p.Entities == nil {
@@ -74,13 +74,18 @@ func (c *Chat) addTopic(m *message, name string) Message {
 	m.extra = map[string]any{m.Service: map[string]any{"name": name, "icon_color": 7322096}}
 	c.add(m)
 	c.topics[m.ID] = &topic{created: m}
-	c.s.messageUpdate(kindOfMessageUpdate, m)
+	if c.hasBot() {
+		c.s.messageUpdate(kindOfMessageUpdate, m)
+	}
 	return m.Message
 }
 
 // Edit changes the text of a user's message. The same text again is an edit that nobody sees, which Telegram
 // reports too.
-func (c *Chat) Edit(m Message, text string) Message {
+func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
+
+// EditAt is Edit with a time of its own for edit_date; zero means now. The message keeps its date.
+func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	old, ok := c.byID[m.ID]
@@ -88,7 +93,10 @@ func (c *Chat) Edit(m Message, text string) Message {
 		return Message{}
 	}
 	old.Text, old.Entities = c.s.markUserText(text)
-	old.EditDate = c.s.now()
+	if at.IsZero() {
+		at = c.s.now()
+	}
+	old.EditDate = at
 	old.Edits++
 	if c.botSees(old) {
 		c.s.messageUpdate("edited_message", old)
@@ -112,7 +120,7 @@ type callbackQuery struct {
 }
 
 // Press is a press of a button under a message; data may be anything, as it can be forged. It returns the id of
-// the callback query.
+// the callback query. From a chat that the bot was removed from no press comes.
 func (s *Server) Press(from User, m Message, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,12 +129,15 @@ func (s *Server) Press(from User, m Message, data string) string {
 	s.nextQuery++
 	s.queries[id] = &callbackQuery{at: s.now()}
 	query := map[string]any{
-		"id": id, "from": from, "data": data, "chat_instance": strconv.FormatInt(-7*m.ChatID, 10),
+		"id": id, "from": s.current(from), "data": data, "chat_instance": strconv.FormatInt(-7*m.ChatID, 10),
 	}
 	if c, ok := s.chats[m.ChatID]; ok {
+		if !c.hasBot() {
+			return id
+		}
 		query["message"] = c.pressedMessage(m.ID)
 	}
-	s.sendUpdate("callback_query", query)
+	s.sendUpdate(laneOfPresses(from.ID), "callback_query", query)
 	return id
 }
 

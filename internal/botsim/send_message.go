@@ -36,6 +36,9 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.status[s.bot.ID] == statusRestricted {
+		return nil, badRequest("not enough rights to send text messages to the chat")
+	}
 	if err := s.readThread(r.params, c, m); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ func methods() map[string]method {
 		{"setMyCommands", []string{"commands", "scope", "language_code"}, (*Server).setMyCommands},
 		{"getMyCommands", []string{"scope", "language_code"}, (*Server).getMyCommands},
 		{"deleteMyCommands", []string{"scope", "language_code"}, (*Server).deleteMyCommands},
+		{"setWebhook", setWebhookFields, (*Server).setWebhook},
 		{"deleteWebhook", []string{"drop_pending_updates"}, (*Server).deleteWebhook},
 		{"getWebhookInfo", nil, (*Server).getWebhookInfo},
 	}
@@ -146,12 +147,22 @@ func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier .
 	return answer{status: http.StatusOK, contentType: "application/json", body: body}
 }
 
+// described is a result with words about it.
+type described struct {
+	result      any
+	description string
+}
+
 // success is the answer of a call that was not refused.
 func success(result any) ([]byte, error) {
 	if list, ok := result.(updateList); ok {
 		return slices.Concat([]byte(`{"ok":true,"result":`), list.raw(), []byte{'}'}), nil
 	}
-	body, err := json.Marshal(map[string]any{"ok": true, "result": result})
+	envelope := map[string]any{"ok": true, "result": result}
+	if d, ok := result.(described); ok {
+		envelope["result"], envelope["description"] = d.result, d.description
+	}
+	body, err := json.Marshal(envelope)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}

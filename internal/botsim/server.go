@@ -16,9 +16,10 @@ type Server struct {
 	bot      User
 	url      string
 	http     *http.Server
+	client   *http.Client // delivers to the webhook
 	methods  map[string]method
 	done     chan struct{}  // closed when Close begins
-	handlers sync.WaitGroup // requests in hand, the accept loop and the subscribers' pumps
+	handlers sync.WaitGroup // requests in hand, the accept loop, the lanes of the webhook and the subscribers' pumps
 	serveErr error          // why the accept loop ended, read after handlers.Wait
 
 	mu     sync.Mutex // guards everything below and the state of every Chat
@@ -26,6 +27,7 @@ type Server struct {
 
 	users      map[int64]User
 	userByName map[string]int64 // lower-case username, or first name of those without one
+	former     map[User]bool    // what people were before they renamed themselves
 	nextUser   int64
 
 	chats          map[int64]*Chat
@@ -34,6 +36,7 @@ type Server struct {
 	lastSharedID   int // message ids of private chats and basic groups come from one sequence
 
 	queue     updateQueue
+	webhook   *webhook // nil: updates are fetched by getUpdates
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
@@ -41,14 +44,19 @@ type Server struct {
 	record      callRecord
 	complaints  complaintList
 	faults      []*activeFault
-	onCall      hookList
-	afterEffect hookList
+	onCall      hookList[Call]
+	afterEffect hookList[Call]
 	subscribers map[*subscriber]struct{}
 	limiter     limiter
 
-	callDone  signal // fires when a call is finished
-	confirmed signal // fires when updates are confirmed
-	answered  signal // fires when a button press is answered
+	deliveries    deliveryRecord
+	onDelivery    hookList[Delivery]
+	afterDelivery hookList[Delivery]
+
+	callDone     signal // fires when a call is finished
+	confirmed    signal // fires when updates are confirmed
+	answered     signal // fires when a button press is answered
+	deliveryDone signal // fires when a delivery is finished
 }
 
 // TB is the part of testing.TB that Start needs; naming it here keeps package testing out of programs that use
@@ -88,10 +96,12 @@ func New(opts ...Option) (*Server, error) {
 		opts:           o,
 		bot:            bot,
 		url:            "http://" + listener.Addr().String(),
+		client:         webhookClient(),
 		methods:        methods(),
 		done:           make(chan struct{}),
 		users:          map[int64]User{bot.ID: bot},
 		userByName:     map[string]int64{},
+		former:         map[User]bool{},
 		nextUser:       firstUserID,
 		chats:          map[int64]*Chat{},
 		nextSupergroup: firstSupergroupID,
@@ -122,8 +132,8 @@ func (s *Server) Token() string { return s.opts.token }
 // Bot is the bot's own user.
 func (s *Server) Bot() User { return s.bot }
 
-// Close cuts long polls and connections and returns when no request is in hand any more. It must not be called
-// from a hook. A second call does nothing.
+// Close cuts long polls, deliveries and connections and returns when none of them is in hand any more. It must not
+// be called from a hook. A second call does nothing.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.closed {
@@ -132,9 +142,13 @@ func (s *Server) Close() {
 	}
 	s.closed = true
 	close(s.done)
+	if s.webhook != nil {
+		s.webhook.end()
+	}
 	s.mu.Unlock()
 	err := s.http.Close()
 	s.handlers.Wait()
+	s.client.CloseIdleConnections()
 	if err = errors.Join(err, s.serveErr); err != nil {
 		s.complain("close: %v", err)
 	}

@@ -21,15 +21,17 @@ const (
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
 type update struct {
-	id  int64
-	at  time.Time
-	raw []byte
+	id   int64
+	at   time.Time
+	raw  []byte
+	lane lane
+	gone bool // confirmed, dropped or too old
 }
 
 // updateQueue holds what is not confirmed yet, in ascending order of ids. The server's lock guards it.
 type updateQueue struct {
 	next    int64
-	pending []update // pending[head:] is the queue
+	pending []*update // pending[head:] is the queue
 	head    int
 	allowed []string // nil: everything but notByDefault
 
@@ -41,10 +43,10 @@ type updateQueue struct {
 
 func newUpdateQueue() updateQueue { return updateQueue{next: firstUpdateID} }
 
-func (q *updateQueue) waiting() []update { return q.pending[q.head:] }
+func (q *updateQueue) waiting() []*update { return q.pending[q.head:] }
 
 // add puts an update at its place, which is nearly always the end.
-func (q *updateQueue) add(u update) {
+func (q *updateQueue) add(u *update) {
 	i := len(q.pending)
 	for i > q.head && q.pending[i-1].id > u.id {
 		i--
@@ -58,12 +60,30 @@ func (q *updateQueue) add(u update) {
 
 // confirm forgets the first n of the queue.
 func (q *updateQueue) confirm(n int) {
+	for _, u := range q.waiting()[:n] {
+		u.gone = true
+	}
 	clear(q.pending[q.head : q.head+n])
 	q.head += n
 	if q.head > 64 && q.head > len(q.pending)/2 {
 		q.pending = slices.Delete(q.pending, 0, q.head)
 		q.head = 0
 	}
+}
+
+// confirmOne forgets one update, wherever it stands; false means that it is gone already.
+func (q *updateQueue) confirmOne(u *update) bool {
+	switch waiting := q.waiting(); {
+	case u.gone:
+		return false
+	case waiting[0] == u:
+		q.confirm(1)
+	default:
+		u.gone = true
+		i := q.head + slices.Index(waiting, u)
+		q.pending = slices.Delete(q.pending, i, i+1)
+	}
+	return true
 }
 
 // confirmBelow forgets what an offset confirms and tells how many that were. An offset beyond everything known
@@ -96,7 +116,7 @@ func (q *updateQueue) allows(kind string) bool {
 }
 
 // sendUpdate queues an update of that kind if the bot wants it.
-func (s *Server) sendUpdate(kind string, payload any) {
+func (s *Server) sendUpdate(l lane, kind string, payload any) {
 	if !s.queue.allows(kind) {
 		return
 	}
@@ -109,7 +129,7 @@ func (s *Server) sendUpdate(kind string, payload any) {
 	s.queue.next++
 	raw := slices.Concat([]byte(`{"update_id":`), strconv.AppendInt(nil, id, 10),
 		[]byte(`,"`), []byte(kind), []byte(`":`), body, []byte(`}`))
-	s.queue.add(update{id: id, at: s.now(), raw: raw})
+	s.enqueue(&update{id: id, at: s.now(), raw: raw, lane: l})
 }
 
 func (s *Server) messageUpdate(kind string, m *message) {
@@ -118,7 +138,13 @@ func (s *Server) messageUpdate(kind string, m *message) {
 		s.complaints.add(err.Error())
 		return
 	}
-	s.sendUpdate(kind, raw)
+	s.sendUpdate(laneOfChat(m.ChatID), kind, raw)
+}
+
+// enqueue hands an update to whoever fetches or is sent the updates.
+func (s *Server) enqueue(u *update) {
+	s.queue.add(u)
+	s.toWebhook(u)
 }
 
 // Update queues an update as given and returns its id. A JSON object without update_id gets the next one; with
@@ -133,7 +159,7 @@ func (s *Server) Update(raw json.RawMessage) int64 {
 		// An id that is lower than the last one is how ids start anew after a quiet week.
 		s.queue.next = id + 1
 	}
-	s.queue.add(update{id: id, at: s.now(), raw: slices.Clone(raw)})
+	s.enqueue(&update{id: id, at: s.now(), raw: slices.Clone(raw), lane: rawLane(id, raw)})
 	return id
 }
 

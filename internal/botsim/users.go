@@ -35,7 +35,8 @@ func (s *Server) User(name string) User {
 }
 
 // AddUser makes a user as given; id 0 means the next free one. A known id gets the new names from now on, as
-// when somebody renames themselves.
+// when somebody renames themselves: whatever the bot is shown later names them so, also where a test still uses
+// the User of before. A username that somebody else had is theirs no more.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,11 +51,32 @@ func (s *Server) addUser(u User) User {
 		u.ID = s.nextUser
 		s.nextUser++
 	}
-	if old, ok := s.users[u.ID]; ok && s.userByName[userKey(old)] == u.ID {
+	if holder, ok := s.users[s.userByName[userKey(u)]]; ok && holder.ID != u.ID && holder.Username != "" && u.Username != "" {
+		robbed := holder
+		robbed.Username = ""
+		s.rename(holder, robbed)
+	}
+	s.rename(s.users[u.ID], u)
+	return u
+}
+
+// rename puts a user in the place of what was known of them before.
+func (s *Server) rename(old, u User) {
+	if s.userByName[userKey(old)] == u.ID {
 		delete(s.userByName, userKey(old))
+	}
+	if old.ID != 0 {
+		s.former[old] = true
 	}
 	s.users[u.ID] = u
 	s.userByName[userKey(u)] = u.ID
+}
+
+// current is the user as they are now. One that a test made up for a single occasion stays as given.
+func (s *Server) current(u User) User {
+	if s.former[u] {
+		return s.users[u.ID]
+	}
 	return u
 }
 

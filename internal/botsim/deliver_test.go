@@ -1,0 +1,435 @@
+package botsim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+func TestAWebhookGetsWhatWaitsAndWhatComes(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	h := newHook(t)
+	group.Say(alice, "before")
+	polled := bot.updates(t, fields{})
+	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "s3cret_-"}, nil)
+	first := receive(t, h.arrivals)
+	if first.update.ID != polled[0].ID || first.text() != "before" {
+		t.Errorf("first delivery = %s, want the update that was polled and not confirmed", first.raw)
+	}
+	if first.method != http.MethodPost || first.header.Get("Content-Type") != "application/json" ||
+		first.header.Get("X-Telegram-Bot-Api-Secret-Token") != "s3cret_-" || first.header.Get("User-Agent") != "" {
+		t.Errorf("request = %s %v", first.method, first.header)
+	}
+	if s.Pending() != 1 {
+		t.Errorf("Pending() = %d before the answer", s.Pending())
+	}
+	first.answer <- 204
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	group.Say(alice, "after")
+	if a := receive(t, h.arrivals); a.text() != "after" || a.update.ID != first.update.ID+1 {
+		t.Errorf("second delivery = %s", a.raw)
+	} else {
+		a.answer <- 200
+	}
+	if err := s.WaitDeliveries(testContext(t), 2); err != nil {
+		t.Fatal(err)
+	}
+	all := s.Deliveries()
+	if len(all) != 2 || all[0].UpdateID != first.update.ID || all[0].ChatID != group.ID() || all[0].Attempt != 1 ||
+		all[0].Status != 204 || all[0].Err != "" || !all[0].Done || all[0].At.IsZero() || all[0].Took <= 0 {
+		t.Errorf("record = %+v", all)
+	}
+	if s.Pending() != 0 {
+		t.Errorf("Pending() = %d", s.Pending())
+	}
+}
+
+func TestWithoutASecretThereIsNoHeader(t *testing.T) {
+	t.Parallel()
+	_, _, group, alice, h := webhookScene(t)
+	group.Say(alice, "x")
+	a := receive(t, h.arrivals)
+	if got, ok := a.header["X-Telegram-Bot-Api-Secret-Token"]; ok {
+		t.Errorf("secret header = %q", got)
+	}
+	a.answer <- 200
+}
+
+// TestRawUpdatesAreDeliveredAsTheyAre: those of a chat in its queue, the others each alone.
+func TestRawUpdatesAreDeliveredAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s, _, group, alice, h := webhookScene(t)
+	group.Say(alice, "1")
+	held := receive(t, h.arrivals)
+	ofChat := fmt.Sprintf(`{"update_id":5,"message":{"text":"2","chat":{"id":%d}}}`, group.ID())
+	s.Update(json.RawMessage(ofChat))
+	for _, raw := range []string{`{"message":`, `{"update_id":6,"poll":{}}`, `{"update_id":7,"callback_query":{"data":"p","from":{"id":1001}}}`} {
+		s.Update(json.RawMessage(raw))
+		a := receive(t, h.arrivals)
+		if a.raw != raw {
+			t.Errorf("delivered %s, want %s", a.raw, raw)
+		}
+		defer func() { a.answer <- 200 }()
+	}
+	held.answer <- 200
+	if a := receive(t, h.arrivals); a.raw != ofChat {
+		t.Errorf("the chat's next update = %s", a.raw)
+	} else {
+		a.answer <- 200
+	}
+}
+
+func TestAChatsUpdatesComeOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice, h := webhookScene(t)
+	other := s.Group("Other", alice)
+	m := group.Say(alice, "a1")
+	group.Edit(m, "a2")
+	group.Say(alice, "a3")
+	group.Promote(s.Bot()) // my_chat_member
+	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "card"}, nil)
+	other.Say(alice, "b1")
+	s.Press(alice, group.BotMessages()[0], "press 1") // passes the messages of its chat
+	s.Press(alice, group.BotMessages()[0], "press 2")
+	s.Press(s.User("bob"), group.BotMessages()[0], "press of bob")
+	got := h.take(t, 4)
+	equal(t, "at first", said(got), []string{"a1", "b1", "press 1", "press of bob"})
+	got[3].answer <- 200
+	got[2].answer <- 200
+	press := receive(t, h.arrivals)
+	if press.text() != "press 2" {
+		t.Errorf("after the first press came %s", press.raw)
+	}
+	press.answer <- 200
+	got[1].answer <- 200
+	order := got[:1]
+	for range 3 {
+		order[len(order)-1].answer <- 200
+		order = append(order, receive(t, h.arrivals))
+	}
+	equal(t, "of the chat", said(order), []string{"a1", "a2", "a3", "my_chat_member"})
+	order[3].answer <- 200
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFailingUpdateBlocksItsQueueOnly(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice, h := webhookScene(t)
+	other := s.Group("Other", alice)
+	group.Say(alice, "a1")
+	group.Say(alice, "a2")
+	const failures = 4
+	for range failures {
+		a := receive(t, h.arrivals)
+		if a.text() != "a1" {
+			t.Fatalf("delivered %s, want a1 again", a.raw)
+		}
+		a.answer <- 503
+	}
+	a1 := receive(t, h.arrivals)
+	other.Say(alice, "b1")
+	b1 := receive(t, h.arrivals)
+	b1.answer <- 200
+	if a1.text() != "a1" || b1.text() != "b1" {
+		t.Errorf("delivered %s, %s", a1.raw, b1.raw)
+	}
+	if info := bot.webhookInfo(t); info.Failed != "Wrong response from the webhook: 503 Service Unavailable" {
+		t.Errorf("info = %+v", info)
+	}
+	a1.answer <- 200
+	a2 := receive(t, h.arrivals)
+	if a2.text() != "a2" {
+		t.Errorf("after a1 came %s", a2.raw)
+	}
+	a2.answer <- 200
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	var attempts []int
+	for _, d := range s.Deliveries() {
+		if d.ChatID == group.ID() {
+			attempts = append(attempts, d.Attempt)
+		}
+	}
+	equal(t, "attempts", attempts, []int{1, 2, 3, 4, 5, 1})
+}
+
+// TestWhateverIsNotWellIsRepeated also holds the words in which getWebhookInfo tells of it.
+func TestWhateverIsNotWellIsRepeated(t *testing.T) {
+	t.Parallel()
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(code)
+		}
+	}
+	for name, tc := range map[string]struct {
+		bad  http.HandlerFunc
+		want string
+	}{
+		"redirect":  {status(307), "Wrong response from the webhook: 307 Temporary Redirect"},
+		"not ready": {status(503), "Wrong response from the webhook: 503 Service Unavailable"},
+		"unknown":   {status(401), "Wrong response from the webhook: 401 Unauthorized"},
+		"cut off":   {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "Connection closed"},
+		"half": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			_, _ = w.Write([]byte("x"))
+			panic(http.ErrAbortHandler)
+		}, "Connection closed"},
+		"no answer": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "Read timeout expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, bot, group, alice := scene(t, botsim.WithWebhookDelays(quick), botsim.WithWebhookTimeout(100*time.Millisecond))
+			var mu sync.Mutex
+			seen := 0
+			url := answers(t, func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				seen++
+				n := seen
+				mu.Unlock()
+				if _, err := io.Copy(io.Discard, r.Body); err != nil { // only then is a client that hangs up noticed
+					t.Error(err)
+				}
+				if n == 1 {
+					tc.bad(w, r)
+				}
+			})
+			bot.want(t, "setWebhook", fields{"url": url}, nil)
+			group.Say(alice, "x")
+			if err := s.WaitConfirmed(testContext(t)); err != nil {
+				t.Fatal(err)
+			}
+			all := s.Deliveries()
+			if len(all) != 2 || all[0].Err != tc.want || all[1].Err != "" || all[1].Status != 200 {
+				t.Errorf("deliveries = %+v", all)
+			}
+			info := bot.webhookInfo(t)
+			if info.Failed != tc.want || info.FailedAt < time.Now().Add(-time.Minute).Unix() || info.Pending != 0 {
+				t.Errorf("info = %+v", info)
+			}
+			bot.want(t, "setWebhook", fields{"url": url + "/new"}, nil)
+			if info := bot.webhookInfo(t); info.Failed != "" || info.FailedAt != 0 {
+				t.Errorf("a new webhook inherits the error: %+v", info)
+			}
+		})
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	gone := botsim.Start(t)
+	gone.Close()
+	bot.want(t, "setWebhook", fields{"url": gone.URL()}, nil)
+	group.Say(alice, "x")
+	if err := s.WaitDeliveries(testContext(t), 2); err != nil {
+		t.Fatal(err)
+	}
+	if info := bot.webhookInfo(t); info.Failed != "Connection refused" || info.Pending != 1 {
+		t.Errorf("info = %+v", info)
+	}
+	if all := s.Deliveries(); all[0].Wait != 0 || all[1].Wait != 2*time.Second {
+		t.Errorf("waits = %s, %s; want at once, then 2 s", all[0].Wait, all[1].Wait)
+	}
+}
+
+func TestRepeatDelays(t *testing.T) {
+	t.Parallel()
+	var got []int
+	for attempt := 1; attempt <= 9; attempt++ {
+		got = append(got, int(botsim.RepeatDelay(attempt)/time.Second))
+	}
+	equal(t, "seconds", got, []int{0, 2, 4, 8, 16, 32, 60, 60, 60})
+	if d := botsim.RepeatDelay(100_000); d != time.Minute {
+		t.Errorf("much later = %s", d)
+	}
+}
+
+func TestRetryAfterReplacesTheDelay(t *testing.T) {
+	t.Parallel()
+	s, bot, _, alice := scene(t, botsim.WithWebhookDelays(quick))
+	asked := map[string]time.Duration{
+		"1": time.Second, "7": 7 * time.Second, "99999": time.Hour, "0": quick(1), "-5": quick(1),
+		"Wed, 21 Oct 2026 07:28:00 GMT": quick(1),
+	}
+	var mu sync.Mutex
+	refused := map[string]bool{}
+	url := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		var u wireUpdate
+		if err := json.NewDecoder(r.Body).Decode(&u); err != nil {
+			t.Error(err)
+			return
+		}
+		text := u.Message["text"].(string)
+		if !refused[text] {
+			refused[text] = true
+			w.Header().Set("Retry-After", text)
+			w.WriteHeader(429)
+		}
+	})
+	bot.want(t, "setWebhook", fields{"url": url}, nil)
+	began := time.Now()
+	chats := map[int64]string{}
+	for text := range asked {
+		chat := s.Group(text, alice)
+		chats[chat.ID()] = text
+		chat.Say(alice, text)
+	}
+	eventually(t, "all but the patient ones are repeated", func() bool { return s.Pending() == 2 })
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("repeated after %s, asked for 1 s", took)
+	}
+	for _, d := range s.Deliveries() {
+		if text := chats[d.ChatID]; d.Attempt == 1 && d.Wait != asked[text] {
+			t.Errorf("Retry-After %q: waits %s, want %s", text, d.Wait, asked[text])
+		}
+	}
+}
+
+func TestNoMoreThanMaxConnectionsAtATime(t *testing.T) {
+	t.Parallel()
+	s, bot, _, alice := scene(t)
+	h := newHook(t)
+	var mu sync.Mutex
+	inHand, most := 0, 0
+	count := func(by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		inHand += by
+		most = max(most, inHand)
+	}
+	s.OnDelivery(func(botsim.Delivery) { count(1) })
+	s.AfterDelivery(func(botsim.Delivery) { count(-1) })
+	bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": 3}, nil)
+	const chats = 10
+	for i := range chats {
+		s.Group(fmt.Sprint(i), alice).Say(alice, fmt.Sprint(i))
+	}
+	got := h.take(t, 3)
+	for range chats - 3 {
+		got[0].answer <- 200
+		got = append(got[1:], receive(t, h.arrivals))
+	}
+	for _, a := range got {
+		a.answer <- 200
+	}
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if most != 3 {
+		t.Errorf("%d deliveries at a time, want 3", most)
+	}
+}
+
+func TestUpdatesOfYesterdayAreDeliveredNoMore(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s, _, group, alice, h := webhookScene(t, botsim.WithClock(c.Now))
+	group.Say(alice, "old")
+	c.advance(24*time.Hour - time.Second)
+	group.Say(alice, "new")
+	old := receive(t, h.arrivals)
+	old.answer <- 500
+	if old = receive(t, h.arrivals); old.text() != "old" {
+		t.Errorf("delivered %s", old.raw)
+	}
+	c.advance(2 * time.Second)
+	old.answer <- 500
+	if a := receive(t, h.arrivals); a.text() != "new" {
+		t.Errorf("delivered %s, want the new one", a.raw)
+	} else {
+		a.answer <- 200
+	}
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseCutsDeliveries(t *testing.T) {
+	t.Parallel()
+	s, _, group, alice, h := webhookScene(t)
+	other := s.Group("Other", alice)
+	group.Say(alice, "a1")
+	group.Say(alice, "a2")
+	a1 := receive(t, h.arrivals)
+	began := time.Now()
+	s.Close()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("Close took %s", took)
+	}
+	a1.answer <- 200
+	other.Say(alice, "late")
+	for _, d := range s.Deliveries() {
+		if !d.Done || d.Status != 0 || d.Err == "" || d.Wait != 0 {
+			t.Errorf("delivery after Close = %+v", d)
+		}
+	}
+	if n := len(s.Deliveries()); n != 1 || s.Pending() != 3 || len(h.arrivals) != 0 {
+		t.Errorf("%d deliveries, %d pending, %d arrived", n, s.Pending(), len(h.arrivals))
+	}
+}
+
+// TestCloseWhileARepetitionWaits: it waits for an hour, Close does not.
+func TestCloseWhileARepetitionWaits(t *testing.T) {
+	t.Parallel()
+	s, _, group, alice, h := webhookScene(t, botsim.WithWebhookDelays(func(int) time.Duration { return time.Hour }))
+	group.Say(alice, "x")
+	receive(t, h.arrivals).answer <- 500
+	if err := s.WaitDeliveries(testContext(t), 1); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := s.WaitDeliveries(testContext(t), 2); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("WaitDeliveries on a closed server = %v", err)
+	}
+}
+
+func TestHooksAndLimitOfTheDeliveryRecord(t *testing.T) {
+	t.Parallel()
+	s, _, group, alice, h := webhookScene(t, botsim.WithRecordLimit(4))
+	began, ended := make(chan botsim.Delivery, 20), make(chan botsim.Delivery, 20)
+	s.OnDelivery(func(d botsim.Delivery) { began <- d })
+	remove := s.AfterDelivery(func(d botsim.Delivery) { ended <- d })
+	var last int64
+	for i := range 10 {
+		group.Say(alice, fmt.Sprint(i))
+		a := receive(t, h.arrivals)
+		if d := receive(t, began); d.UpdateID != a.update.ID || d.Done || d.Status != 0 {
+			t.Errorf("before = %+v", d)
+		}
+		a.answer <- 200
+		if d := receive(t, ended); d.UpdateID != a.update.ID || !d.Done || d.Status != 200 {
+			t.Errorf("after = %+v", d)
+		}
+		last = a.update.ID
+	}
+	if all := s.Deliveries(); len(all) != 4 || all[3].UpdateID != last {
+		t.Errorf("kept %+v", all)
+	}
+	remove()
+	group.Say(alice, "x")
+	receive(t, h.arrivals).answer <- 200
+	if err := s.WaitDeliveries(testContext(t), 11); err != nil {
+		t.Error(err)
+	}
+	if len(ended) != 0 {
+		t.Error("a removed hook was called")
+	}
+}

@@ -1,0 +1,4 @@
+package botsim
+
+// RepeatDelay is the default of WithWebhookDelays.
+var RepeatDelay = repeatDelay

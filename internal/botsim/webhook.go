@@ -1,0 +1,172 @@
+package botsim
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	defaultConnections = 40
+	maxConnections     = 100
+	maxSecret          = 256
+)
+
+var setWebhookFields = []string{
+	"url", "certificate", "ip_address", "max_connections", "allowed_updates", "drop_pending_updates", "secret_token",
+}
+
+var (
+	validSecret  = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+	webhookPorts = []string{"", "443", "80", "88", "8443"}
+)
+
+// webhook is where updates are sent to. The server's lock guards what is not fixed.
+type webhook struct {
+	webhookSettings
+	ctx   context.Context // ends with the webhook or the server
+	end   context.CancelFunc
+	slots chan struct{} // holds one for each delivery in hand
+
+	lanes      map[lane][]*update // what waits, by lane; each lane in it has a goroutine
+	failedAt   time.Time
+	lastFailed string
+}
+
+type webhookSettings struct {
+	url, secret, ipAddress string
+	certificate            bool
+	connections            int
+}
+
+func (s *Server) setWebhook(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	drop := r.params.boolean("drop_pending_updates")
+	settings, err := readWebhook(r.params)
+	if err != nil {
+		return nil, err
+	}
+	var allowed []string
+	given, err := r.params.object("allowed_updates", &allowed)
+	if err != nil {
+		return nil, badRequest("can't parse allowed updates JSON object")
+	}
+	if given {
+		s.queue.allowed = allowed
+	}
+	switch {
+	case settings.url == "":
+		return s.removeWebhook(drop), nil
+	case s.webhook != nil && s.webhook.webhookSettings == settings && !settings.certificate && !drop:
+		return described{true, "Webhook is already set"}, nil
+	}
+	s.removeWebhook(drop)
+	s.queue.oust(conflict("terminated by setWebhook request"))
+	ctx, cancel := context.WithCancel(context.Background())
+	s.webhook = &webhook{
+		webhookSettings: settings, ctx: ctx, end: cancel,
+		slots: make(chan struct{}, settings.connections), lanes: map[lane][]*update{},
+	}
+	s.queue.expire(s.now())
+	for _, u := range s.queue.waiting() {
+		s.toWebhook(u)
+	}
+	return described{true, "Webhook was set"}, nil
+}
+
+func (s *Server) deleteWebhook(r *request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.removeWebhook(r.params.boolean("drop_pending_updates")), nil
+}
+
+// removeWebhook cuts the deliveries in hand. What they carried is not confirmed.
+func (s *Server) removeWebhook(drop bool) described {
+	if drop {
+		s.queue.confirm(len(s.queue.waiting()))
+		s.confirmed.fire()
+	}
+	if s.webhook == nil {
+		return described{true, "Webhook is already deleted"}
+	}
+	s.webhook.end()
+	s.webhook = nil
+	return described{true, "Webhook was deleted"}
+}
+
+func (s *Server) getWebhookInfo(*request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue.expire(s.now())
+	info := map[string]any{
+		"url": "", "has_custom_certificate": false, "pending_update_count": len(s.queue.waiting()),
+	}
+	if len(s.queue.allowed) > 0 {
+		info["allowed_updates"] = s.queue.allowed
+	}
+	h := s.webhook
+	if h == nil {
+		return info, nil
+	}
+	info["url"], info["has_custom_certificate"], info["max_connections"] = h.url, h.certificate, h.connections
+	if h.ipAddress != "" {
+		info["ip_address"] = h.ipAddress
+	}
+	if h.lastFailed != "" {
+		info["last_error_date"], info["last_error_message"] = h.failedAt.Unix(), h.lastFailed
+	}
+	return info, nil
+}
+
+// readWebhook reads and checks where updates are to go. Without an address there are no settings.
+func readWebhook(p params) (webhookSettings, error) {
+	if p["url"] == "" {
+		return webhookSettings{}, nil
+	}
+	w := webhookSettings{secret: p["secret_token"], ipAddress: p["ip_address"], certificate: p["certificate"] != ""}
+	var err error
+	if w.url, err = readWebhookURL(p["url"]); err != nil {
+		return w, err
+	}
+	n, ok := p.integer("max_connections")
+	if !ok || p["max_connections"] == "" {
+		n = defaultConnections
+	}
+	w.connections = int(min(max(n, 1), maxConnections))
+	if len(w.secret) > maxSecret {
+		return w, badRequest("secret token is too long")
+	}
+	if !validSecret.MatchString(w.secret) {
+		return w, badRequest("secret token contains unallowed characters")
+	}
+	if _, err := netip.ParseAddr(w.ipAddress); err != nil && w.ipAddress != "" {
+		return w, badRequest("bad webhook: Invalid IP address specified")
+	}
+	return w, nil
+}
+
+// readWebhookURL completes an address without a scheme. Only a host of this machine may do without https, and with
+// any port.
+func readWebhookURL(address string) (string, error) {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", badRequest("invalid webhook URL specified")
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	switch {
+	case u.Hostname() == "localhost", err == nil && ip.IsLoopback():
+	case u.Scheme == "http":
+		return "", badRequest("bad webhook: An HTTPS URL must be provided for webhook")
+	case !slices.Contains(webhookPorts, u.Port()):
+		return "", badRequest("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
+	}
+	return address, nil
+}

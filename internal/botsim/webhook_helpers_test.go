@@ -1,0 +1,147 @@
+package botsim_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// arrival is a request that the webhook has got and that waits for its answer.
+type arrival struct {
+	update wireUpdate
+	raw    string
+	method string
+	header http.Header
+	answer chan<- int
+}
+
+// text is what the update says: of a message, an edit, or a press.
+func (a arrival) text() string {
+	for _, of := range []map[string]any{a.update.Message, a.update.Edited} {
+		if text, ok := of["text"].(string); ok {
+			return text
+		}
+	}
+	if a.update.Mine != nil {
+		return "my_chat_member"
+	}
+	data, _ := a.update.Callback["data"].(string)
+	return data
+}
+
+// hook is a bot's end of a webhook. Each request waits until the test answers it.
+type hook struct {
+	url      string
+	arrivals chan arrival
+}
+
+func newHook(t *testing.T) *hook {
+	t.Helper()
+	h, over := &hook{arrivals: make(chan arrival, 1000)}, make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // cut off
+		}
+		answer := make(chan int, 1)
+		a := arrival{raw: string(raw), method: r.Method, header: r.Header, answer: answer}
+		_ = json.Unmarshal(raw, &a.update) // some are no JSON
+		h.arrivals <- a
+		select {
+		case status := <-answer:
+			w.WriteHeader(status)
+		case <-r.Context().Done():
+		case <-over:
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) })
+	h.url = server.URL
+	return h
+}
+
+// answers is a hook that answers by itself.
+func answers(t *testing.T, f http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// take takes n requests, sorted by what they say, without answering them.
+func (h *hook) take(t *testing.T, n int) []arrival {
+	t.Helper()
+	var got []arrival
+	for range n {
+		got = append(got, receive(t, h.arrivals))
+	}
+	slices.SortFunc(got, func(a, b arrival) int {
+		if a.text() < b.text() {
+			return -1
+		}
+		return 1
+	})
+	return got
+}
+
+func said(arrivals []arrival) []string {
+	var all []string
+	for _, a := range arrivals {
+		all = append(all, a.text())
+	}
+	return all
+}
+
+// webhookScene is a scene whose bot has a webhook that fails quickly. It watches that no queue has two deliveries in
+// hand.
+func webhookScene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsim.Chat, botsim.User, *hook) {
+	t.Helper()
+	opts = append([]botsim.Option{botsim.WithWebhookDelays(quick)}, opts...)
+	s, bot, group, alice := scene(t, opts...)
+	h := newHook(t)
+	watchQueues(t, s)
+	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
+	return s, bot, group, alice, h
+}
+
+func quick(int) time.Duration { return time.Millisecond }
+
+func watchQueues(t *testing.T, s *botsim.Server) {
+	t.Helper()
+	var mu sync.Mutex
+	inHand := map[int64]int{}
+	count := func(d botsim.Delivery, by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if inHand[d.ChatID] += by; d.ChatID != 0 && inHand[d.ChatID] > 1 {
+			t.Errorf("update %d was sent while chat %d had another one in hand", d.UpdateID, d.ChatID)
+		}
+	}
+	t.Cleanup(s.OnDelivery(func(d botsim.Delivery) { count(d, 1) }))
+	t.Cleanup(s.AfterDelivery(func(d botsim.Delivery) { count(d, -1) }))
+}
+
+type webhookInfo struct {
+	URL         string
+	Certificate bool     `json:"has_custom_certificate"`
+	Pending     int      `json:"pending_update_count"`
+	Connections int      `json:"max_connections"`
+	IP          string   `json:"ip_address"`
+	Allowed     []string `json:"allowed_updates"`
+	FailedAt    int64    `json:"last_error_date"`
+	Failed      string   `json:"last_error_message"`
+}
+
+func (c *client) webhookInfo(t *testing.T) webhookInfo {
+	t.Helper()
+	var info webhookInfo
+	c.want(t, "getWebhookInfo", nil, &info)
+	return info
+}

@@ -1,0 +1,200 @@
+package botsim_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const webhookActive = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+
+func TestSettingAndDeletingAWebhookIsDescribed(t *testing.T) {
+	t.Parallel()
+	_, bot, _, _ := scene(t)
+	h := newHook(t)
+	other := fields{"url": h.url, "secret_token": "x"}
+	for i, step := range []struct {
+		method string
+		params fields
+		want   string
+	}{
+		{"deleteWebhook", nil, "Webhook is already deleted"},
+		{"setWebhook", nil, "Webhook is already deleted"},
+		{"setWebhook", fields{"url": h.url}, "Webhook was set"},
+		{"setWebhook", fields{"url": h.url}, "Webhook is already set"},
+		{"setWebhook", other, "Webhook was set"},
+		{"setWebhook", other, "Webhook is already set"},
+		{"setWebhook", fields{"url": h.url, "secret_token": "x", "drop_pending_updates": true}, "Webhook was set"},
+		{"setWebhook", fields{"url": ""}, "Webhook was deleted"},
+		{"setWebhook", other, "Webhook was set"},
+		{"deleteWebhook", nil, "Webhook was deleted"},
+		{"deleteWebhook", nil, "Webhook is already deleted"},
+	} {
+		r := bot.must(t, step.method, step.params)
+		if !r.OK || r.Status != http.StatusOK || string(r.Result) != "true" || r.Description != step.want {
+			t.Errorf("step %d: %s = %s, want %q", i, step.method, r.Raw, step.want)
+		}
+	}
+}
+
+func TestWebhookInfo(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	h := newHook(t)
+	if r := bot.must(t, "getWebhookInfo", nil); string(r.Result) !=
+		`{"has_custom_certificate":false,"pending_update_count":0,"url":""}` {
+		t.Errorf("without a webhook: %s", r.Raw)
+	}
+	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
+	if info := bot.webhookInfo(t); info.URL != h.url || info.Connections != 40 || info.Certificate || info.IP != "" ||
+		info.Allowed != nil || info.Failed != "" {
+		t.Errorf("with the least: %+v", info)
+	}
+	for given, want := range map[int]int{-1: 1, 0: 1, 1: 1, 100: 100, 101: 100} {
+		bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": given}, nil)
+		if got := bot.webhookInfo(t).Connections; got != want {
+			t.Errorf("max_connections %d is taken as %d, want %d", given, got, want)
+		}
+	}
+	bot.want(t, "setWebhook", fields{
+		"url": h.url, "ip_address": "127.0.0.1", "certificate": "file://x", "allowed_updates": []string{"message"},
+	}, nil)
+	group.Say(alice, "x")
+	if info := bot.webhookInfo(t); !info.Certificate || info.IP != "127.0.0.1" || len(info.Allowed) != 1 || info.Pending != 1 {
+		t.Errorf("with everything: %+v", info)
+	}
+	if c := s.Complaints(); len(c) > 0 {
+		t.Errorf("complaints: %q", c)
+	}
+}
+
+func TestWrongWebhooks(t *testing.T) {
+	t.Parallel()
+	s, bot, _, _ := scene(t)
+	const good = "https://example.org/hook"
+	for want, cases := range map[string][]fields{
+		"Bad Request: bad webhook: An HTTPS URL must be provided for webhook": {
+			{"url": "http://example.org/hook"}, {"url": "http://10.0.0.1:8080/hook"},
+		},
+		"Bad Request: bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443": {{"url": "https://example.org:9000"}},
+		"Bad Request: invalid webhook URL specified": {
+			{"url": "ftp://example.org"}, {"url": "https://"}, {"url": "not a url"}, {"url": "https://a b/"},
+		},
+		"Bad Request: secret token contains unallowed characters": {
+			{"url": good, "secret_token": "a b"}, {"url": good, "secret_token": "é"}, {"url": good, "secret_token": "a+b="},
+			{"url": good, "secret_token": "a\n"},
+		},
+		"Bad Request: secret token is too long":                  {{"url": good, "secret_token": strings.Repeat("a", 257)}},
+		"Bad Request: bad webhook: Invalid IP address specified": {{"url": good, "ip_address": "home"}},
+		"Bad Request: can't parse allowed updates JSON object":   {{"url": good, "allowed_updates": "message"}},
+	} {
+		for _, params := range cases {
+			bot.refused(t, "setWebhook", params, 400, want)
+		}
+	}
+	if info := bot.webhookInfo(t); info.URL != "" {
+		t.Errorf("a refused webhook was set: %+v", info)
+	}
+	for _, address := range []string{
+		good, "https://example.org:8443/", "http://127.0.0.1:9/x", "http://localhost:9/x", "http://[::1]:9/x", "https://127.0.0.1:9/x",
+	} {
+		bot.want(t, "setWebhook", fields{"url": address, "secret_token": strings.Repeat("a", 256)}, nil)
+		if got := bot.webhookInfo(t).URL; got != address {
+			t.Errorf("url = %q, want %q", got, address)
+		}
+	}
+	bot.want(t, "setWebhook", fields{"url": good, "shoe_size": 44}, nil)
+	equal(t, "complaints", s.Complaints(), []string{`setWebhook: there is no parameter "shoe_size"`})
+}
+
+func TestPollingBesideAWebhookIsRefused(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	h := newHook(t)
+	arrived := polls(t, s)
+	waiting := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
+	receive(t, arrived)
+	awaitLongPoll(t, s)
+	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
+	if r := receive(t, waiting); r.Status != 409 || r.Description != "Conflict: terminated by setWebhook request" {
+		t.Errorf("long poll ended with %s", r.Raw)
+	}
+	group.Say(alice, "x")
+	a := receive(t, h.arrivals)
+	bot.refused(t, "getUpdates", fields{"offset": a.update.ID + 1, "allowed_updates": []string{"poll"}}, 409, webhookActive)
+	if s.Pending() != 1 {
+		t.Error("a refused getUpdates confirmed something")
+	}
+	group.Say(alice, "y")
+	bot.want(t, "deleteWebhook", nil, nil)
+	equal(t, "polled afterwards", texts(bot.updates(t, fields{})), []string{"x", "y"})
+	a.answer <- 200
+	if s.Pending() != 2 {
+		t.Errorf("Pending() = %d: a webhook that is no more has confirmed", s.Pending())
+	}
+}
+
+func TestAllowedUpdatesOfAWebhook(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	h := newHook(t)
+	bot.want(t, "setWebhook", fields{"url": h.url, "allowed_updates": []string{"edited_message"}}, nil)
+	m := group.Say(alice, "unseen")
+	group.Edit(m, "seen")
+	a := receive(t, h.arrivals)
+	if a.update.Edited["text"] != "seen" {
+		t.Errorf("delivered %s, want the edit", a.raw)
+	}
+	a.answer <- 200
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x"}, nil) // keeps what was allowed
+	group.Say(alice, "unseen")
+	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x", "allowed_updates": []string{}}, nil)
+	group.Say(alice, "again")
+	a = receive(t, h.arrivals)
+	if a.text() != "again" {
+		t.Errorf("delivered %s", a.raw)
+	}
+	a.answer <- 200
+	if err := s.WaitConfirmed(testContext(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPendingUpdatesAreDroppedOnDemandOnly(t *testing.T) {
+	t.Parallel()
+	s, bot, group, alice := scene(t)
+	h := newHook(t)
+	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
+	group.Say(alice, "1")
+	group.Say(alice, "2")
+	cut := receive(t, h.arrivals)
+	second := newHook(t)
+	bot.want(t, "setWebhook", fields{"url": second.url}, nil)
+	again := receive(t, second.arrivals)
+	if again.raw != cut.raw {
+		t.Errorf("the new webhook first got %s, want what the old one had in hand", again.raw)
+	}
+	if err := s.WaitDeliveries(testContext(t), 1); err != nil {
+		t.Errorf("what the old one had in hand was not cut: %v", err)
+	}
+	third := newHook(t)
+	bot.want(t, "setWebhook", fields{"url": third.url, "drop_pending_updates": true}, nil)
+	if s.Pending() != 0 {
+		t.Errorf("Pending() = %d after dropping", s.Pending())
+	}
+	group.Say(alice, "3")
+	a := receive(t, third.arrivals)
+	if a.text() != "3" {
+		t.Errorf("after dropping came %s", a.raw)
+	}
+	bot.want(t, "deleteWebhook", fields{"drop_pending_updates": true}, nil)
+	if got := bot.updates(t, fields{}); len(got) != 0 {
+		t.Errorf("left after dropping: %v", texts(got))
+	}
+	if len(h.arrivals)+len(second.arrivals)+len(third.arrivals) != 0 {
+		t.Error("something was delivered to a webhook that is no more")
+	}
+}
