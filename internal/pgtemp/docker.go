@@ -144,12 +144,17 @@ func (c *container) alive(ctx context.Context) error {
 
 func (*container) pid() int { return 0 }
 
-func (c *container) restart(ctx context.Context, immediate bool) error {
+func (c *container) pause(ctx context.Context, immediate bool) error {
 	patience := "10"
 	if immediate {
 		patience = "0"
 	}
-	if _, err := docker(ctx, "restart", "--time", patience, c.name); err != nil {
+	_, err := docker(ctx, "stop", "--time", patience, c.name)
+	return err
+}
+
+func (c *container) resume(ctx context.Context) error {
+	if _, err := docker(ctx, "start", c.name); err != nil {
 		return err
 	}
 	_, err := waitReady(ctx, c.url, c.alive)

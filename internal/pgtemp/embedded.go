@@ -116,13 +116,14 @@ func (e *embedded) pid() int {
 	return pid
 }
 
-func (e *embedded) restart(ctx context.Context, immediate bool) error {
+func (e *embedded) pause(_ context.Context, immediate bool) error {
 	if immediate {
-		return errors.New("a fetched server cannot be restarted immediately")
+		return errors.New("a fetched server cannot be ended immediately")
 	}
-	if err := e.server.Stop(); err != nil {
-		return err
-	}
+	return e.server.Stop()
+}
+
+func (e *embedded) resume(ctx context.Context) error {
 	if err := e.server.Start(); err != nil {
 		return err
 	}

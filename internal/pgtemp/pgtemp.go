@@ -56,7 +56,9 @@ func (o Options) log(format string, args ...any) {
 type engine interface {
 	// pid is the process id of the server, 0 when it is not a process of this machine.
 	pid() int
-	restart(ctx context.Context, immediate bool) error
+	// pause ends the server, which resume starts again on the same port with the same data.
+	pause(ctx context.Context, immediate bool) error
+	resume(ctx context.Context) error
 	stop(ctx context.Context) error
 }
 
@@ -145,16 +147,33 @@ func (s *Server) PID() int {
 	return s.engine.pid()
 }
 
-// Restart stops the server and starts it again on the same port with the same data. An immediate restart ends it as
-// a crash does, so that the data has to be recovered; the other waits for transactions to be rolled back and written.
+// Restart is Pause and Resume.
 func (s *Server) Restart(ctx context.Context, immediate bool) error {
+	if err := s.Pause(ctx, immediate); err != nil {
+		return err
+	}
+	return s.Resume(ctx)
+}
+
+// Pause stops the server until Resume. An immediate pause ends it as a crash does, so that the data has to be recovered;
+// the other waits for transactions to be rolled back and written.
+func (s *Server) Pause(ctx context.Context, immediate bool) error {
+	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
+}
+
+// Resume starts a server that is paused, on the same port with the same data, and returns when it answers queries.
+func (s *Server) Resume(ctx context.Context) error {
+	return s.unlessStopped("resume", func() error { return s.engine.resume(ctx) })
+}
+
+func (s *Server) unlessStopped(what string, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return errors.New("restart postgres: the server was stopped")
+		return fmt.Errorf("%s postgres: the server was stopped", what)
 	}
-	if err := s.engine.restart(ctx, immediate); err != nil {
-		return fmt.Errorf("restart postgres: %w", err)
+	if err := do(); err != nil {
+		return fmt.Errorf("%s postgres: %w", what, err)
 	}
 	return nil
 }

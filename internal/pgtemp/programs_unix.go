@@ -275,14 +275,15 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 	return p.watcher.Tell("")
 }
 
-func (p *programs) restart(ctx context.Context, immediate bool) error {
+func (p *programs) pause(ctx context.Context, immediate bool) error {
 	signal := syscall.SIGINT
 	if immediate {
 		signal = syscall.SIGQUIT
 	}
-	if err := p.halt(ctx, signal); err != nil {
-		return err
-	}
+	return p.halt(ctx, signal)
+}
+
+func (p *programs) resume(ctx context.Context) error {
 	_, err := p.launch(ctx)
 	return err
 }

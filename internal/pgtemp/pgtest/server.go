@@ -65,9 +65,11 @@ func startLocal(ctx context.Context, way pgtemp.Way) (url string, err error) {
 	return server.URL(), nil
 }
 
-// settings trade the safety of data, which nobody needs after the test, for speed.
+// settings trade the safety of data, which nobody needs after the test, for speed. Nothing is vacuumed by itself, so that
+// the plans of queries do not depend on when that was.
 func settings() map[string]string {
 	return map[string]string{
+		"autovacuum":         "off",
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
