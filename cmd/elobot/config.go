@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,20 +18,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/joho/godotenv"
 
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
 // config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
 // or from flags; a flag wins over the environment, and the environment over the file.
 type config struct {
-	Token string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
+	telegramConfig
 	databaseConfig
-	TelegramURL   string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: https://api.telegram.org)."`
+	webhookConfig
 	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
 	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
 	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
-	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Where the metrics are served, as :8080 or 127.0.0.1:8080 (default: nowhere)."`
+	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos and corrections of one person count within a minute, or off (default: 60)."`
+	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Where the metrics and the webhook are served, as :8080 or 127.0.0.1:8080 (default: nowhere)."`
+	Port          string `env:"PORT" placeholder:"N" help:"The port of the webhook where there is no LISTEN_ADDR; the metrics are not served there (default: none)."`
 	sendingConfig `group:"Sending"`
+
+	resultLimit int // what complete has read, negative for none
+}
+
+// telegramConfig is which bot it is.
+type telegramConfig struct {
+	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
+	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: https://api.telegram.org)."`
 }
 
 // databaseConfig is where the database is.
@@ -52,23 +64,16 @@ var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
 
 // complete fills in the defaults and reports all faults together. It never repeats a token or a password.
 func (c *config) complete() error {
-	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
 	c.LogLevel = orDefault(c.LogLevel, "info")
 	c.LogFormat = orDefault(c.LogFormat, "text")
 	c.UndoWindow = orDefault(c.UndoWindow, "24h")
 
-	var faults []string
-	switch {
-	case c.Token == "":
-		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: talk to @BotFather in Telegram, create a bot, and put the token that you get into the environment or into a file named .env")
-	case !tokenForm.MatchString(c.Token):
-		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it once more from @BotFather")
-	}
+	faults := c.telegramConfig.complete()
 	if fault := c.databaseConfig.fault(); fault != "" {
 		faults = append(faults, fault)
 	}
-	if fault := telegramFault(c.TelegramURL); fault != "" {
-		faults = append(faults, fault)
+	if c.WebhookURL != "" {
+		faults = append(faults, c.webhookConfig.faults(c.TelegramURL)...)
 	}
 	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute || window%time.Minute != 0 {
 		faults = append(faults, "UNDO_WINDOW must be a time of whole minutes, such as 90m or 24h")
@@ -83,11 +88,37 @@ func (c *config) complete() error {
 	if fault := listenFault(c.ListenAddr); fault != "" {
 		faults = append(faults, fault)
 	}
+	if _, err := strconv.ParseUint(orDefault(c.Port, "1"), 10, 16); err != nil {
+		faults = append(faults, "PORT must be the number of a port, as 8080, and can be left out")
+	}
+	c.resultLimit = -1
+	if c.ResultLimit != "off" {
+		var r settingsReader
+		c.resultLimit = r.number("RESULT_LIMIT", c.ResultLimit, 60, 1, 1_000_000)
+		if len(r.faults) > 0 {
+			faults = append(faults, "RESULT_LIMIT must be a whole number from 1 to 1000000, or off for none")
+		}
+	}
 	faults = append(faults, c.sendingConfig.complete()...)
 	if len(faults) > 0 {
 		return &configurationError{faults}
 	}
 	return nil
+}
+
+// complete fills in the default and returns what is wrong.
+func (c *telegramConfig) complete() (faults []string) {
+	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
+	switch {
+	case c.Token == "":
+		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: talk to @BotFather in Telegram, create a bot, and put the token that you get into the environment or into a file named .env")
+	case !tokenForm.MatchString(c.Token):
+		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it once more from @BotFather")
+	}
+	if fault := telegramFault(c.TelegramURL); fault != "" {
+		faults = append(faults, fault)
+	}
+	return faults
 }
 
 // fault says what is wrong with DATABASE_URL, if anything is.
@@ -133,13 +164,13 @@ func telegramFault(address string) string {
 	}
 }
 
-// undoWindow returns the UNDO_WINDOW of a complete configuration.
-func (c *config) undoWindow() (time.Duration, error) {
+// rankingSettings returns how a complete configuration has rankings kept.
+func (c *config) rankingSettings() (ranking.Settings, error) {
 	window, err := time.ParseDuration(c.UndoWindow)
 	if err != nil {
-		return 0, fmt.Errorf("read undo window: %w", err)
+		return ranking.Settings{}, fmt.Errorf("read undo window: %w", err)
 	}
-	return window, nil
+	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit}, nil
 }
 
 // logger returns the logger that a complete configuration asks for.

@@ -57,10 +57,12 @@ func TestConfigurationAddresses(t *testing.T) {
 func TestSendingConfiguration(t *testing.T) {
 	t.Parallel()
 	names := []string{"SEND_PARALLEL", "SEND_LIMIT_PRIVATE", "SEND_LIMIT_GROUP", "SEND_LIMIT_TOTAL", "SEND_MERGE", "SEND_MAX_PER_CHAT",
-		"SEND_MAX_TOTAL", "SEND_ATTEMPTS", "SEND_FAVOURED_CHATS", "LEASE_DURATION", "LEASE_RENEWAL", "LISTEN_ADDR"}
+		"SEND_MAX_TOTAL", "SEND_ATTEMPTS", "SEND_FAVOURED_CHATS", "LEASE_DURATION", "LEASE_RENEWAL", "LISTEN_ADDR",
+		"PORT", "RESULT_LIMIT"}
 	right := map[string]string{"SEND_PARALLEL": "8", "SEND_LIMIT_PRIVATE": "off", "SEND_LIMIT_GROUP": "10/1m, 2/5s",
 		"SEND_LIMIT_TOTAL": "20/1s", "SEND_MERGE": "off", "SEND_MAX_PER_CHAT": "100", "SEND_MAX_TOTAL": "5000", "SEND_ATTEMPTS": "3",
-		"SEND_FAVOURED_CHATS": "-1001234567890,42", "LEASE_DURATION": "20s", "LEASE_RENEWAL": "8s", "LISTEN_ADDR": "127.0.0.1:0"}
+		"SEND_FAVOURED_CHATS": "-1001234567890,42", "LEASE_DURATION": "20s", "LEASE_RENEWAL": "8s", "LISTEN_ADDR": "127.0.0.1:0",
+		"PORT": "8081", "RESULT_LIMIT": "off"}
 	needed := []string{"TELEGRAM_BOT_TOKEN=1:a", "DATABASE_URL=postgres://elobot@127.0.0.1:1/elobot"}
 	var allRight, allWrong, allEmpty, flags []string
 	for _, name := range names {
@@ -168,5 +170,42 @@ func TestUsageKeepsSecrets(t *testing.T) {
 		if code != 2 || !strings.Contains(output, "elobot --help") || strings.Contains(output, "hush") {
 			t.Errorf("elobot %v ends with %d:\n%s", args, code, output)
 		}
+	}
+}
+
+// TestWebhookConfiguration: what is wrong with a webhook is said before Telegram is asked, and never the secret.
+func TestWebhookConfiguration(t *testing.T) {
+	t.Parallel()
+	const token, database = "TELEGRAM_BOT_TOKEN=123456:abc-DEF_0123", "DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"
+	const address, secret = "WEBHOOK_URL=https://elo.example.org/telegram", "WEBHOOK_SECRET=0123456789abcdef"
+	for name, tc := range map[string]struct {
+		env  []string
+		says string
+	}{
+		"no secret":               {[]string{address}, "WEBHOOK_SECRET must be"},
+		"secret with a space":     {[]string{address, "WEBHOOK_SECRET=hush hush"}, "WEBHOOK_SECRET must be"},
+		"secret that is too long": {[]string{address, "WEBHOOK_SECRET=" + strings.Repeat("hush", 65)}, "WEBHOOK_SECRET must be"},
+		"no address":              {[]string{"WEBHOOK_URL=elo.example.org", secret}, "WEBHOOK_URL must be a web address"},
+		"query":                   {[]string{address + "?key=hush", secret}, "WEBHOOK_URL must be a web address without a query"},
+		"user":                    {[]string{"WEBHOOK_URL=https://hush:hush@elo.example.org/", secret}, "WEBHOOK_URL must be a web address"},
+		"not encrypted":           {[]string{"WEBHOOK_URL=http://elo.example.org/", secret}, "WEBHOOK_URL must begin with https://"},
+		"path of the metrics":     {[]string{"WEBHOOK_URL=https://elo.example.org/metrics", secret}, "WEBHOOK_URL must have another path"},
+		"port":                    {[]string{address, secret, "PORT=hush"}, "PORT must be"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bot := launch(t, append(tc.env, token, database), "run")
+			code := bot.wait(t)
+			if output := bot.output.String(); code != 2 || !strings.Contains(output, tc.says) || strings.Contains(output, "hush") {
+				t.Errorf("exit code %d, and the output does not say %q, or says a secret:\n%s", code, tc.says, output)
+			}
+			if strings.HasPrefix(name, "port") {
+				return
+			}
+			set := launch(t, append(tc.env, token), "webhook", "set")
+			if code := set.wait(t); code != 2 || !strings.Contains(set.output.String(), tc.says) {
+				t.Errorf("webhook set ends with %d:\n%s", code, set.output)
+			}
+		})
 	}
 }

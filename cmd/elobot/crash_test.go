@@ -19,15 +19,13 @@ import (
 )
 
 var (
-	crashSeed  = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
-	crashKills = flag.Int("crash.kills", 50, "how often a crash test kills the bot")
-	crashLease = flag.String("crash.lease", "500ms", "for how long a killed bot keeps the next one from working, in crash tests")
+	crashSeed    = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
+	crashKills   = flag.Int("crash.kills", 25, "how often a crash test kills the bot")
+	crashMatches = flag.Int("crash.matches", 1500, "how many results are reported meanwhile, in a hundred groups")
+	crashLease   = flag.String("crash.lease", "500ms", "for how long a killed bot keeps the next one from working, in crash tests")
 )
 
-const (
-	crashMatches = 500
-	crashGroups  = 5
-)
+const crashGroups = 100
 
 // crashEnvironment is the environment of a bot that is killed again and again.
 func crashEnvironment(env []string) []string {
@@ -59,6 +57,7 @@ type crash struct {
 	handled map[string]bool
 	arrived map[int64]int // by notice, how many copies of it there are
 
+	lives int
 	// the kills that fell into each window
 	beforeCommit, beforeAcknowledgement, beforeMark int
 }
@@ -70,7 +69,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	c := startCrash(t, crashGroups)
 	for kill := range *crashKills {
 		c.liveAndDie(func() {
-			for c.played() < crashMatches*(kill+1) / *crashKills {
+			for c.played() < *crashMatches*(kill+1) / *crashKills {
 				c.report()
 			}
 		})
@@ -78,7 +77,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	c.checkAll()
 	verifyClean(t, c.url)
 	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
-		*crashKills, crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
+		*crashKills, *crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
 	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
 		t.Error("the kills have missed a window")
 	}
@@ -122,7 +121,9 @@ func (c *crash) getAcquainted() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for i, group := range c.groups {
 		for _, p := range c.people {
-			c.post(group.Say(p, "/join"))
+			// nobody joins more than twenty groups a minute
+			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
+			c.post(group.Post(botsim.Post{From: p, Text: "/join", Date: at}))
 			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
 		}
 		awaitAnswers(c.t, group, len(c.people))
@@ -162,16 +163,17 @@ func (c *crash) liveAndDie(command func()) {
 		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
 	}
 	command()
-	// whatever the aim, the bot does not live on when there is nothing left to aim at
-	last := time.AfterFunc(300*time.Millisecond, kill)
+	// whatever the aim, the bot does not live on when there is nothing to aim at
+	last := time.AfterFunc(3*time.Second, kill)
 	defer last.Stop()
 	<-dead
 	c.classify()
 }
 
-// aim arranges for a kill at one of four kinds of moments and returns what takes it back.
+// aim arranges for a kill at one of four kinds of moments, in turn, and returns what takes it back.
 func (c *crash) aim(kill func()) (remove func()) {
-	switch after := c.random.IntN(8); c.random.IntN(4) {
+	c.lives++
+	switch after := c.random.IntN(8); c.lives % 4 {
 	case 0: // any time
 		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
 		return func() { timer.Stop() }
@@ -281,12 +283,17 @@ func (c *crash) unmarked() bool {
 // checkAll lets the bot live, and compares everything with what must be there.
 func (c *crash) checkAll() {
 	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
+	c.check()
+}
+
+// check waits until everything is told, and compares it with what must be there.
+func (c *crash) check() {
 	eventually(c.t, "everything is sent", func() bool {
 		waiting := count(c.t, c.pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`)
 		return c.sim.Pending() == 0 && waiting == 0
 	})
-	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != crashMatches {
-		c.t.Errorf("%d matches were recorded, want %d", n, crashMatches)
+	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != *crashMatches {
+		c.t.Errorf("%d matches were recorded, want %d", n, *crashMatches)
 	}
 	if n := count(c.t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		c.t.Errorf("there are %d dead letters", n)

@@ -21,6 +21,7 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 	"elobot/migrations"
 )
@@ -255,7 +256,7 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	if err != nil {
 		return nil, nil, err
 	}
-	window, err := c.undoWindow()
+	settings, err := c.rankingSettings()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -272,7 +273,7 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	}
 	// the running bot looks for what is to be sent by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
-	return client, telegram.NewRouter(newService(store, window, log), client, self, time.Now), nil
+	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, time.Now), nil
 }
 
 // retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.
@@ -290,7 +291,7 @@ func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.De
 	case handle == nil:
 		return postgres.ErrNoDeadLetter // it has come since the command began
 	}
-	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload}); err != nil {
+	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Again: true}); err != nil {
 		if ctx.Err() != nil {
 			return context.Canceled // it was not given the time, which says nothing about it
 		}

@@ -198,7 +198,7 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// TestDeadUpdate: a result that the database refuses is retried in vain, and then recorded once and answered.
+// TestDeadUpdate: a result that the database refuses is told of, retried in vain, and then recorded once and answered.
 func TestDeadUpdate(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -239,7 +239,8 @@ func TestDeadUpdate(t *testing.T) {
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
 	l.exec(`CREATE TABLE copied AS SELECT update_id, payload FROM dead_letters`)
 	l.must("retry all", 0, "1: handled\n", "")
-	says(t, visible(awaitAnswers(t, group, 2)[1]), "3:2", "Match #2")
+	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 3:2 was not done.")
+	says(t, visible(group.BotMessages()[2]), "3:2", "Match #2")
 	l.must("retry 1", 1, "", sayUnknown(1))
 	// what was handled before is no dead letter either, and has no effect
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
@@ -251,7 +252,7 @@ func TestDeadUpdate(t *testing.T) {
 	if n := count(t, l.pool, `SELECT count(*) FROM matches`); n != 2 {
 		t.Errorf("there are %d matches, want 2", n)
 	}
-	if all := group.BotMessages(); len(all) != 2 || all[1].ReplyTo != said.ID {
+	if all := group.BotMessages(); len(all) != 3 || all[1].ReplyTo != said.ID || all[2].ReplyTo != said.ID {
 		t.Errorf("the answers are %+v", all)
 	}
 	checkNoComplaints(t, sim)

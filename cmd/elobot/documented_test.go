@@ -87,7 +87,8 @@ func TestSettingsDocumented(t *testing.T) {
 
 // meaningOf returns what a complete configuration means.
 func meaningOf(c *config) []any {
-	return []any{sendingOf(c), c.Token, c.DatabaseURL, c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr}
+	return []any{sendingOf(c), c.Token, c.DatabaseURL, c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr,
+		c.webhookConfig, c.Port, c.resultLimit}
 }
 
 // TestSettingsInFiles: the example and the Compose file have all settings, none with another default. What the Compose

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 )
@@ -17,13 +18,19 @@ const (
 	standbyLook = 500 * time.Millisecond
 	// leaseTimeout bounds each statement about the lease, so that a connection that hangs does not cost the lease.
 	leaseTimeout = 2 * time.Second
+	// tellEvery is how often the log says that nobody can be asked for the lease.
+	tellEvery = time.Minute
+	// acquireTimeout bounds asking for the lease. It is longer than the database lets that wait for what the last holder
+	// is writing, so that it is the database that gives up: nobody would know of a lease taken a moment later.
+	acquireTimeout = 3 * time.Second
 )
 
 // leadership is the right to do what exactly one instance must do.
 type leadership struct {
-	lease   *postgres.Lease
-	renewal time.Duration // how often it is renewed
-	log     *slog.Logger
+	lease    *postgres.Lease
+	renewal  time.Duration   // how often it is renewed
+	released <-chan struct{} // somebody has given the lease up
+	log      *slog.Logger
 }
 
 // lead runs work whenever this instance has the lease, until the context ends or work fails. A work whose lease is lost
@@ -35,23 +42,24 @@ func (l leadership) lead(ctx context.Context, work func(context.Context) error) 
 		if !errors.Is(err, outbox.ErrLeaseLost) {
 			return err
 		}
-		l.log.WarnContext(ctx, "another instance leads now, standing by")
+		l.log.WarnContext(ctx, "the lease is lost, standing by", "error", err)
 	}
 	return nil
 }
 
 // acquire waits for the lease. It returns false when the context has ended.
 func (l leadership) acquire(ctx context.Context) bool {
-	standingBy, failing := false, false
+	standingBy, told := false, time.Time{}
 	tick := time.NewTicker(min(standbyLook, l.renewal))
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		asking, cancel := context.WithTimeout(ctx, leaseTimeout)
+		// even if the end comes meanwhile: a lease that nobody knows of would keep others waiting
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
 		mine, err := l.lease.Acquire(asking)
 		cancel()
 		switch {
-		case ctx.Err() != nil:
-		case err != nil && !failing:
+		case err != nil && time.Since(told) >= tellEvery:
+			told = time.Now()
 			l.log.ErrorContext(ctx, "cannot ask for the lease, trying again", "error", err)
 		case mine:
 			l.log.InfoContext(ctx, "leading", "epoch", l.lease.Epoch())
@@ -60,9 +68,9 @@ func (l leadership) acquire(ctx context.Context) bool {
 			l.log.InfoContext(ctx, "another instance leads, standing by")
 			standingBy = true
 		}
-		failing = err != nil
 		select {
 		case <-tick.C:
+		case <-l.released:
 		case <-ctx.Done():
 		}
 	}
@@ -121,6 +129,29 @@ func (l leadership) renew(ctx context.Context) error {
 		}
 		timer.Reset(again)
 	}
+}
+
+// source is where the leader polls. An instance that has the lease no more asks for nothing, which would throw its
+// successor out, and leaves it to that one to confirm what is done.
+type source struct {
+	intake.Source
+	lease *postgres.Lease
+}
+
+// Updates implements intake.Source.
+func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
+	if s.lease.Left() <= 0 {
+		return nil, outbox.ErrLeaseLost
+	}
+	return s.Source.Updates(ctx, offset, wait)
+}
+
+// Confirm implements intake.Source.
+func (s source) Confirm(ctx context.Context, offset int64) error {
+	if s.lease.Left() <= 0 {
+		return nil
+	}
+	return s.Source.Confirm(ctx, offset)
 }
 
 // release gives the lease up, so that the next one need not wait until it runs out.

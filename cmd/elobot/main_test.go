@@ -116,10 +116,12 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// plainEnvironment is what the bot needs to work with the simulator on a database.
+// plainEnvironment is what the bot needs to work with the simulator on a database, and with people who report more than
+// people do.
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
+		"RESULT_LIMIT=off",
 	}
 }
 
@@ -129,6 +131,12 @@ func environment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off",
 		"LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
+}
+
+// await waits until the process has said this.
+func (p *process) await(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "the bot says "+text, func() bool { return strings.Contains(p.output.String(), text) })
 }
 
 // kill ends the process with SIGKILL, if it has not ended, and waits for its end.
@@ -305,7 +313,7 @@ func visible(m botsim.Message) string {
 }
 
 // verified is all that a verification prints that has found nothing.
-var verified = regexp.MustCompile(`^Verified \d+ groups? with \d+ match(es)?: everything is right\.\n$`)
+var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: everything is right\.\n$`)
 
 // verifyClean has the bot itself verify all that is stored, which must be right.
 func verifyClean(t *testing.T, url string) {

@@ -47,7 +47,7 @@ func (r *runCommand) Run(ctx context.Context) error {
 // runBot is the whole bot: it wires the parts together, starts them in order, and stops them in the opposite one.
 func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	log.InfoContext(ctx, "starting", "version", version)
-	window, err := c.undoWindow()
+	settings, err := c.rankingSettings()
 	if err != nil {
 		return err
 	}
@@ -67,25 +67,29 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		return err
 	}
 
-	b := &bot{pool: pool, client: client, log: log}
-	times := c.leaseTimes()
-	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), times.duration)
-	var dispatcher *outbox.Dispatcher
-	b.store = postgres.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) })
-	service := newService(b.store, window, log)
-	b.router = telegram.NewRouter(service, client, self, time.Now)
-	settings := c.outboxSettings()
-	settings.Moved = func(ctx context.Context, from, to int64) error {
-		return service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
+	// as late as this: whoever can connect is to be answered
+	server, err := web.Listen(ctx, c.listenAddr(), log)
+	if err != nil {
+		return err
 	}
-	dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, settings)
-	b.dispatcher = dispatcher
+	defer server.Close()
 
-	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return leadership{b.lease, times.renewal, log}.lead(ctx, b.work) })
-	if c.ListenAddr != "" {
-		parts.Go(func() error { return web.NewServer(c.ListenAddr, dispatcher.Figures, log).Run(ctx) })
+	b := newBot(c, pool, client, self, settings, log)
+	if err := b.serve(server, c); err != nil {
+		return err
 	}
+	times := c.leaseTimes()
+	parts, ctx := errgroup.WithContext(ctx)
+	// What takes updates ends before what sends the answers.
+	leading, stopLeading := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLeading()
+	parts.Go(func() error {
+		defer stopLeading()
+		return server.Run(ctx)
+	})
+	parts.Go(func() error { return leadership{b.lease, times.renewal, b.released, log}.lead(leading, b.work) })
+	parts.Go(func() error { return b.notifier.Run(leading) })
+	parts.Go(func() error { return agree(ctx, client, c.webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username)
 	err = parts.Wait()
 	log.InfoContext(ctx, "stopped")
@@ -95,19 +99,89 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 // bot is the parts of a running bot.
 type bot struct {
 	pool       *pgxpool.Pool
-	lease      *postgres.Lease
-	store      *postgres.Store
 	client     *telegram.Client
-	router     *telegram.Router
+	lease      *postgres.Lease
+	notifier   *postgres.Notifier
+	released   chan struct{} // holds one: somebody has given the lease up
 	dispatcher *outbox.Dispatcher
-	log        *slog.Logger
+	admins     *telegram.AdminCache
+	// leading is what the instance does that has the lease, and changes something only as long as it has it; any is what
+	// all instances do.
+	leading, any handling
+	polls        bool
+	log          *slog.Logger
+}
+
+// handling is what takes an update from its arrival to the commit.
+type handling struct {
+	service *ranking.Service
+	worker  *intake.Worker
+}
+
+func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
+	b := &bot{pool: pool, client: client, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), c.leaseTimes().duration)
+	b.admins = telegram.NewAdminCache(client, time.Now)
+	b.notifier = postgres.NewNotifier(pool, postgres.Heard{
+		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
+		LeaseReleased: func() { poke(b.released) },
+		AdminsChanged: b.admins.Forget,
+		Began:         b.admins.ForgetAll,
+	}, log)
+	b.any = b.handling(nil, self, settings)
+	b.leading = b.handling(b.lease, self, settings)
+
+	sending := c.outboxSettings()
+	sending.Moved = func(ctx context.Context, from, to int64) error {
+		return b.leading.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
+	}
+	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, sending)
+	return b
+}
+
+// handling returns what handles updates, under a lease if there is one.
+func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
+	store, letters := postgres.NewStore(b.pool, b.committed), postgres.NewDeadLetters(b.pool).Waking(b.committed)
+	if lease != nil {
+		store, letters = store.Under(lease), letters.Under(lease)
+	}
+	service := ranking.NewService(store, b.log, settings)
+	router := telegram.NewRouter(service, b.admins, self, time.Now)
+	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
+		b.admins.Forget(chat)
+		b.notifier.AdminsChanged(chat)
+	})
+	dead := telegram.NewUndertaker(letters, self, store.Unavailable, time.Now, b.log)
+	return handling{service, intake.NewWorker(router.Handle, dead, store.Unavailable, b.log)}
+}
+
+// committed has what is to be sent in a lane sent at once, by this instance or by the one that does that.
+func (b *bot) committed(l outbox.Lane) {
+	if !b.dispatcher.Wake(l) {
+		b.notifier.Wake(l)
+	}
+}
+
+// serve has the server serve what there is to be served.
+func (b *bot) serve(server *web.Server, c config) error {
+	if c.ListenAddr != "" { // a port that a platform names is open to the world
+		server.Figures(b.dispatcher.Figures)
+	}
+	if b.polls {
+		return nil
+	}
+	path, err := c.webhookPath()
+	if err != nil {
+		return err
+	}
+	server.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.any.worker))
+	return nil
 }
 
 // work is what the leader does until the context ends, or the lease is lost.
 func (b *bot) work(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	poller := intake.NewPoller(b.client, b.router.Handle, postgres.NewDeadLetters(b.pool), b.store.Unavailable, b.log)
 	// The dispatcher stops after the poller, so that what was in hand can still be answered.
 	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopDispatching()
@@ -117,8 +191,8 @@ func (b *bot) work(ctx context.Context) error {
 		dispatched <- b.dispatcher.Run(dispatching, b.lease)
 	}()
 	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(b.pool, b.log).Run(ctx) }()
-	err := poller.Run(ctx)
+	go func() { purged <- postgres.NewPurger(b.pool, b.log).Under(b.lease).Run(ctx) }()
+	err := b.poll(ctx)
 	stop()
 	stopDispatching()
 	lost := <-dispatched
@@ -128,9 +202,21 @@ func (b *bot) work(ctx context.Context) error {
 	return lost
 }
 
-// newService returns what handles commands.
-func newService(store *postgres.Store, undoWindow time.Duration, log *slog.Logger) *ranking.Service {
-	return ranking.NewService(store, log, ranking.Settings{UndoWindow: undoWindow})
+// poll takes updates until the context ends, unless they are delivered.
+func (b *bot) poll(ctx context.Context) error {
+	if !b.polls {
+		<-ctx.Done()
+		return nil
+	}
+	return intake.NewPoller(source{b.client, b.lease}, b.leading.worker).Run(ctx)
+}
+
+// poke puts a token into a channel that holds one.
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // connectDatabase opens the database as it is.

@@ -43,7 +43,7 @@ func newStage(sim *botsim.Server, paper *transcript) *stage {
 
 // startBot starts the bot as it runs anywhere, but for its log, which shows nothing less than warnings.
 func (s *stage) startBot(ctx context.Context, databaseURL string) error {
-	c := config{Token: s.sim.Token(), databaseConfig: databaseConfig{databaseURL}, TelegramURL: s.sim.URL()}
+	c := config{telegramConfig: telegramConfig{s.sim.Token(), s.sim.URL()}, databaseConfig: databaseConfig{databaseURL}}
 	// this Telegram bears any pace, and nobody wants to wait for a scene
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
 	if err := c.complete(); err != nil {

@@ -336,6 +336,7 @@ func TestWhoMayTakeBack(t *testing.T) {
 	t.Parallel()
 	b := startTakeBack(t, botsim.Start(t))
 	group := b.group("Chess")
+	group.Promote(b.sim.Bot()) // so that it hears at once who becomes an admin
 	cards := []botsim.Message{
 		b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2"),
 		b.ask(group, b.carol, "/match @alice @bob 3:0"), // who reports a match may take it back

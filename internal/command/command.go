@@ -11,6 +11,7 @@ const (
 	NameRanking = "ranking"
 	NameUndo    = "undo"
 	NameFix     = "fix"
+	NameMe      = "me"
 )
 
 // Command is a message that begins with a command for this bot.

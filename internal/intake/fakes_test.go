@@ -157,13 +157,15 @@ func (m *messenger) offsets() []int64 {
 	return slices.Compact(offsets)
 }
 
-// bot is all that a poller needs: a messenger, a handler that answers as it is told and complains when the updates of
+// bot is all that a poller or a webhook needs: a messenger, a handler that answers as it is told and complains when the updates of
 // a lane overlap, and a place for dead letters.
 type bot struct {
 	*messenger
 	t      *testing.T
 	answer func(ctx context.Context, u Update) error // nil: all is well at once
 	onKeep func(ctx context.Context) error
+	worker *Worker
+	log    logbook
 
 	mu       sync.Mutex
 	busy     map[int64]int64 // lane → update
@@ -182,6 +184,7 @@ func newBot(t *testing.T) *bot {
 		t: t, busy: make(map[int64]int64), attempts: make(map[int64][]time.Time),
 		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
 	}
+	b.worker = NewWorker(b.handle, b, func(err error) bool { return errors.Is(err, errAway) }, slog.New(&b.log))
 	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -193,7 +196,7 @@ func newBot(t *testing.T) *bot {
 // start runs a poller.
 func (b *bot) start() *Poller {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := NewPoller(b.messenger, b.handle, b, func(err error) bool { return errors.Is(err, errAway) }, slog.New(slog.DiscardHandler))
+	p := NewPoller(b.messenger, b.worker)
 	b.cancel = cancel
 	go func() { b.ended <- p.Run(ctx) }()
 	return p

@@ -15,12 +15,13 @@ type Update struct {
 	ID int64
 	// Lane is what the update belongs to, a chat as a rule: the updates of a lane are handled one after the other, in
 	// the order in which they came.
-	Lane int64
-	Raw  json.RawMessage
+	Lane  int64
+	Raw   json.RawMessage
+	Again bool // handled once more because somebody asked for it: what comes of it is told however late it is
 }
 
 // Handler handles an update. When it returns nil, everything that comes of the update has been committed. It may be
-// called again with the same update, also after it succeeded.
+// called again with the same update, also after it succeeded. It returns soon when the context ends.
 type Handler func(ctx context.Context, u Update) error
 
 // ErrUnreadable is what a Handler returns for an update that it will never be able to read, so that trying again is of

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/sethvargo/go-retry"
 )
 
 const (
-	longPoll = 50 * time.Second
+	// maxInHand is how many updates there can be at the same time: what Telegram shows of the unconfirmed ones, and how
+	// many connections it opens to a webhook.
+	maxInHand = 100
+	longPoll  = 50 * time.Second
 	// reaskAfter is how long a poll waits before it asks for the same offset again, for updates beside those in hand.
 	// Telegram answers the same offset badly when it is asked more often than each half second.
 	reaskAfter = 600 * time.Millisecond
@@ -24,8 +27,10 @@ const (
 // Poller takes updates by long polling.
 type Poller struct {
 	source Source
+	worker *Worker
 	lanes  *lanes
-	log    *slog.Logger
+	all    sync.WaitGroup
+	done   chan int64 // the ids of updates that are done with
 
 	offset int64
 	queue  []*taken         // in hand, in the order in which they came
@@ -38,13 +43,13 @@ type taken struct {
 	done   bool
 }
 
-// NewPoller returns a poller that takes updates from the source and hands them to handle. unavailable tells the errors
-// of handle that say nothing against the update: the database is away, say.
-func NewPoller(source Source, handle Handler, dead DeadLetters, unavailable func(error) bool, log *slog.Logger) *Poller {
+// NewPoller returns a poller that takes updates from the source and hands them to the worker.
+func NewPoller(source Source, worker *Worker) *Poller {
 	return &Poller{
 		source: source,
-		lanes:  newLanes(worker{handle: handle, dead: dead, unavailable: unavailable, log: log}),
-		log:    log,
+		worker: worker,
+		lanes:  newLanes(),
+		done:   make(chan int64, maxInHand),
 		inHand: make(map[int64]*taken),
 	}
 }
@@ -53,10 +58,10 @@ func NewPoller(source Source, handle Handler, dead DeadLetters, unavailable func
 // returns nil. Any other end is an error that no repetition would mend.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
-	defer p.lanes.wait()
+	defer p.all.Wait()
 	defer abort()
 	var failures retry.Backoff
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; p.rest(ctx) {
 		asked, offset := time.Now(), p.offset
 		updates, err := p.source.Updates(ctx, p.offset, p.patience())
 		if err != nil && ctx.Err() == nil {
@@ -97,12 +102,12 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 		}
 		wait = max(wait, known.RetryAfter)
 	}
-	p.log.WarnContext(ctx, "cannot take updates, trying again", "wait_ms", wait.Milliseconds(), "error", err)
+	p.worker.log.WarnContext(ctx, "cannot take updates, trying again", "wait_ms", wait.Milliseconds(), "error", err)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		select {
-		case id := <-p.lanes.done:
+		case id := <-p.done:
 			p.markDone(id)
 		case <-timer.C:
 			return nil
@@ -122,7 +127,38 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		t := &taken{update: u}
 		p.inHand[u.ID] = t
 		p.queue = append(p.queue, t)
-		p.lanes.add(ctx, u)
+		place := p.lanes.join(u.Lane)
+		p.all.Go(func() {
+			defer place.leave()
+			p.bring(ctx, u, place)
+		})
+	}
+}
+
+// bring brings an update to its end when its turn has come. When the context ends before, it stays undone.
+func (p *Poller) bring(ctx context.Context, u Update, place *place) {
+	if !place.wait(ctx) || !p.worker.persist(ctx, u) {
+		return
+	}
+	select {
+	case p.done <- u.ID:
+	case <-ctx.Done():
+	}
+}
+
+// rest waits while the database is away, so that everything else stays with the messenger. What is in hand finds out
+// when it is back; with nothing in hand nobody would.
+func (p *Poller) rest(ctx context.Context) {
+	back := p.worker.database.back()
+	for len(p.queue) > 0 {
+		select {
+		case <-back:
+			return
+		case id := <-p.done:
+			p.markDone(id)
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -132,7 +168,7 @@ func (p *Poller) settle(ctx context.Context, until time.Time, enough func() bool
 	defer timer.Stop()
 	for !enough() {
 		select {
-		case id := <-p.lanes.done:
+		case id := <-p.done:
 			p.markDone(id)
 		case <-timer.C:
 			return
@@ -164,6 +200,6 @@ func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmWithin)
 	defer cancel()
 	if err := p.source.Confirm(ctx, p.offset); err != nil {
-		p.log.WarnContext(ctx, "cannot confirm the last updates; they will come again", "error", err)
+		p.worker.log.WarnContext(ctx, "cannot confirm the last updates; they will come again", "error", err)
 	}
 }

@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -145,7 +144,7 @@ func TestEmptyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBot(t)
 		source := impatient{b.messenger}
-		p := NewPoller(source, b.handle, b, func(error) bool { return false }, slog.New(slog.DiscardHandler))
+		p := NewPoller(source, b.worker)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- p.Run(ctx) }()
@@ -198,7 +197,7 @@ func TestFatalSourceError(t *testing.T) {
 		invalid := &SourceError{Fatal: true, Err: errors.New("the token is not valid")}
 		begun := time.Now()
 		b.onUpdates = func(context.Context) error {
-			if time.Since(begun) >= time.Minute {
+			if time.Since(begun) >= 5*time.Second {
 				return invalid
 			}
 			return nil
@@ -210,7 +209,7 @@ func TestFatalSourceError(t *testing.T) {
 		if !errors.Is(err, invalid) || err.Error() != "take updates: the token is not valid" {
 			t.Errorf("Run ends with %v", err)
 		}
-		if took := time.Since(begun); took > time.Minute+reaskAfter {
+		if took := time.Since(begun); took > 5*time.Second+reaskAfter {
 			t.Errorf("Run ends after %v", took)
 		}
 		if b.inHand() != 0 || len(b.unconfirmed()) != 1 {

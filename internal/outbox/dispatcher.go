@@ -15,8 +15,8 @@ type Dispatcher struct {
 	settings Settings
 
 	mu     sync.Mutex
-	woken  map[Lane]struct{}
-	signal chan struct{} // there is something in woken
+	woken  map[Lane]struct{} // since it was last looked at; nil while nothing is dispatched
+	signal chan struct{}     // there is something in woken
 
 	meter meter
 }
@@ -25,22 +25,36 @@ type Dispatcher struct {
 func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settings) *Dispatcher {
 	return &Dispatcher{
 		store: store, sender: sender, log: log, settings: settings.withDefaults(),
-		woken:  make(map[Lane]struct{}),
 		signal: make(chan struct{}, 1),
 	}
 }
 
 // Wake says that these lanes have something to be sent. It never blocks. A wake that gets lost costs no more than the time
-// until the next poll.
-func (d *Dispatcher) Wake(lanes ...Lane) {
+// until the next poll. While the dispatcher does not run it keeps nothing and returns false: the lanes are for another
+// instance to hear of. Whatever was committed before it begins to run it finds by itself.
+func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.woken == nil {
+		return false
+	}
 	for _, l := range lanes {
 		d.woken[l] = struct{}{}
 	}
-	d.mu.Unlock()
 	select {
 	case d.signal <- struct{}{}:
 	default:
+	}
+	return true
+}
+
+// listen has Wake keep lanes from now on, or not any more.
+func (d *Dispatcher) listen(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.woken = nil
+	if on {
+		d.woken = make(map[Lane]struct{})
 	}
 }
 
@@ -63,6 +77,8 @@ func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 func (t *tenure) dispatch(ctx context.Context) error {
 	t.meter.dispatching(true)
 	defer t.meter.dispatching(false)
+	t.listen(true) // before the first look at all lanes, which finds what was committed before
+	defer t.listen(false)
 	ctx, stop := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
 	watchers.Go(func() { t.watch(ctx) })

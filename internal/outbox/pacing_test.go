@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,8 +178,12 @@ func (l load) play(t *testing.T) error {
 	for c := ChatID(1); c <= 6; c += 2 {
 		store.private[c] = true
 	}
-	lasts := make(map[int64]time.Duration)
-	sender := newMessenger(t, func(ctx context.Context, m Message) error { return takes(lasts[m.Row.ID])(ctx, m) })
+	var lasts sync.Map // how long a request takes, by item
+	items := int64(0)
+	sender := newMessenger(t, func(ctx context.Context, m Message) error {
+		d, _ := lasts.Load(m.Row.ID)
+		return takes(d.(time.Duration))(ctx, m)
+	})
 	settings := Settings{Parallel: l.parallel, Limits: l.limits}
 	p := dispatch(t, store, sender, settings)
 	restarts := false
@@ -190,7 +195,8 @@ func (l load) play(t *testing.T) error {
 			p = dispatch(t, store, sender, settings)
 		}
 		for _, c := range e.chats {
-			lasts[int64(len(store.rows)+1)] = e.lasts
+			items++ // which is the id of the next one
+			lasts.Store(items, e.lasts)
 			store.add(c)
 		}
 		p.Wake(e.chats...)

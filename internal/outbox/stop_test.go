@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,14 +234,12 @@ func TestStopFollowsWakes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, sender := newMemory(), newMessenger(t, nil)
+				store.onRecent = hang
+				p := dispatch(t, store, sender, Settings{Limits: tc.limits, PollEvery: seldom.PollEvery})
+				synctest.Wait()
 				store.add(1, 1, 2)
-				d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{Limits: tc.limits})
-				d.Wake(Lane{Chat: 1}, Lane{Chat: 2})
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				if err := d.Run(ctx, hold(1)); err != nil {
-					t.Errorf("Run ends with %v", err)
-				}
+				p.Wake(1, 2)
+				p.stop()
 				if n := store.open(); n != tc.left {
 					t.Errorf("%d items are left, want %d", n, tc.left)
 				}

@@ -246,29 +246,115 @@ func TestPollGivesTheStoreRest(t *testing.T) {
 	})
 }
 
-// If Wake blocked, the bubble would be in a deadlock.
+// If Wake blocked, the bubble would be in a deadlock. Of what it is told while nothing is dispatched it keeps nothing, and
+// says so.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		store.onWaiting = func(context.Context) error { return errAway }
-		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{})
-		for range 1000 {
-			store.add(1, 2)
-			store.put(row{chat: 2, action: Toast})
-			d.Wake(Lane{Chat: 1})
-			d.Wake(Lane{Chat: 2}, Lane{Chat: 3})
-			d.Wake(Lane{Chat: 2, Toasts: true})
-			d.Wake()
+		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), seldom)
+		wake := func(want bool) {
+			t.Helper()
+			for range 1000 {
+				store.add(1, 2)
+				store.put(row{chat: 2, action: Toast})
+				for _, lanes := range [][]Lane{{{Chat: 1}}, {{Chat: 2}, {Chat: 3}}, {{Chat: 2, Toasts: true}}, nil} {
+					if d.Wake(lanes...) != want {
+						t.Fatalf("woken: %t, want %t", !want, want)
+					}
+				}
+			}
 		}
-		p := run(t, d, hold(1))
-		synctest.Wait()
-		if store.open() != 0 {
-			t.Error("wakes from before Run are lost")
+		for range 2 {
+			wake(false)
+			if len(d.woken) > 0 {
+				t.Errorf("%d lanes are kept", len(d.woken))
+			}
+			p := run(t, d, hold(1))
+			synctest.Wait()
+			wake(true)
+			synctest.Wait()
+			if n := store.open(); n != 0 {
+				t.Errorf("%d items are left", n)
+			}
+			wake(true) // together with the end
+			p.stop()
 		}
-		p.stop()
-		for range 1000 {
-			d.Wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 1, Toasts: true})
+		wake(false)
+	})
+}
+
+// lookedAt is a store in which something happens when a look at all lanes has just missed it.
+type lookedAt struct {
+	*memory
+	then func()
+}
+
+func (l lookedAt) Waiting(ctx context.Context) ([]Backlog, error) {
+	backlogs, err := l.memory.Waiting(ctx)
+	l.then()
+	return backlogs, err
+}
+
+// What comes when the first look has just begun or ended is heard of at once, without a poll.
+func TestWakeAtTheFirstLook(t *testing.T) {
+	t.Parallel()
+	for _, moment := range []string{"before", "after"} {
+		t.Run(moment, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, nil)
+				var d *Dispatcher
+				come := func() {
+					store.add(1)
+					if !d.Wake(Lane{Chat: 1}) {
+						t.Error("nobody is there to be woken")
+					}
+				}
+				look := lookedAt{memory: store, then: func() {}}
+				if moment == "after" {
+					look.then = come
+				} else {
+					store.onWaiting = func(context.Context) error { come(); return nil }
+				}
+				d = NewDispatcher(look, sender, slog.New(slog.DiscardHandler), seldom)
+				p := run(t, d, hold(1))
+				synctest.Wait()
+				if store.open() != 0 {
+					t.Error("the item is not sent")
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// Whatever comes while a tenure begins is either seen by its first look or taken note of.
+func TestWakesWhileRunBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 30 {
+			store, sender := newMemory(), newMessenger(t, nil)
+			d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), seldom)
+			begun := make(chan struct{})
+			var writer sync.WaitGroup
+			writer.Go(func() {
+				close(begun)
+				for kept := 0; kept < 10; { // until it has begun
+					store.add(1)
+					if d.Wake(Lane{Chat: 1}) {
+						kept++
+					}
+				}
+			})
+			<-begun
+			p := run(t, d, hold(1))
+			writer.Wait()
+			synctest.Wait()
+			if n := store.open(); n != 0 {
+				t.Errorf("%d items are not sent", n)
+			}
+			p.stop()
 		}
 	})
 }

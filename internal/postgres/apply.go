@@ -13,17 +13,18 @@ import (
 )
 
 // Apply implements ranking.Store. It is one pipelined batch, which the server takes as one transaction, always in the
-// same order: group, key, standings by id. Whatever does not find what was read raises an error in the server, because
+// same order: lease, group, key, standings by id. Whatever does not find what was read raises an error in the server, because
 // the rest of a batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
+	s.lease.require(&batch)
 	if c.Match != nil {
 		batch.Queue(`
 			WITH drawn AS (
 			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = $1 RETURNING 1)
 			SELECT require_rows(count(*), 1) FROM drawn`, c.Match.Group)
 	}
-	batch.Queue(`INSERT INTO handled_commands (key) VALUES ($1)`, c.Key)
+	queueKey(&batch, c)
 	switch {
 	case c.Match != nil:
 		queueStandings(&batch, c.Match)
@@ -32,6 +33,8 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 		}
 	case c.Join != nil:
 		queueNewStanding(&batch, c.Join.Ladder, c.Join.Standing)
+	case c.Standing != nil:
+		queueChangedStandings(&batch, []ranking.Standing{*c.Standing})
 	case c.Undo != nil:
 		queueUndo(&batch, *c.Undo)
 	case c.Fix != nil:
@@ -43,15 +46,11 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	if err := queueNotices(&batch, c); err != nil {
 		return err
 	}
-	// who was heard of can be written to, perhaps; that is tried once a minute
-	batch.Queue(`
-		UPDATE chats SET parked_at = NULL, frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
-		    THEN greatest(frozen_until, parked_at + interval '1 minute') ELSE frozen_until END
-		WHERE id = $1 AND parked_at IS NOT NULL`, c.Chat)
+	queuePresence(&batch, c)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
-	if c.Notice != nil || c.Card != nil {
+	if c.Notice != nil || c.Card != nil || c.Presence == ranking.Present {
 		s.told(c.Chat)
 	}
 	if c.Button != "" {
@@ -158,6 +157,9 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, $8)`,
 			c.Chat, c.Key, c.Toast.Kind(), c.Toast.Purpose(), payload, c.Addressee, c.Button, expiry(c, ranking.ToastLifetime))
+	}
+	if n, ok := c.Notice.(ranking.NotRecorded); ok {
+		return queueNotRecorded(batch, c, n)
 	}
 	if c.Notice != nil && c.Match == nil {
 		payload, err := encode(c.Notice)

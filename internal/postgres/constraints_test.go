@@ -210,9 +210,16 @@ var breaks = map[string][]string{
 		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 1500, 0, 'fix', now())`,
 	},
 	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
-	"outbox_pkey":           {`INSERT INTO outbox (id, chat_id, kind, payload) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'k', '{}')`},
-	"outbox_chat_id_fkey":   {`INSERT INTO outbox (chat_id, kind, payload) VALUES (99, 'k', '{}')`},
-	"outbox_match_id_fkey":  {`UPDATE outbox SET match_id = 99`},
+	"handled_commands_sort_check": {
+		`UPDATE handled_commands SET sender = 1, sent_at = now(), sort = ''`,
+	},
+	"handled_commands_sender_check": {
+		`UPDATE handled_commands SET sender = 1`, `UPDATE handled_commands SET sort = 'question'`,
+		`UPDATE handled_commands SET sender = 1, sort = 'question'`, `UPDATE handled_commands SET sent_at = now()`,
+	},
+	"outbox_pkey":          {`INSERT INTO outbox (id, chat_id, kind, payload) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'k', '{}')`},
+	"outbox_chat_id_fkey":  {`INSERT INTO outbox (chat_id, kind, payload) VALUES (99, 'k', '{}')`},
+	"outbox_match_id_fkey": {`UPDATE outbox SET match_id = 99`},
 	"outbox_action_check": {
 		`UPDATE outbox SET action = 'pin'`, `UPDATE outbox SET action = ''`,
 		`UPDATE outbox SET callback_query_id = 'press'`, `UPDATE outbox SET callback_query_id = 'press', match_id = 1`,

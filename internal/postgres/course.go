@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/ranking"
 )
@@ -115,7 +116,7 @@ func queueCourse(batch *pgx.Batch, from ranking.CourseFrom, course *ranking.Cour
 // contenders are standings with what it takes to name whose they are. Which ladder follows.
 const contenders = `
 	SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
-	       s.played, s.won, s.drawn, s.lost, s.streak, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
+	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
 	       p.merged_into IS NOT NULL
 	FROM group_players s
 	JOIN players p ON p.id = s.player_id
@@ -138,7 +139,7 @@ func scanContender(row pgx.CollectableRow) (ranking.Contender, error) {
 // standingFields are where the columns of a standing go, in the order of the queries here.
 func standingFields(s *ranking.Standing) []any {
 	return []any{&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Version,
-		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak}
+		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt)}
 }
 
 // playedMatches has a row for each part in a match.

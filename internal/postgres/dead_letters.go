@@ -10,12 +10,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
+	"elobot/internal/outbox"
 )
 
 // DeadLetters keeps what could not be handled: updates on their way in, as intake.DeadLetters, and notices on their way
 // out, which the Outbox puts there.
 type DeadLetters struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	lease *Lease // what keeping depends on; nil: on none
+	// committed, if set, is told which lanes have something new to be sent. It must not block.
+	committed func(outbox.Lane)
 }
 
 var _ intake.DeadLetters = (*DeadLetters)(nil)
@@ -53,17 +57,25 @@ var (
 	ErrNotDead      = errors.New("the notice is not dead any more")
 )
 
-// Keep implements intake.DeadLetters. Of an update that dies again, one row is kept, with the newest reason.
-func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error {
-	const sql = `
+// keepUpdate keeps the update of a dead letter, of which keeping are the arguments.
+const keepUpdate = `
 		INSERT INTO dead_letters AS kept (kind, update_id, payload, last_error, attempts, first_seen_at)
 		VALUES ('update', $1, $2, $3, $4, $5)
 		ON CONFLICT ON CONSTRAINT dead_letters_update_id_key DO UPDATE
-		SET payload = excluded.payload, last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts, last_seen_at = now()`
-	u := letter.Update
-	_, err := d.pool.Exec(ctx, sql, u.ID, []byte(u.Raw), storable(letter.LastError), letter.Attempts, letter.FirstSeen)
-	if err != nil {
-		return fmt.Errorf("keep dead letter: %w", err)
+		SET payload = excluded.payload, last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts,
+		    last_seen_at = now()`
+
+func keeping(l intake.DeadLetter) []any {
+	return []any{l.Update.ID, []byte(l.Update.Raw), storable(l.LastError), l.Attempts, l.FirstSeen}
+}
+
+// Keep implements intake.DeadLetters. Of an update that dies again, one row is kept, with the newest reason.
+func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error {
+	var batch pgx.Batch
+	d.lease.require(&batch)
+	batch.Queue(keepUpdate, keeping(letter)...)
+	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("keep dead letter: %w", translate(err))
 	}
 	return nil
 }

@@ -12,17 +12,23 @@ import (
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
+// leaseLost is the SQLSTATE of require_epoch.
+const leaseLost = "LEASE"
+
 // translate puts the errors into the domain's terms that mean something there: a key that exists has been handled, and
-// whatever comes of two transactions at once is a conflict.
+// whatever comes of two transactions at once is a conflict. Of a lease that is lost the outbox has a word.
 func translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err
 	}
 	switch pg.Code {
+	case leaseLost:
+		return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
 	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected, pgerrcode.LockNotAvailable:
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
 	case pgerrcode.UniqueViolation:
@@ -45,14 +51,17 @@ func translate(err error) error {
 }
 
 // Unavailable says whether an error means that the database cannot be reached or cannot work at the moment, so that the
-// same will succeed later. A statement that took too long says nothing of that kind by itself, see Store.Unavailable.
+// same will succeed later, or that it is for another instance to do now: in short, that it says nothing of what was to
+// be done. A statement that took too long says nothing of that kind by itself, see Store.Unavailable.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pgerrcode.IsConnectionException(pg.Code) ||
 			pgerrcode.IsInsufficientResources(pg.Code) ||
 			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
-			pg.Code == pgerrcode.ReadOnlySQLTransaction // a standby that has not been promoted yet
+			pg.Code == pgerrcode.ReadOnlySQLTransaction || // a standby that has not been promoted yet
+			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process has stood still
+			pg.Code == leaseLost
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error

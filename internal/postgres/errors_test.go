@@ -41,6 +41,9 @@ func TestUnavailable(t *testing.T) {
 		"disk full":            {raise(database, "53100"), true},
 		"crash":                {raise(database, "57P02"), true},
 		"starting up":          {raise(database, "57P03"), true},
+		"stood still":          {raise(database, "25P03"), true},
+		"aborted transaction":  {raise(database, "25P02"), false},
+		"lease lost":           {raise(database, "LEASE"), true},
 		"serialization":        {raise(database, "40001"), false},
 		"statement timeout":    {onConnection(database, `SET statement_timeout = 1; SELECT pg_sleep(60)`), false},
 		"deadline": {func(t *testing.T) error {

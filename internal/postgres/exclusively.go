@@ -15,7 +15,7 @@ func (s *Store) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
 	var changed []outbox.Lane
-	err := transact(ctx, s.pool, func(tx pgx.Tx) error {
+	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
 		// A group that was waited for may be gone, and the chat belong to another one by then.
 		for range 2 {
 			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+thisChat+` FOR NO KEY UPDATE`, chat)

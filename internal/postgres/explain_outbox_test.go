@@ -196,7 +196,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 		exec(t, pool, `VACUUM ANALYZE outbox`)
 		for _, s := range takes {
 			n := blocks(t, pool, s)
-			t.Logf("%d blocks: %s", n, strings.TrimSpace(s.sql)[:40])
+			t.Logf("%d blocks: %.40s", n, strings.TrimSpace(s.sql))
 			all += n
 		}
 		return all

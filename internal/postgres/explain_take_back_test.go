@@ -60,13 +60,13 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		}, 3},
 		{"answer", func(ctx context.Context) error { // to somebody whom the group knows by another name
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
-		}, 2 + 5 + 2 + 3},
+		}, 3 + 5 + 2 + 3},
 		{"undo", func(ctx context.Context) error { // of a card that has been sent
 			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
-		}, 3 + 1 + 1 + 5 + 8 + 1},
+		}, 4 + 1 + 1 + 5 + 8 + 1},
 		{"fix", func(ctx context.Context) error {
 			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
-		}, 3 + 1 + 1 + 5 + 8 + 1},
+		}, 4 + 1 + 1 + 5 + 8 + 1},
 		{"card that waits", func(ctx context.Context) error {
 			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 250 AND number = 40`)
 			return store.Apply(ctx, ranking.Changes{Key: "card", Chat: 250, Card: &ranking.Card{Match: id}})

@@ -14,20 +14,14 @@ import (
 // Introduce implements ranking.Store.
 func (s *Store) Introduce(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	var batch pgx.Batch
+	s.lease.require(&batch)
 	// an earlier id of a chat makes no chat, and says nothing of what the chat is like now
 	batch.Queue(`
-		INSERT INTO chats (telegram_chat_id, kind, title)
-		SELECT $1::bigint, $2, $3 WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
+		INSERT INTO chats (telegram_chat_id, kind, title, language)
+		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
-		chat.ID, chat.Kind, chat.Title)
-	if chat.IsGroup() {
-		batch.Queue(`
-			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE id = `+thisChat+`
-			ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, chat.ID)
-		batch.Queue(`
-			INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+thisChat+`
-			ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
-	}
+		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
+	queueGroup(&batch, chat)
 	for _, change := range inLockOrder(changes) {
 		queuePlayer(&batch, change)
 	}
@@ -35,6 +29,19 @@ func (s *Store) Introduce(ctx context.Context, chat ranking.Chat, changes []rank
 		return fmt.Errorf("introduce: %w", translate(err))
 	}
 	return nil
+}
+
+// queueGroup makes the group of a chat known, if it can have a ranking.
+func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
+	if !chat.IsGroup() {
+		return
+	}
+	batch.Queue(`
+		INSERT INTO groups (chat_id) SELECT id FROM chats WHERE id = `+thisChat+`
+		ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, chat.ID)
+	batch.Queue(`
+		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+thisChat+`
+		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 }
 
 // inLockOrder puts those who are known first, by id, and those who are new after them, so that two instances that meet

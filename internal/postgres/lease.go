@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
@@ -38,7 +40,8 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 }
 
 // Acquire takes the lease if it is free or has run out, and says whether it did. Each time it is taken it has a greater
-// epoch than ever before. While somebody has it, asking for it disturbs nobody.
+// epoch than ever before. While somebody has it, asking for it disturbs nobody. What its last holder is still writing
+// under it comes first: if that takes longer than statements wait for locks, the lease is not to be had yet.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	const sql = `
 		WITH taken AS (
@@ -53,11 +56,12 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 		SELECT epoch FROM taken UNION ALL SELECT epoch FROM made`
 	begun := time.Now()
 	var epoch int64
+	var pg *pgconn.PgError
 	switch err := l.pool.QueryRow(ctx, sql, l.name, l.holder, l.length).Scan(&epoch); {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("acquire lease %s: %w", l.name, err)
+		return false, fmt.Errorf("acquire lease %s: %w", l.name, l.unheard(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +78,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	begun, epoch := time.Now(), l.Epoch()
 	renewed, err := l.pool.Exec(ctx, sql, l.name, epoch, l.length)
 	if err != nil {
-		return fmt.Errorf("renew lease %s: %w", l.name, err)
+		return fmt.Errorf("renew lease %s: %w", l.name, l.unheard(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,14 +94,26 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives the lease up, so that others need not wait until it has run out. It fails with outbox.ErrLeaseLost when
-// somebody else has it by now.
+// unheard returns an error as it is. When there was no answer in time, the other connections that are not in use may have
+// died without a word as well, and finding that out of one after the other would take too long.
+func (l *Lease) unheard(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.pool.Reset()
+	}
+	return err
+}
+
+// Release gives the lease up and says so, that others need not wait until it has run out. It fails with
+// outbox.ErrLeaseLost when somebody else has it by now.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
 	l.until = time.Time{}
 	l.mu.Unlock()
-	const sql = `UPDATE leases SET expires_at = clock_timestamp() WHERE name = $1 AND epoch = $2`
+	const sql = `
+		WITH released AS (
+		    UPDATE leases SET expires_at = clock_timestamp() WHERE name = $1 AND epoch = $2 RETURNING name)
+		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
 	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
 	if err == nil && released.RowsAffected() == 0 {
 		err = outbox.ErrLeaseLost

@@ -23,7 +23,7 @@ func TestHeldGroup(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	report := func(key string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // as long as the intake tries at once
 		defer cancel()

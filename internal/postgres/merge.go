@@ -18,7 +18,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
 ) error {
 	var merges []ranking.LadderMerge
-	err := transact(ctx, s.pool, func(tx pgx.Tx) error {
+	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
 		inside := &Store{pool: s.pool, db: tx}
 		if err := inside.holdForMerge(ctx, from, into); err != nil {
 			return err

@@ -14,7 +14,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 	decide func(ranking.Appended) (ranking.Appendix, error),
 ) error {
 	var told ranking.ChatID
-	err := transact(ctx, s.pool, func(tx pgx.Tx) error {
+	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
 		inside := &Store{pool: s.pool, db: tx}
 		older, newer, err := inside.holdForMove(ctx, from, to)
 		if err != nil {
@@ -104,8 +104,9 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
 	batch.Queue(`
-		UPDATE chats SET telegram_chat_id = $2, kind = 'supergroup', frozen_until = NULL, parked_at = NULL WHERE id = $1`,
-		chat.ID, to)
+		UPDATE chats
+		SET telegram_chat_id = $2, kind = 'supergroup', frozen_until = NULL, parked_at = NULL, is_active = true
+		WHERE id = $1`, chat.ID, to)
 	queueAlias(&batch, chat.External, chat.ID)
 	return s.db.SendBatch(ctx, &batch).Close()
 }

@@ -73,9 +73,12 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 		WHERE s.ladder_id IN `+theirs+` OR s.ladder_id = $1 AND s.player_id IN (
 		    SELECT o.player_id FROM group_players o WHERE o.ladder_id IN `+theirs+`)
 		ORDER BY s.id FOR UPDATE`, into.Ladder, from.ID)
-	// what the newer group knows somebody by is what was seen last
+	// what the newer group knows somebody by is what was seen last; who is a member of either is one
 	batch.Queue(`
-		UPDATE group_players kept SET name = s.name FROM group_players s
+		UPDATE group_players kept
+		SET name = s.name, left_at = CASE WHEN kept.left_at IS NOT NULL AND s.left_at IS NOT NULL
+		                                     THEN greatest(kept.left_at, s.left_at) END
+		FROM group_players s
 		WHERE s.ladder_id IN `+theirs+` AND kept.ladder_id = $1 AND kept.player_id = s.player_id`, into.Ladder, from.ID)
 	batch.Queue(`
 		DELETE FROM group_players s
@@ -97,6 +100,12 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 // queueJoinChats passes all that a chat has to another one, but for what that one has itself.
 func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 	queueForgetMessages(batch, older.ID)
+	// An upgrade looks like an addition to a new group. What that would be told, by an event and not by a message, is told
+	// no more to a group that knows the bot already.
+	batch.Queue(`
+		DELETE FROM outbox
+		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
+		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older.ID, newer.ID)
 	batch.Queue(`UPDATE ensured_messages SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	// of two with the same key only the later one can still be superseded; the other one is told before it
 	batch.Queue(`
@@ -108,10 +117,12 @@ func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 	batch.Queue(`UPDATE outbox SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`UPDATE chat_aliases SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`
-		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING telegram_chat_id, title, frozen_until, parked_at)
-		UPDATE chats SET telegram_chat_id = gone.telegram_chat_id, kind = 'supergroup', title = gone.title,
-		                 frozen_until = gone.frozen_until, parked_at = gone.parked_at
-		FROM gone WHERE id = $1`, older.ID, newer.ID)
+		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING *)
+		UPDATE chats c SET telegram_chat_id = gone.telegram_chat_id, kind = 'supergroup', title = gone.title,
+		                   frozen_until = gone.frozen_until, parked_at = gone.parked_at,
+		                   is_active = c.is_active OR gone.is_active, greeted_at = greatest(c.greeted_at, gone.greeted_at),
+		                   added_at = CASE WHEN c.greeted_at IS NULL THEN gone.added_at ELSE c.added_at END
+		FROM gone WHERE c.id = $1`, older.ID, newer.ID)
 	queueAlias(batch, older.External, older.ID)
 }
 

@@ -239,7 +239,7 @@ func TestMovesAtOnce(t *testing.T) {
 	var n atomic.Int64
 	services := make([]*ranking.Service, 3)
 	for i := range services {
-		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{})
+		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	}
 	for round := range ranking.ExternalChatID(6) {
 		older, newer := club, upgraded

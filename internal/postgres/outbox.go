@@ -2,12 +2,9 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
@@ -42,18 +39,12 @@ func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Resu
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
-	batch.Queue(`
-		SELECT require_rows(count(*), 1)
-		FROM (SELECT FROM leases WHERE name = $1 AND epoch = $2 FOR KEY SHARE) AS held`, LeaderLease, epoch)
+	batch.Queue(requireEpoch, LeaderLease, epoch)
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)
 	if err := o.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		var pg *pgconn.PgError
-		if errors.As(err, &pg) && pg.Code == pgerrcode.SerializationFailure { // nothing else requires rows
-			err = fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
-		}
-		return nil, fmt.Errorf("advance the outbox: %w", err)
+		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
 	}
 	return turns, nil
 }

@@ -85,8 +85,10 @@ func itemFields(i *outbox.Item) []any {
 }
 
 // fits says that a row o can be told together with the head l of its lane, if all those between them can. A head that has
-// failed is told alone: nobody knows which of those that were told with it was to blame.
-const fits = `(o.id = l.id OR l.failures = 0) AND o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
+// failed is told alone: nobody knows which of those that were told with it was to blame. What can still be added to, or
+// superseded, is left to gather until it is the head.
+const fits = `(o.id = l.id OR l.failures = 0) AND (o.id = l.id OR o.supersede_key IS NULL)
+		    AND o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now(), true) AND coalesce(o.expires_at > now(), true)`
 
 // taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as

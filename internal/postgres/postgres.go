@@ -110,6 +110,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// db is the pool, or the transaction that Exclusively has opened.
 	db querier
+	// lease is what every transaction that writes depends on; nil: on none.
+	lease *Lease
 	// committed is told which lanes have something new to be sent. It must not block.
 	committed func(outbox.Lane)
 }

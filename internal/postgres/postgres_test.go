@@ -3,8 +3,12 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,7 +23,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// These tests wait for a database of their own more than they work. What the command line says wins over this.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait of a test; no wait takes that long unless something is wrong.
 const patience = 15 * time.Second

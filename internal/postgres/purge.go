@@ -2,12 +2,15 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
 )
 
 const (
@@ -45,20 +48,21 @@ var purges = []string{
 
 // Purger removes what is kept for a time only. Several instances may run one: only one of them works at a time.
 type Purger struct {
-	pool *pgxpool.Pool
-	log  *slog.Logger
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	lease *Lease // what every transaction depends on; nil: on none
 }
 
 // NewPurger returns a purger of the database of the pool.
-func NewPurger(pool *pgxpool.Pool, log *slog.Logger) *Purger { return &Purger{pool, log} }
+func NewPurger(pool *pgxpool.Pool, log *slog.Logger) *Purger { return &Purger{pool: pool, log: log} }
 
-// Run purges at once and then every hour until the context ends. It returns nil.
+// Run purges at once and then every hour until the context ends, or the lease is lost. It returns nil.
 func (p *Purger) Run(ctx context.Context) error {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
 		switch n, err := p.Purge(ctx); {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return nil
 		case err != nil:
 			p.log.WarnContext(ctx, "cannot remove what is old, trying again later", "error", err)
@@ -87,7 +91,7 @@ func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
 }
 
 func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error) {
-	err = transact(ctx, p.pool, func(tx pgx.Tx) error {
+	err = p.lease.transact(ctx, p.pool, func(tx pgx.Tx) error {
 		var mine bool
 		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, purgeLock).Scan(&mine); err != nil || !mine {
 			return err
@@ -96,5 +100,5 @@ func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error)
 		n = tag.RowsAffected()
 		return err
 	})
-	return n, err
+	return n, translate(err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/ranking"
 )
@@ -14,11 +15,23 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	var snap ranking.Snapshot
 	var batch pgx.Batch
 	queueChat(&batch, q, &snap)
+	if q.Counted != (ranking.Counted{}) {
+		queueLately(&batch, q.Counted, &snap.Lately)
+	}
 	if len(q.People) > 0 {
 		queuePeople(&batch, q, &snap)
 	}
 	if q.Top > 0 {
 		queueRanking(&batch, q, &snap)
+	}
+	if q.Top > 0 || q.Place {
+		queueTotal(&batch, q, &snap)
+	}
+	if q.LastPlayed && len(q.People) > 0 {
+		queueLastPlayed(&batch, q, &snap)
+	}
+	if q.Groups > 0 && len(q.People) > 0 {
+		queueGroups(&batch, q, &snap)
 	}
 	if q.Match != nil {
 		queueMatchRef(&batch, q, &snap)
@@ -42,7 +55,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
-		       coalesce(l.uneven_teams_allowed, false)
+		       coalesce(l.uneven_teams_allowed, false), c.greeted_at, c.added_at
 		FROM (SELECT ` + thisChat + ` AS id) AS wanted
 		LEFT JOIN chats c ON c.id = wanted.id
 		LEFT JOIN groups g ON g.chat_id = c.id
@@ -50,7 +63,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	batch.Queue(sql, q.Chat.ID, q.Key).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Group,
-			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed)
+			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed,
+			(*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
 	})
 }
 
@@ -68,10 +82,10 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), namesakes.others, namesakes.earlier,
-		       CASE WHEN $4 AND s.played > 0 THEN
+		       coalesce(s.streak, 0), s.left_at, namesakes.others, namesakes.earlier,
+		       CASE WHEN $4 AND s.played > 0 AND s.left_at IS NULL THEN
 		           (SELECT 1 + count(*) FROM group_players o
-		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.elo > s.elo)
+		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN (SELECT ` + thisLadder + ` AS id) AS ladder
@@ -91,7 +105,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	for i, p := range q.People {
 		ids[i], usernames[i] = int64(p.ID), p.Username
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Top > 0).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Top > 0 || q.Place).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {
@@ -126,7 +140,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 // queueRanking reads the top of the ranking. Equal ratings share a position and stand in the order in which they came
 // into the ladder.
 func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const top = contenders + thisLadder + ` AND s.played > 0 ORDER BY s.elo DESC, s.id LIMIT $2`
+	const top = contenders + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(top, q.Chat.ID, q.Top).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, scanContender)
 		for i, c := range all {
@@ -138,6 +152,11 @@ func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		}
 		return err
 	})
-	const total = `SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.ladder_id = ` + thisLadder
+}
+
+// queueTotal counts who is in the ranking.
+func queueTotal(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	const total = `
+		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + thisLadder
 	batch.Queue(total, q.Chat.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&snap.Total) })
 }

@@ -16,13 +16,29 @@ import (
 // TestRoundTrips counts how often a command makes the bot wait for an answer of the server.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
+	t.Run("under no lease", func(t *testing.T) {
+		t.Parallel()
+		countRoundTrips(t, func(s *postgres.Store, _ *pgxpool.Pool) *postgres.Store { return s })
+	})
+	t.Run("under a lease", func(t *testing.T) {
+		t.Parallel()
+		countRoundTrips(t, func(s *postgres.Store, pool *pgxpool.Pool) *postgres.Store {
+			lease := postgres.NewLease(pool, postgres.LeaderLease, "a", time.Hour)
+			acquire(t, lease, true)
+			return s.Under(lease)
+		})
+	})
+}
+
+func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *postgres.Store) {
+	t.Helper()
 	p := newProxy(t, pgtest.New(t))
 	pool := open(t, p.url, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		// a connection that was idle for a second is tried out, which a slow machine must not count here
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
-	service := ranking.NewService(postgres.NewStore(pool, ignore), slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := ranking.NewService(under(postgres.NewStore(pool, ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}

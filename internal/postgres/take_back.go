@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/ranking"
 )
@@ -37,6 +38,7 @@ func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 // Rewrite implements ranking.Store.
 func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	var batch pgx.Batch
+	s.lease.require(&batch)
 	queueRewrite(&batch, w)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("rewrite: %w", translate(err))
@@ -88,8 +90,9 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	for i := range numbers {
 		numbers[i] = make([]int32, n)
 	}
+	left := make([]zeronull.Timestamptz, n)
 	for i, s := range standings {
-		ids[i], versions[i] = int64(s.ID), s.Version
+		ids[i], versions[i], left[i] = int64(s.ID), s.Version, zeronull.Timestamptz(s.LeftAt)
 		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak} {
 			numbers[j][i] = int32(number)
 		}
@@ -97,17 +100,17 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	batch.Queue(`
 		WITH wanted AS (
 		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                         $7::integer[], $8::integer[], $9::integer[], $10::integer[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak)
+		                         $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at)
 		), locked AS ( -- in the order of their ids, as everybody takes them
 		    SELECT s.id FROM group_players s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE
 		), changed AS (
 		    UPDATE group_players s
 		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
-		        drawn = w.drawn, lost = w.lost, streak = w.streak, version = s.version + 1
+		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at, version = s.version + 1
 		    FROM wanted w JOIN locked USING (id)
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
 		SELECT require_rows(count(*), cardinality($1)) FROM changed`,
-		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7])
+		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left)
 }

@@ -12,7 +12,7 @@ import (
 
 // service returns a service on a store, which tries again as it does in earnest.
 func service(store ranking.Store) *ranking.Service {
-	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
 
 // sentAt is when the commands here were sent: so lately that there is a point in answering them.

@@ -62,7 +62,7 @@ func TestAtOnce(t *testing.T) {
 	const reporters, each = 8, 50
 	g := newGame(t)
 	other := postgres.NewStore(connect(t, g.url), func(outbox.Lane) {})
-	services := []*ranking.Service{g.Service, ranking.NewService(other, slog.New(slog.DiscardHandler), ranking.Settings{})}
+	services := []*ranking.Service{g.Service, ranking.NewService(other, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})}
 	players := []ranking.Person{alice, bob, carol, zoe}
 	var work errgroup.Group
 	for r := range reporters {

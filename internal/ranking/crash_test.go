@@ -65,7 +65,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 		t.Fatal(err)
 	}
 	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	return server, g
 }
 

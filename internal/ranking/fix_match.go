@@ -18,6 +18,8 @@ func (s *Service) FixMatch(ctx context.Context, o Origin, t TakeBack, scores []S
 		people: fix.people(),
 		needed: len(fix.people()),
 		match:  &t.Match,
+		sort:   SortResult,
+		item:   fix.item,
 		refuse: fix.refuse,
 		permit: fix.permit,
 		decide: fix.decide,

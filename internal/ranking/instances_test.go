@@ -153,7 +153,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 	}
 	defer postgres.Close(pool)
 	i.store = postgres.NewStore(pool, i.committed)
-	i.service = ranking.NewService(i.store, logger, ranking.Settings{})
+	i.service = ranking.NewService(i.store, logger, ranking.Settings{ResultsPerMinute: -1})
 	var clients errgroup.Group
 	for c := range clientsEach {
 		clients.Go(func() error { return i.client(ctx, c) })

@@ -11,6 +11,11 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 		name:   "join",
 		people: cast{*o.Sender},
 		needed: 1,
+		sort:   SortQuestion,
+		acts: func(snap Snapshot) bool {
+			standing := snap.People[0].Standing
+			return standing == nil || standing.back(o.SentAt) != *standing
+		},
 		decide: func(snap Snapshot) (Changes, error) {
 			known := snap.People[0]
 			standing := known.standing(snap.Ladder)
@@ -22,6 +27,8 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 			}}
 			if known.Standing == nil {
 				changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
+			} else if back := standing.back(o.SentAt); back != standing {
+				changes.Standing = &back // who had left is shown again
 			}
 			return changes, nil
 		},

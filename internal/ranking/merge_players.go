@@ -38,6 +38,7 @@ func (l Shared) merge(from Player) (LadderMerge, error) {
 	if drop.ID < keep.ID {
 		one.StartElo = drop.StartElo
 	}
+	one.LeftAt = keep.Standing.leftWith(drop.Standing)
 	one = one.beginning()
 	delete(standings, drop.Player)
 	standings[keep.Player] = &one

@@ -36,7 +36,8 @@ func TestMoveAtOnce(t *testing.T) {
 				origin := func(n int) ranking.Origin {
 					sender := four[(n+c)%4]
 					return ranking.Origin{
-						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender, SentAt: time.Now(),
+						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender,
+						SentAt: time.Now().Add(time.Duration(round) * time.Minute), // so that nobody joins too often in one minute
 					}
 				}
 				work.Go(func() error {
@@ -103,7 +104,7 @@ func TestMoveDuringUndo(t *testing.T) {
 	u.report(t, u.older, alice, bob)
 	u.report(t, u.newer, bob, carol)
 	store := &justBefore{Store: g.store, do: func() { u.move(t) }}
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.TakeBack{IsAdmin: nobodyIsAdmin}); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,11 @@ const (
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
 	KindGroupsJoined  = "groups_joined"
+	KindNotRecorded   = "not_recorded"
+	KindFixOffer      = "fix_offer"
 	KindRefusal       = "refusal"
+	KindMyStanding    = "my_standing"
+	KindMyStandings   = "my_standings"
 )
 
 // Name is what a player is called in a notice.
@@ -210,6 +214,7 @@ const (
 	SamePlayer    RefusalCode = "same_player"      // the same person on both sides
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
+	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
 	NotAPerson    RefusalCode = "not_a_person"     // Name is perhaps a bot, and no person of that name has been seen
 	TooManyAtOnce RefusalCode = "too_many_at_once" // others kept changing the same standings; nothing was recorded
 
@@ -226,6 +231,9 @@ const (
 	AdminsUnknown  RefusalCode = "admins_unknown"   // it could not be found out whether the sender is an admin
 	Inconsistent   RefusalCode = "inconsistent"     // what is stored contradicts itself, so nothing can be reckoned anew
 	UnknownButton  RefusalCode = "unknown_button"   // the button means nothing any more
+
+	TooManyQuestions RefusalCode = "too_many_questions" // of the sender in a minute; results still count
+	TooManyResults   RefusalCode = "too_many_results"   // of the sender in a minute; what the button does was not done
 )
 
 // Refusal tells why nothing was changed.
@@ -241,4 +249,9 @@ type Refusal struct {
 func (Refusal) Kind() string { return KindRefusal }
 
 // Purpose implements Notice.
-func (Refusal) Purpose() Purpose { return Outcome }
+func (n Refusal) Purpose() Purpose {
+	if n.Code == TooManyQuestions { // which is over soon
+		return Answer
+	}
+	return Outcome
+}

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,19 @@ func sightings(p Person, k Known, needed bool) []PlayerChange {
 		return changes
 	}
 	return append(changes, change)
+}
+
+// recollections is sightings for a command of long ago: it adds who is needed and not known yet, and changes nothing of
+// anybody who is.
+func recollections(p Person, k Known, needed bool) []PlayerChange {
+	if k.Player != nil || !needed {
+		return nil
+	}
+	added := Player{UserID: p.ID, Username: p.Username, Name: cmp.Or(p.Name, p.Username)}
+	if k.ByUsername != nil {
+		added.Username = "" // it is somebody else's by now
+	}
+	return []PlayerChange{{Player: added}}
 }
 
 // same says whether two people are the same person as far as one can see. There may be more to it: the store may know

@@ -44,6 +44,12 @@ type Origin struct {
 	// Button is the id of the press of a button that the command came by, empty for a message. A press is answered
 	// where it was made; the chat is told only of what it changes.
 	Button string
+	// Malformed is the name of a command that would have reported, undone or corrected a match if it could have been
+	// read; empty for every other one.
+	Malformed string
+	// Again says that the command is handled once more because somebody asked for it: what comes of it is told however
+	// late it is, and it is never one too many.
+	Again bool
 	// ReplyTo and Thread are the address of the answer: the message that it answers and the topic that it belongs to,
 	// 0 for none.
 	ReplyTo, Thread int64
@@ -64,6 +70,15 @@ type Chat struct {
 	ID    ExternalChatID
 	Kind  ChatKind
 	Title string
+	// Language is that of whoever has written, as an IETF tag, empty if it is not known: what the bot speaks in a chat that
+	// is new to it. A chat that comes from the store does not say it.
+	Language string
+}
+
+// looksLike says whether two views of a chat are the same, whoever has them.
+func (c Chat) looksLike(o Chat) bool {
+	c.Language, o.Language = "", ""
+	return c == o
 }
 
 // IsGroup says whether the chat can have a ranking.

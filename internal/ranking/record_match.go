@@ -19,6 +19,7 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 		for _, p := range people {
 			i := rec.people.add(p)
 			if slices.Contains(rec.players, i) {
+				o.Malformed = commandMatch
 				return s.Answer(ctx, o, Refusal{Code: SamePlayer})
 			}
 			rec.players, rec.sides = append(rec.players, i), append(rec.sides, side+1)
@@ -32,6 +33,8 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 		name:   "record match",
 		people: rec.people,
 		needed: len(rec.people),
+		sort:   SortResult,
+		item:   rec.item,
 		refuse: rec.refuse,
 		decide: rec.decide,
 	})
@@ -94,7 +97,7 @@ func (r recording) decide(snap Snapshot) (Changes, error) {
 	for i, person := range r.players {
 		p := &m.Players[i]
 		p.Side, p.Before = r.sides[i], snap.People[person].standing(snap.Ladder)
-		p.After = p.Before
+		p.After = p.Before.back(r.playedAt) // a match shows that they play here again
 		parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.After
 	}
 	play(m.K, m.Score, parts, standings)

@@ -30,6 +30,8 @@ type Service struct {
 type Settings struct {
 	// UndoWindow is how long those who played or reported a match may undo or correct it, default 24 h.
 	UndoWindow time.Duration
+	// ResultsPerMinute is how many results of one sender count in a minute, default 60; negative for any number.
+	ResultsPerMinute int
 }
 
 // NewService returns a service that keeps everything in the store.
@@ -37,16 +39,27 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour
 	}
+	if settings.ResultsPerMinute == 0 {
+		settings.ResultsPerMinute = defaultResults
+	}
 	return &Service{store: store, log: log, settings: settings}
 }
 
-// Answer answers a command that changes nothing else.
+// Answer answers a command that changes nothing else: a question, or what would have changed something if it could have
+// been read.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	var people cast
 	if o.Sender != nil {
 		people.add(*o.Sender) // any command claims the player that was only named so far
 	}
-	return s.handle(ctx, o, command{name: "answer", people: people, decide: answer(n)})
+	c := command{name: "answer", people: people, sort: SortQuestion, decide: answer(n)}
+	if o.Button != "" {
+		c.sort = "" // whoever presses waits for a word, and sees it for a moment only
+	}
+	if o.Malformed != "" {
+		c.sort, c.item = SortResult, malformed(o.Malformed)
+	}
+	return s.handle(ctx, o, c)
 }
 
 // answer decides that nothing changes, and that this is told.
@@ -60,6 +73,17 @@ type command struct {
 	people cast
 	needed int // the first so many people are added when they are not known
 	top    int // how many rows of the ranking it shows
+	// ask, if set, asks for more than that.
+	ask func(*Query)
+	// known says that it means nothing in a chat that is not known; that is not made known then.
+	known bool
+	// silent says that nobody waits for what comes of it: when it cannot be done, nobody is told, and it is tried again.
+	silent bool
+	// sort is what it counts as, empty for what no person has sent, and item tells it if it is a result too many.
+	sort Sort
+	// acts, if set, says whether a question would change something, so that it must not go unanswered.
+	acts func(Snapshot) bool
+	item func(Snapshot) NotDone
 	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
 	// of the ladder from that match on.
 	match *MatchRef
@@ -73,7 +97,11 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people, Top: c.top, Match: c.match}
+	q := Query{Key: o.Key, Chat: o.Chat, People: c.people, Top: c.top, Match: c.match}
+	if c.ask != nil {
+		c.ask(&q)
+	}
+	return q
 }
 
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
@@ -81,21 +109,24 @@ func (c command) query(o Origin) Query {
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	err := s.insist(ctx, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
-	if errors.Is(err, ErrConflict) {
+	if errors.Is(err, ErrConflict) && !c.silent {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
-		err = s.attempt(ctx, o, command{decide: answer(Refusal{Code: TooManyAtOnce})}, 1)
+		err = s.attempt(ctx, o, c.instead(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
 		s.log.ErrorContext(ctx, "what is stored contradicts itself: `elobot verify` says where", "command", c.name,
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-		err = s.attempt(ctx, o, command{decide: answer(Refusal{Code: Inconsistent})}, 1)
+		err = s.attempt(ctx, o, c.instead(Refusal{Code: Inconsistent}), 1)
 	}
-	if err != nil && !errors.Is(err, ErrHandled) {
+	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
 }
+
+// instead returns a command that counts the same, does nothing and is answered with this.
+func (c command) instead(n Notice) command { return command{sort: c.sort, decide: answer(n)} }
 
 // insist tries until there is no conflict with another transaction, a few times at most. What it logs of a conflict says
 // what it is about.
@@ -169,7 +200,13 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot)
 	if err != nil {
 		return err
 	}
-	changes.Key, changes.Chat, changes.SentAt = o.Key, snap.ChatID, o.SentAt
+	changes.Key, changes.Chat, changes.Counted = o.Key, snap.ChatID, c.counted(o, changes.Notice)
+	switch {
+	case !o.Again:
+		changes.SentAt = o.SentAt
+	case changes.Presence == Heard: // it was, long ago perhaps
+		changes.Presence = Unheard
+	}
 	if snap.Chat.ID == o.Chat.ID { // else there are other messages by now with the ids of those that it came with
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
@@ -190,6 +227,7 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot)
 // is refused; then nobody is added.
 func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, Notice, error) {
 	q := c.query(o)
+	q.Counted = c.counted(o, nil)
 	snap, err := s.store.Read(ctx, q)
 	if err != nil {
 		return snap, nil, err
@@ -197,7 +235,15 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, 
 	if snap.Handled {
 		return snap, nil, ErrHandled
 	}
-	if same := merges(snap); len(same) > 0 {
+	if c.known && snap.ChatID == 0 {
+		return snap, nil, nil
+	}
+	refusal, over := s.tooMuch(o, c, snap)
+	if over && refusal == nil {
+		return snap, nil, errUnanswered
+	}
+	q.Counted = Counted{} // it is known now
+	if same := merges(snap); len(same) > 0 && !o.Again {
 		for _, m := range same {
 			err := s.merge(ctx, m.from, m.into)
 			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
@@ -210,15 +256,20 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, 
 			return snap, nil, err
 		}
 	}
-	refusal := c.refused(ctx, snap)
+	if refusal == nil {
+		refusal = c.refused(ctx, snap)
+	}
 	if refusal != nil {
 		c.needed = 0
 	}
-	news := news(snap, q, c.needed)
-	if snap.ChatID != 0 && snap.Chat == o.Chat && len(news) == 0 {
+	seen, news := o.Chat, news(snap, q, c.needed, o.Again)
+	if o.Again && snap.ChatID != 0 {
+		seen = snap.Chat
+	}
+	if snap.ChatID != 0 && snap.Chat.looksLike(seen) && len(news) == 0 {
 		return snap, refusal, nil
 	}
-	if err := s.store.Introduce(ctx, o.Chat, news); err != nil {
+	if err := s.store.Introduce(ctx, seen, news); err != nil {
 		return snap, nil, err
 	}
 	if snap, err = s.store.Read(ctx, q); err != nil {
@@ -250,11 +301,16 @@ func (c command) refused(ctx context.Context, snap Snapshot) Notice {
 	return nil
 }
 
-// news returns what the command has shown of its people that is not known yet.
-func news(snap Snapshot, q Query, needed int) []PlayerChange {
+// news returns what the command has shown of its people that is not known yet. A command that is handled again shows how
+// things were when it was sent.
+func news(snap Snapshot, q Query, needed int, again bool) []PlayerChange {
+	look := sightings
+	if again {
+		look = recollections
+	}
 	var changes []PlayerChange
 	for i, p := range q.People {
-		changes = append(changes, sightings(p, snap.People[i], i < needed)...)
+		changes = append(changes, look(p, snap.People[i], i < needed)...)
 	}
 	return changes
 }

@@ -51,7 +51,7 @@ func newGame(tb testing.TB) *game {
 	g := &game{url: pgtest.New(tb)}
 	g.pool = connect(tb, g.url)
 	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	return g
 }
 
@@ -59,7 +59,7 @@ func newGame(tb testing.TB) *game {
 func (g *game) another(t *testing.T) *ranking.Service {
 	t.Helper()
 	store := postgres.NewStore(connect(t, g.url), func(outbox.Lane) {})
-	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
 
 func connect(tb testing.TB, url string) *pgxpool.Pool {
@@ -159,6 +159,10 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.Joined](t, payload)
 	case ranking.KindRefusal:
 		return decode[ranking.Refusal](t, payload)
+	case ranking.KindMyStanding:
+		return decode[ranking.MyStanding](t, payload)
+	case ranking.KindMyStandings:
+		return decode[ranking.MyStandings](t, payload)
 	case ranking.KindMatchUndone:
 		return decode[ranking.MatchUndone](t, payload)
 	case ranking.KindMatchFixed:

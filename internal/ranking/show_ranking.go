@@ -18,6 +18,7 @@ func (s *Service) ShowRanking(ctx context.Context, o Origin) error {
 		name:   "show ranking",
 		people: people,
 		top:    TopRows,
+		sort:   SortQuestion,
 		decide: func(snap Snapshot) (Changes, error) {
 			page := RankingPage{Title: snap.Chat.Title, Total: snap.Total}
 			for _, r := range snap.Ranked {

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"fmt"
+	"time"
 
 	"elobot/internal/elo"
 )
@@ -20,13 +21,35 @@ type Standing struct {
 	Drawn    int
 	Lost     int
 	Streak   int // wins in a row, or losses in a row as a negative number
+	// LeftAt is when the player left the group, zero for a member. Who has left is not shown in the ranking.
+	LeftAt time.Time
 }
 
 // beginning returns the standing as it was before its first match.
 func (s Standing) beginning() Standing {
 	return Standing{
 		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
-		Elo: s.StartElo, StartElo: s.StartElo, BestElo: s.StartElo,
+		Elo: s.StartElo, StartElo: s.StartElo, BestElo: s.StartElo, LeftAt: s.LeftAt,
+	}
+}
+
+// back returns the standing of somebody who has been in the group at that moment.
+func (s Standing) back(at time.Time) Standing {
+	if !s.LeftAt.After(at) {
+		s.LeftAt = time.Time{}
+	}
+	return s
+}
+
+// leftWith returns when somebody has left who has two standings in a ladder: not at all if one of them is a member's.
+func (s Standing) leftWith(o Standing) time.Time {
+	switch {
+	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
+		return time.Time{}
+	case s.LeftAt.Before(o.LeftAt):
+		return o.LeftAt
+	default:
+		return s.LeftAt
 	}
 }
 

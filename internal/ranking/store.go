@@ -23,7 +23,8 @@ type Store interface {
 	Read(ctx context.Context, q Query) (Snapshot, error)
 
 	// Introduce makes the chat, its group and the people known that a command concerns. It is no effect of the command:
-	// it only keeps what has been seen of the world, and repeating it changes nothing. ErrConflict means: read again.
+	// it only keeps what has been seen of the world, and repeating it changes nothing. Of a chat that is known the language
+	// stays. ErrConflict means: read again.
 	Introduce(ctx context.Context, chat Chat, changes []PlayerChange) error
 
 	// Apply makes the changes, all or none, in one round trip. It fails with ErrHandled or ErrConflict.
@@ -45,7 +46,10 @@ type Store interface {
 	// ever. What waits to be told there answers no message any more. If there is a chat with the new id already, everything
 	// of it passes to the one with the old id, in one transaction that holds the groups of both; if it has matches, decide
 	// gets what they are in their new place and returns what shall change. If there is none with the old id, the one with
-	// the new id goes by the old one too. If it is done already, or neither is known, nothing changes.
+	// the new id goes by the old one too. Of two that become one the bot is in the one if it is in either, and whoever is a
+	// member of either is a member; it was greeted when either was last. What the newer one was to be told because something
+	// has happened there is told no more if the older one was greeted. If it is done already, or neither is known, nothing
+	// changes.
 	Move(ctx context.Context, from, to ExternalChatID, decide func(Appended) (Appendix, error)) error
 }
 
@@ -54,10 +58,17 @@ type Query struct {
 	Key    string
 	Chat   Chat
 	People []Person
-	Top    int       // how many rows of the ranking are wanted, 0 for no ranking
+	Top    int  // how many rows of the ranking are wanted, 0 for no ranking
+	Place  bool // where in the ranking the people stand is wanted, which it is with the ranking anyway
+	// LastPlayed asks when the first of the people has played last in the ladder.
+	LastPlayed bool
+	// Groups is how many of the standings of the first of the people are wanted, of those in all groups; 0 for none.
+	Groups int
 	Match  *MatchRef // which match is wanted, nil for none
 	// Course asks for the course of a ladder as well. Only under Exclusively does it stay as it is read.
 	Course *CourseFrom
+	// Counted asks what has been counted lately for whom the command counts, up to its date.
+	Counted Counted
 }
 
 // MatchRef says which match of a group is meant: that with the Number; else the one that the message tells of, or that
@@ -86,9 +97,16 @@ type Snapshot struct {
 	Ladder  Ladder   // the group's default ladder
 	People  []Known  // in the order of the query's people
 	Ranked  []Ranked // the top of the ranking
-	Total   int      // how many are ranked
+	Total   int      // how many are ranked, when the query asked for a place or the ranking
 	Match   *StoredMatch
 	Course  Course
+
+	Greeted    time.Time       // when the chat was last greeted, zero for never since the bot is in it
+	Added      time.Time       // when the bot was added to the chat, zero if that is not known
+	LastPlayed time.Time       // when the first of the people has played last in the ladder, zero for never
+	Groups     []GroupStanding // where the first of the people is ranked, those with the most matches first
+	OfGroups   int             // how many there are of these in all
+	Lately     Lately          // of the Counted of the query
 }
 
 // StoredMatch is a match that was asked for.
@@ -142,7 +160,7 @@ type Known struct {
 	ByUsername *Player   // who has the person's username
 	Player     *Player   // which of the two the person is, or nil
 	Standing   *Standing // of that player
-	Position   int       // of that player in the ranking, when the query asked for it; 0 for who is not ranked
+	Position   int       // of that player in the ranking, when the query asked for it; 0 for who is not shown there
 
 	// Namesakes is how many others in the ladder go by the name that the player goes by, Earlier how many of them
 	// came first.
@@ -168,6 +186,7 @@ type PlayerChange struct {
 // Changes is what a command changes: the key always, the rest by kind of command.
 type Changes struct {
 	Key     string
+	Counted Counted // what the command counts as
 	Chat    ChatID
 	SentAt  time.Time // when the command was sent: what is told lives from then on, for ever if it is zero
 	Match   *NewMatch
@@ -176,15 +195,41 @@ type Changes struct {
 	Fix     *Fixed
 	Rewrite *Rewrite
 
+	// Standing is one that changes without a match, with the version that it was read with.
+	Standing *Standing
+	// Presence is what the command shows of the bot's place in the chat.
+	Presence Presence
+	Language string   // what is spoken in the chat from now on, where the bot is Present; empty: what was spoken before
+	Greeted  *Greeted // set when the chat is greeted
+
 	// Button is the press of a button that is answered with Toast.
 	Button string
 	Toast  Notice
 
-	Notice          Notice // what the chat is told, nil for nothing
+	// Notice is what the chat is told, nil for nothing. What was not recorded is told with what of that sender waits to be
+	// told already.
+	Notice          Notice
 	ReplyTo, Thread int64
 	Addressee       string // whom it answers, by name; empty if nobody is known
 	// Card is what the card of a match has to say from now on.
 	Card *Card
+}
+
+// Presence is what something shows of the bot's place in a chat.
+type Presence int
+
+// What can be seen.
+const (
+	Heard   Presence = iota // the chat was heard of: the bot is in it, and may write there perhaps
+	Present                 // the bot is in the chat and may write there
+	Absent                  // the bot is not in the chat, or may not write there: what there is to tell waits
+	Unheard                 // nothing new
+)
+
+// Greeted is the greeting of a chat. If it was greeted at another time Before than what was read, that is a conflict.
+type Greeted struct {
+	Before, At time.Time // zero for never
+	Added      time.Time // when the bot was added, if that is why; zero leaves what was known
 }
 
 // Card is the message that tells of a match.

@@ -11,6 +11,8 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, t TakeBack) error {
 		people: undo.people(),
 		needed: len(undo.people()),
 		match:  &t.Match,
+		sort:   SortResult,
+		item:   undo.item,
 		refuse: undo.find,
 		permit: undo.permit,
 		decide: undo.decide,

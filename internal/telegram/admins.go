@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -24,8 +25,14 @@ var _ Admins = (*Client)(nil)
 const adminsTimeout = 2 * time.Second
 
 // IsAdmin implements Admins. It asks for the list of all admins, which Telegram shows to every member, and not for the
-// one person, whom it shows surely to admins alone. Somebody in a chat that the bot may not ask about is none.
+// one person, whom it shows surely to admins alone.
 func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+	admins, err := c.Admins(ctx, chat)
+	return slices.Contains(admins, user), err
+}
+
+// Admins implements AdminSource. A chat that the bot may not ask about has none.
+func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
 	// The library's model of a member refuses the whole list for one status that it does not know.
@@ -35,9 +42,9 @@ func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user 
 	if result == nil {
 		var api *APIError
 		if errors.As(err, &api) && isRefusal(api.class()) {
-			return false, nil
+			return nil, nil
 		}
-		return false, fmt.Errorf("ask for the admins: %w", err)
+		return nil, fmt.Errorf("ask for the admins: %w", err)
 	}
 	var members []struct {
 		Status string `json:"status"`
@@ -46,14 +53,15 @@ func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user 
 		} `json:"user"`
 	}
 	if err := json.Unmarshal(result, &members); err != nil {
-		return false, fmt.Errorf("read the list of admins: %w", err)
+		return nil, fmt.Errorf("read the list of admins: %w", err)
 	}
+	var admins []ranking.UserID
 	for _, m := range members {
-		if m.User.ID == user && (m.Status == "creator" || m.Status == "administrator") {
-			return true, nil
+		if m.User.ID != 0 && (m.Status == "creator" || m.Status == "administrator") {
+			admins = append(admins, m.User.ID)
 		}
 	}
-	return false, nil
+	return admins, nil
 }
 
 // isRefusal tells the answers that asking again would not change, as long as the bot is who it is and where it is.

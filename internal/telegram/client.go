@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,30 +110,7 @@ func (c *Client) Updates(ctx context.Context, offset int64, wait time.Duration) 
 	if err != nil {
 		return nil, err
 	}
-	updates := make([]intake.Update, 0, len(raws))
-	for _, raw := range raws {
-		// Each by itself, and no more of it than its place: what cannot be read further is the handler's to say.
-		var u struct {
-			ID            int64  `json:"update_id"`
-			Message       inChat `json:"message"`
-			CallbackQuery struct {
-				Message inChat `json:"message"`
-			} `json:"callback_query"`
-		}
-		if err := json.Unmarshal(raw, &u); err != nil && u.ID == 0 {
-			return nil, fmt.Errorf("read update id: %w", err)
-		}
-		lane := cmp.Or(u.Message.Chat.ID, u.CallbackQuery.Message.Chat.ID)
-		updates = append(updates, intake.Update{ID: u.ID, Lane: lane, Raw: raw})
-	}
-	return updates, nil
-}
-
-// inChat is the part of a message that says which chat it is in.
-type inChat struct {
-	Chat struct {
-		ID int64 `json:"id"`
-	} `json:"chat"`
+	return readUpdates(raws)
 }
 
 // Confirm implements intake.Source.

@@ -112,10 +112,11 @@ func TestRequestsForUpdates(t *testing.T) {
 	for _, c := range sim.CallsOf("getUpdates") {
 		params = append(params, c.Params)
 	}
+	const allowed = `["message","edited_message","callback_query","my_chat_member","chat_member"]`
 	want := []map[string]string{
-		{"limit": "100", "timeout": "50", "allowed_updates": `["message","callback_query"]`},
-		{"limit": "100", "timeout": "0", "allowed_updates": `["message","callback_query"]`, "offset": "42"},
-		{"limit": "1", "timeout": "0", "allowed_updates": `["message","callback_query"]`, "offset": "43"},
+		{"limit": "100", "timeout": "50", "allowed_updates": allowed},
+		{"limit": "100", "timeout": "0", "allowed_updates": allowed, "offset": "42"},
+		{"limit": "1", "timeout": "0", "allowed_updates": allowed, "offset": "43"},
 	}
 	if diff := cmp.Diff(want, params); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -200,7 +201,7 @@ func TestErrorsOfUpdates(t *testing.T) {
 		"wrong token":     {botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized"}, true, 0, "@BotFather"},
 		"no such bot":     {botsim.Fault{Kind: botsim.Reject, Status: 404, Description: "Not Found"}, true, 0, "@BotFather"},
 		"another poller":  {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: "Conflict: terminated by other getUpdates request"}, false, 5 * time.Second, "another program"},
-		"a webhook":       {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: webhook}, true, 0, "deleteWebhook"},
+		"a webhook":       {botsim.Fault{Kind: botsim.Reject, Status: 409, Description: webhook}, true, 0, "`elobot webhook delete`"},
 		"404 of a proxy":  {botsim.Fault{Kind: botsim.ServerError, Status: 404}, false, 0, "404"},
 		"too many":        {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 7}, false, 7 * time.Second, "429"},
 		"HTML 502":        {botsim.Fault{Kind: botsim.ServerError}, false, 0, "502"},
@@ -409,7 +410,7 @@ func TestTheMenus(t *testing.T) {
 			}
 		}
 	}
-	want := map[string][]string{"all_group_chats": {"match", "ranking", "undo", "fix", "join", "help"}, "all_private_chats": {"start", "help"}}
+	want := map[string][]string{"all_group_chats": {"match", "ranking", "me", "undo", "fix", "join", "help"}, "all_private_chats": {"start", "me", "help"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("menus (-want +got):\n%s", diff)
 	}

@@ -108,6 +108,9 @@ func (english) help(n Help) string {
 	case command.NameJoin:
 		return "<code>/join</code> puts you on the list before your first game. " +
 			"It is not needed: whoever is named in a result joins by it."
+	case command.NameMe:
+		return "<code>/me</code> in a group shows your place in its ranking, your best rating and your streak. " +
+			"In a private chat with me it shows where you stand in all your groups."
 	case command.NameUndo:
 		return "<b>Take a result back</b>, as if it had never been played:\n" +
 			formUndo + " – the match with this number\n" +
@@ -137,6 +140,7 @@ func (english) help(n Help) string {
 		formOther + " – Alice beat Bob\n" +
 		formReply + " – in reply to the one you beat\n" +
 		"<code>/ranking</code> – who stands where\n" +
+		"<code>/me</code> – where you stand, in a private chat in all your groups\n" +
 		formUndo + " – take match #42 back\n" +
 		formFix + " – correct the score of match #42\n" +
 		"<code>/join</code> – be on the list before your first game\n" +
@@ -156,6 +160,7 @@ func (english) groupMenu() []models.BotCommand {
 	return []models.BotCommand{
 		{Command: command.NameMatch, Description: "Report a result: /match @bob 3:1"},
 		{Command: command.NameRanking, Description: "Who stands where"},
+		{Command: command.NameMe, Description: "Where you stand"},
 		{Command: command.NameUndo, Description: "Take a result back: /undo 42"},
 		{Command: command.NameFix, Description: "Correct a score: /fix 42 3:2"},
 		{Command: command.NameJoin, Description: "Be on the list before your first game"},
@@ -166,6 +171,7 @@ func (english) groupMenu() []models.BotCommand {
 func (english) privateMenu() []models.BotCommand {
 	return []models.BotCommand{
 		{Command: command.NameStart, Description: "What I do, and how to add me to a group"},
+		{Command: command.NameMe, Description: "Where you stand in your groups"},
 		{Command: command.NameHelp, Description: "What I understand"},
 	}
 }

@@ -23,6 +23,8 @@ func (english) refusal(n ranking.Refusal) string {
 		return "Both sides need the same number of players here: " + formTeams
 	case ranking.NobodyToJoin:
 		return "You write as the group, so I cannot see who joins. Send <code>/join</code> under your own name."
+	case ranking.NobodyToShow:
+		return "You write as the group, so I cannot see whose place you mean. Send <code>/me</code> under your own name."
 	case ranking.TooManyAtOnce:
 		return "Too much came in at the same moment, and this was not done. Please try again."
 	case ranking.NoSuchMatch:
@@ -54,6 +56,10 @@ func (english) refusal(n ranking.Refusal) string {
 			"what with <code>elobot verify</code>."
 	case ranking.UnknownButton:
 		return "This button does nothing any more."
+	case ranking.TooManyQuestions:
+		return "That is a lot at once: I answer again in a minute. Results are still recorded."
+	case ranking.TooManyResults:
+		return "That is a lot at once, so this was not done. Please try again in a minute."
 	default:
 		return "That did not work, and nothing was changed."
 	}

@@ -15,6 +15,10 @@ import (
 // they us.
 const anotherPoller = 5 * time.Second
 
+// ErrWebhookSet says why nobody can poll, and what to do.
+var ErrWebhookSet = errors.New("a webhook is set for this bot, so nobody can poll: `elobot webhook delete` removes it, " +
+	"and with WEBHOOK_URL the bot takes what is delivered")
+
 // pollError says what an error of getUpdates means to the intake.
 func pollError(err error) error {
 	var api *APIError
@@ -27,9 +31,9 @@ func pollError(err error) error {
 		e.Fatal = true
 		e.Err = fmt.Errorf("the token is not valid, ask @BotFather for the right one: %w", err)
 	case own && api.Status == http.StatusConflict:
-		if strings.Contains(api.Description, "webhook") {
+		if strings.Contains(strings.ToLower(api.Description), "webhook") {
 			e.Fatal = true
-			e.Err = fmt.Errorf("a webhook is set for this bot, so it cannot poll; call deleteWebhook first: %w", err)
+			e.Err = fmt.Errorf("%w: %w", ErrWebhookSet, err)
 		} else {
 			e.RetryAfter = anotherPoller
 			e.Err = fmt.Errorf("another program takes this bot's updates, perhaps an instance with another database: %w", err)

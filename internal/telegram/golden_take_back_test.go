@@ -11,7 +11,7 @@ import (
 // comesOfAPress tells the notices that the press of a button can be answered with.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.Refusal:
+	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, PutAside:
 		return true
 	default:
 		return false

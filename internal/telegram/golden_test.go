@@ -34,6 +34,9 @@ func TestGolden(t *testing.T) {
 			if out.addToGroup {
 				got += "\n[" + wordingFor("").addToGroup() + "]\n"
 			}
+			if out.fix != nil && fixData(*out.fix) != "" {
+				got += "\n[" + wordingFor("").fixTo(*out.fix) + "] " + fixData(*out.fix) + "\n"
+			}
 			if out.undo != 0 {
 				got += "\n[" + wordingFor("").undo() + "] " + undoData(out.undo) + "\n"
 			}
@@ -102,6 +105,12 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
+	add("me", goldenMe())
+	add("not_recorded", goldenNotRecorded())
+	add("fix_offer", goldenFixOffers())
+	add("put_aside", map[string]ranking.Notice{
+		"command": PutAside{Command: "/match @bob 3:1"}, "press": PutAside{}, "hostile": PutAside{Command: hostile},
+	})
 	all["groups_joined_one"] = ranking.GroupsJoined{First: 13, Count: 1}
 	all["groups_joined_several"] = ranking.GroupsJoined{First: 13, Count: 4}
 	add("joined", map[string]ranking.Notice{
@@ -136,7 +145,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting_"+where] = Greeting{Private: private}
 		all["help_all_"+where] = Help{Private: private}
-		for _, topic := range groupCommands {
+		for _, topic := range append(slices.Clone(groupCommands), command.NameMe) {
 			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -64,6 +65,38 @@ func TestTheLongestMatchFits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTheLongestNotRecordedFits: what is not named is counted.
+func TestTheLongestNotRecordedFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, size := range []int{1, 4, 5, 10} {
+		for _, raw := range longestNames {
+			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
+			side := slices.Repeat([]ranking.Name{name}, size)
+			item := ranking.NotDone{
+				Command: "match", Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+			}
+			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.NotDone{item}, ranking.MaxNotDone), More: 1_000_000}
+			m := sendTo(t, sim, sender, group, n) // which checks the length
+			named := strings.Count(m.Text, "\n– ")
+			if named < 2 || !strings.Contains(m.Text, fmt.Sprintf("…and %d more\n", 1_000_000+ranking.MaxNotDone-named)) {
+				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)
+			}
+		}
+	}
+	offer := ranking.FixOffer{
+		Number: 999_999_999, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+		Was: ranking.OldScore{Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)},
+	}
+	sendTo(t, sim, sender, group, offer)
+	for _, raw := range longestNames {
+		sendTo(t, sim, sender, group, PutAside{Command: raw})
 	}
 }
 

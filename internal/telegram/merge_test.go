@@ -140,7 +140,8 @@ func TestMergeGolden(t *testing.T) {
 // TestLines: everything but pages is told in a line or two, whose length is bounded.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	alone := []string{ranking.KindRankingPage, kindGreeting, kindHelp, kindGroupOnly}
+	alone := []string{ranking.KindRankingPage, ranking.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
+		kindHelp, kindGroupOnly}
 	notices := goldenNotices(t)
 	for i, raw := range longestNames {
 		for what, n := range longestMatches(4, 4, raw) {
@@ -239,7 +240,9 @@ func TestNamesStayTextInLines(t *testing.T) {
 	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	check := func(f fatalizer, raw string) {
 		f.Helper()
-		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool { return n.Kind() == ranking.KindRankingPage })
+		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
+			return n.Kind() == ranking.KindRankingPage || n.Kind() == ranking.KindNotRecorded
+		})
 		m := messageOf(t, group.ID(), notices...)
 		for i := range m.Items {
 			m.Items[i].Addressee = raw

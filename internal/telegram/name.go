@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"html"
 	"strconv"
 	"strings"
@@ -26,15 +27,7 @@ const (
 
 // displayName returns a person's name as it is kept.
 func displayName(u user) string {
-	name := cleanName(u.FirstName + " " + u.LastName)
-	switch {
-	case name != "":
-		return name
-	case u.Username != "":
-		return u.Username
-	default:
-		return "Player " + strconv.FormatInt(u.ID, 10)
-	}
+	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), "Player "+strconv.FormatInt(u.ID, 10))
 }
 
 // cleanName takes out of a name what would disturb the text around it or could make two different names look the

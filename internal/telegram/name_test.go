@@ -285,6 +285,8 @@ func withName(raw string) []ranking.Notice {
 			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
 		ranking.RankingPage{Title: raw, Rows: []ranking.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
+		ranking.NotRecorded{Limit: 60, Items: []ranking.NotDone{{Command: "match", Sides: [2][]ranking.Name{{n}, {n, n}}}}},
+		PutAside{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
 		WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
 	}

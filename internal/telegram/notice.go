@@ -15,6 +15,7 @@ const (
 	kindWrongForm      = "wrong_form"
 	kindGroupOnly      = "group_only"
 	kindUnknownCommand = "unknown_command"
+	kindPutAside       = "put_aside"
 )
 
 // Greeting says what the bot does.
@@ -25,8 +26,13 @@ type Greeting struct {
 // Kind implements ranking.Notice.
 func (Greeting) Kind() string { return kindGreeting }
 
-// Purpose implements ranking.Notice.
-func (Greeting) Purpose() ranking.Purpose { return ranking.Answer }
+// Purpose implements ranking.Notice. A group is greeted because the bot was added, also if that was a while ago.
+func (g Greeting) Purpose() ranking.Purpose {
+	if g.Private {
+		return ranking.Answer
+	}
+	return ranking.Outcome
+}
 
 // Help explains one command, or all of them when it has no topic.
 type Help struct {
@@ -83,4 +89,15 @@ func (UnknownCommand) Kind() string { return kindUnknownCommand }
 // Purpose implements ranking.Notice.
 func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
 
-var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}}
+// PutAside says that a command could not be handled, because of something that is wrong with the bot.
+type PutAside struct {
+	Command string `json:"command,omitempty"` // as it was written, or its beginning; empty for the press of a button
+}
+
+// Kind implements ranking.Notice.
+func (PutAside) Kind() string { return kindPutAside }
+
+// Purpose implements ranking.Notice.
+func (PutAside) Purpose() ranking.Purpose { return ranking.Outcome }
+
+var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, PutAside{}}

@@ -12,8 +12,12 @@ func TestPurposes(t *testing.T) {
 	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{
 		ranking.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.Joined{}, ranking.Refusal{}, WrongForm{},
+			Greeting{}, ranking.NotRecorded{}, PutAside{},
 		},
-		ranking.Answer:       {ranking.RankingPage{}, Greeting{}, Help{}, GroupOnly{}, UnknownCommand{}},
+		ranking.Answer: {
+			ranking.RankingPage{}, ranking.MyStanding{}, ranking.MyStandings{}, ranking.FixOffer{},
+			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, UnknownCommand{},
+		},
 		ranking.Notification: {ranking.PlayersMerged{}},
 	} {
 		for _, n := range notices {

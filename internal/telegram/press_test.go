@@ -32,7 +32,7 @@ func TestPress(t *testing.T) {
 	c := w.expect("a press", "undo #42")[0]
 	want := ranking.Origin{
 		Key: "c:" + id, Button: id,
-		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis"},
+		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1002, Username: "bob", Name: "Bob"},
 		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID),
 	}

@@ -20,9 +20,12 @@ type Rankings interface {
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowRanking(ctx context.Context, o ranking.Origin) error
 	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
+	OfferFix(ctx context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
+	ShowMe(ctx context.Context, o ranking.Origin) error
+	GroupLife
 }
 
 // Router turns updates into calls of the ranking service.
@@ -31,6 +34,7 @@ type Router struct {
 	admins   Admins
 	self     Self
 	now      func() time.Time
+	forget   func(ranking.ExternalChatID) // nil for nobody to be told
 }
 
 // NewRouter returns a router for the bot with this account. now is the clock that says when a button was pressed, which
@@ -47,8 +51,15 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if err := json.Unmarshal(in.Raw, &u); err != nil {
 		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
 	}
-	if u.CallbackQuery != nil {
-		return r.press(ctx, u.CallbackQuery)
+	switch {
+	case u.CallbackQuery != nil:
+		return r.press(ctx, u.CallbackQuery, in.Again)
+	case u.EditedMessage != nil:
+		return r.edited(ctx, u.EditedMessage, in.Again)
+	case u.MyChatMember != nil:
+		return r.botMember(ctx, u.MyChatMember)
+	case u.ChatMember != nil:
+		return r.member(ctx, u.ChatMember)
 	}
 	m := u.Message
 	if m == nil {
@@ -57,6 +68,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if from, to, ok := m.migration(); ok {
 		return r.rankings.MoveChat(ctx, from, to)
 	}
+	if m.isGroupLife() {
+		return r.groupLife(ctx, m)
+	}
 	if !m.isFromPerson() {
 		return nil
 	}
@@ -64,7 +78,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if !ok {
 		return nil
 	}
-	return r.dispatch(ctx, request{message: m, command: c, origin: m.origin()})
+	req := request{message: m, command: c, origin: m.origin()}
+	req.origin.Again = in.Again
+	return r.dispatch(ctx, req)
 }
 
 // request is a command with what it takes to handle it.
@@ -80,8 +96,12 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	switch {
 	case req.command.WantsHelp() && hasHelp(name):
 		return r.rankings.Answer(ctx, req.origin, Help{Topic: name, Private: private})
+	case name == command.NameStart && private:
+		return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
 	case name == command.NameStart:
-		return r.rankings.Answer(ctx, req.origin, Greeting{Private: private})
+		return r.rankings.Greet(ctx, req.origin, Greeting{})
+	case name == command.NameMe:
+		return r.rankings.ShowMe(ctx, req.origin)
 	case name == command.NameHelp:
 		return r.rankings.Answer(ctx, req.origin, Help{Topic: helpTopic(req.command.Args), Private: private})
 	case private && isGroupCommand(name):
@@ -103,23 +123,33 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	}
 }
 
+// malformed says what is wrong with how a match was reported, undone or corrected.
+func (r *Router) malformed(ctx context.Context, req request, form WrongForm) error {
+	req.origin.Malformed = req.command.Name
+	return r.rankings.Answer(ctx, req.origin, form)
+}
+
 // match handles /match.
 func (r *Router) match(ctx context.Context, req request) error {
+	report, err := req.report()
+	if form, ok := wrongForm(req.command.Name, err); ok {
+		form.Teams = req.command.NamesTeams()
+		return r.malformed(ctx, req, form)
+	}
+	if err != nil {
+		return fmt.Errorf("read match: %w", err)
+	}
+	return r.rankings.RecordMatch(ctx, req.origin, report)
+}
+
+// report reads the match that a /match reports.
+func (req request) report() (ranking.Report, error) {
 	var sender command.Person
 	if req.origin.Sender != nil {
 		sender = req.message.From.mentioned()
 	}
 	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
-	if form, ok := wrongForm(req.command.Name, err); ok {
-		form.Teams = req.command.NamesTeams()
-		return r.rankings.Answer(ctx, req.origin, form)
-	}
-	if err != nil {
-		return fmt.Errorf("read match: %w", err)
-	}
-	return r.rankings.RecordMatch(ctx, req.origin, ranking.Report{
-		A: people(m.A), B: people(m.B), Scores: scores(m.Scores),
-	})
+	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
 }
 
 // isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, and no copy of what
@@ -146,16 +176,14 @@ func (m *message) origin() ranking.Origin {
 	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
 	if !m.isAnonymousAdmin() {
 		sender := person(m.From.mentioned())
-		o.Sender = &sender
+		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
 	}
 	return o
 }
 
 // place returns the part of an origin that says where the answer goes.
 func (m *message) place() ranking.Origin {
-	o := ranking.Origin{
-		Chat: ranking.Chat{ID: ranking.ExternalChatID(m.Chat.ID), Kind: ranking.ChatKind(m.Chat.Type), Title: cleanName(m.Chat.Title)},
-	}
+	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}

@@ -26,6 +26,7 @@ type call struct {
 	take   ranking.TakeBack
 	scores []ranking.Score // of a fix
 	notice ranking.Notice
+	who    ranking.Person // who has left
 
 	from, to ranking.ExternalChatID // of a move, which has nothing else
 }
@@ -39,14 +40,18 @@ func (c call) String() string {
 		return "undo " + which(c.take.Match)
 	case "fix":
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
+	case "offer":
+		return fmt.Sprintf("offer %s %s %s by %s", team(c.report.A), team(c.report.B), points(c.report.Scores), which(c.take.Match))
 	case "move":
 		return fmt.Sprintf("move %d to %d", c.from, c.to)
-	case "answer":
+	case "left":
+		return "left " + who(c.who)
+	case "answer", "greet", "added":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
 			return err.Error()
 		}
-		return "answer " + c.notice.Kind() + " " + string(payload)
+		return c.method + " " + c.notice.Kind() + " " + string(payload)
 	default:
 		return c.method
 	}
@@ -130,8 +135,40 @@ func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.T
 	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
 }
 
+func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
+	return f.add(call{method: "offer", origin: o, take: ranking.TakeBack{Match: made}, report: r})
+}
+
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
 	return f.add(call{method: "answer", origin: o, notice: n})
+}
+
+func (f *fakeRankings) ShowMe(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "me", origin: o})
+}
+
+func (f *fakeRankings) Greet(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+	return f.add(call{method: "greet", origin: o, notice: n})
+}
+
+func (f *fakeRankings) BotAdded(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+	return f.add(call{method: "added", origin: o, notice: n})
+}
+
+func (f *fakeRankings) BotBack(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "back", origin: o})
+}
+
+func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "removed", origin: o})
+}
+
+func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "renamed", origin: o})
+}
+
+func (f *fakeRankings) MemberLeft(_ context.Context, o ranking.Origin, who ranking.Person) error {
+	return f.add(call{method: "left", origin: o, who: who})
 }
 
 func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChatID) error {
@@ -265,12 +302,14 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
 		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
-		"/start": "answer greeting {}", "/start@elo_bot": "answer greeting {}", "/START true": "answer greeting {}",
-		"/start help": "answer greeting {}", "/start@other_bot": ignored,
+		"/me": "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
+		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
+		"/start help": "greet greeting {}", "/start@other_bot": ignored,
 
 		"/help": "answer help {}", "/HELP@elo_bot": "answer help {}", "/help me please": "answer help {}", "/help help": "answer help {}",
 		"/help match": `answer help {"topic":"match"}`, "/help /match": `answer help {"topic":"match"}`,
 		"/help MATCH": `answer help {"topic":"match"}`, "/help ranking": `answer help {"topic":"ranking"}`,
+		"/help me": `answer help {"topic":"me"}`, "/me help": `answer help {"topic":"me"}`,
 		"/help join": `answer help {"topic":"join"}`, "/help top": `answer help {"topic":"ranking"}`, "/help@other_bot match": ignored,
 		"/match help": `answer help {"topic":"match"}`, "/match HELP": `answer help {"topic":"match"}`,
 		"/match@elo_bot help": `answer help {"topic":"match"}`, "/ranking help": `answer help {"topic":"ranking"}`,
@@ -302,6 +341,8 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 		"/ranking":         `answer group_only {"command":"ranking"}`,
 		"/leaderboard":     `answer group_only {"command":"ranking"}`,
 		"/join":            `answer group_only {"command":"join"}`,
+		"/me":              "me",
+		"/me help":         `answer help {"topic":"me","private":true}`,
 		"/unknown":         "answer unknown_command {}",
 		"/unknown help":    "answer unknown_command {}",
 		"/start@other_bot": ignored,
@@ -332,7 +373,7 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 	chat := func(c *botsim.Chat, title string) ranking.Chat {
-		return ranking.Chat{ID: ranking.ExternalChatID(c.ID()), Kind: ranking.ChatKind(c.Kind()), Title: title}
+		return ranking.Chat{ID: ranking.ExternalChatID(c.ID()), Kind: ranking.ChatKind(c.Kind()), Title: title, Language: "en"}
 	}
 
 	m := w.group.Say(w.alice, "/ranking")
@@ -358,8 +399,10 @@ func TestOrigin(t *testing.T) {
 	})
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
 	m = w.group.Say(robot, "/join")
+	shown := chat(w.group, "Table tennis")
+	shown.Language = "" // what the app speaks is not said of everybody
 	check("a person whose username looks like a bot's", ranking.Origin{
-		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
+		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
 		Sender: &ranking.Person{ID: ranking.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	})
 }
@@ -472,6 +515,8 @@ func TestAnonymousAdmin(t *testing.T) {
 		"/match":                 `answer wrong_form {"command":"match","reason":"empty"}`,
 		"/join":                  "join",
 		"/ranking":               "ranking",
+		"/me":                    "me",
+		"/start":                 "greet greeting {}",
 		"/help":                  "answer help {}",
 		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",
 	} {
@@ -559,10 +604,10 @@ func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 		w.expect(raw)
 	}
 	w.group.Kick()
-	w.expect("service messages of the bot's removal")
+	w.expect("the bot's removal, and the message that tells of it", "removed")
 }
 
-func TestAnEditIsNotEvenAskedFor(t *testing.T) {
+func TestEditsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if len(w.fetch()) != 0 { // from here on Telegram knows what is asked for
@@ -570,7 +615,8 @@ func TestAnEditIsNotEvenAskedFor(t *testing.T) {
 	}
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1")
+	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1",
+		fmt.Sprintf("offer Alice@alice#1001 @bob 3:2 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))
 }
 
 func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
@@ -637,9 +683,19 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	}
 }
 
-// FuzzRouter takes any bytes for an update; its corpus is in testdata.
+// FuzzRouter takes any bytes for an update, as it is read, handled and given up; its corpus is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		if u, err := ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
+			t.Errorf("read as update %d: %s", u.ID, u.Raw)
+		}
+		letters := &fakeLetters{}
+		if err := burying(t, letters, string(raw)); err != nil || len(letters.kept) != 1 {
+			t.Errorf("%d letters are kept, error %v", len(letters.kept), err)
+		}
+		if letters.notice != nil {
+			mustRender(t, letters.notice)
+		}
 		rankings := &fakeRankings{}
 		err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: raw})
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
@@ -666,8 +722,13 @@ func checkCall(t *testing.T, c call) {
 	var chat, message int64
 	_, err := fmt.Sscanf(c.origin.Key, "m:%d:%d", &chat, &message)
 	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")
+	happened := len(c.origin.Key) == len("s:")+64 && strings.HasPrefix(c.origin.Key, "s:")
 	pressed := c.origin.Button != "" && c.origin.Key == "c:"+c.origin.Button
-	if !pressed && !byContent && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
+	if c.method == "offer" {
+		_, err = fmt.Sscanf(c.origin.Key, "e:%d:%d", &chat, &message)
+		checkScores(t, c.report.Scores)
+	}
+	if !pressed && !byContent && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
 		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
 	}
 	checkName(t, c.origin.Chat.Title)
@@ -695,8 +756,13 @@ func checkCall(t *testing.T, c call) {
 		if c.method == "fix" {
 			checkScores(t, c.scores)
 		}
-	case "answer":
+	case "answer", "greet", "added":
 		mustRender(t, c.notice)
+	case "left":
+		people = append(people, c.who)
+	}
+	if l := c.origin.Chat.Language; l != languageTag(l) {
+		t.Errorf("language %q", l)
 	}
 	for _, p := range people {
 		if p.Name != cleanName(p.Name) {

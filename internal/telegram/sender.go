@@ -109,6 +109,8 @@ func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboard
 	switch words := wordingFor(m.Language); {
 	case out.addToGroup:
 		button.Text, button.URL = words.addToGroup(), "https://t.me/"+s.self.Username+"?startgroup=true"
+	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // what is answered says which match is meant
+		button.Text, button.CallbackData = words.fixTo(*out.fix), fixData(*out.fix)
 	case out.undo != 0:
 		button.Text, button.CallbackData = words.undo(), undoData(out.undo)
 	default:

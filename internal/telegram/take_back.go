@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -15,7 +16,7 @@ import (
 func (r *Router) undo(ctx context.Context, req request) error {
 	number, err := command.ParseUndo(req.command)
 	if form, ok := wrongForm(req.command.Name, err); ok {
-		return r.rankings.Answer(ctx, req.origin, form)
+		return r.malformed(ctx, req, form)
 	}
 	if err != nil {
 		return fmt.Errorf("read undo: %w", err)
@@ -27,7 +28,7 @@ func (r *Router) undo(ctx context.Context, req request) error {
 func (r *Router) fix(ctx context.Context, req request) error {
 	f, err := command.ParseFix(req.command)
 	if form, ok := wrongForm(req.command.Name, err); ok {
-		return r.rankings.Answer(ctx, req.origin, form)
+		return r.malformed(ctx, req, form)
 	}
 	if err != nil {
 		return fmt.Errorf("read fix: %w", err)
@@ -80,20 +81,39 @@ func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 }
 
 // press handles the press of a button. Who pressed it, and under which message, is what Telegram says; what the button
-// says may be forged, so it names nothing but a match of the chat that it was pressed in.
-func (r *Router) press(ctx context.Context, q *callbackQuery) error {
-	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
+// says may be forged, so it names nothing but a match of the chat that it was pressed in, or a score of the match whose
+// command is answered by the message that it stands below.
+func (r *Router) press(ctx context.Context, q *callbackQuery, again bool) error {
+	o, ok := q.origin(r.now())
+	if !ok {
 		return nil
 	}
-	o := q.Message.place()
-	sender := person(q.From.mentioned())
-	o.Key, o.Button, o.Sender, o.SentAt = "c:"+q.ID, q.ID, &sender, r.now().UTC()
-	number, ok := undoNumber(q.Data)
-	if !ok || !o.Chat.IsGroup() {
+	o.Again = again
+	number, undo := undoNumber(q.Data)
+	right, fix := fixScores(q.Data)
+	to := q.Message.replied()
+	switch {
+	case undo && o.Chat.IsGroup():
+		match := ranking.MatchRef{Number: number, Below: q.Message.ID}
+		return r.rankings.UndoMatch(ctx, o, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(o)})
+	case fix && o.Chat.IsGroup() && to != nil:
+		match := ranking.MatchRef{Message: to.ID, Key: messageKey(q.Message.Chat.ID, to.ID)}
+		return r.rankings.FixMatch(ctx, o, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(o)}, right)
+	default:
 		return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	match := ranking.MatchRef{Number: number, Below: q.Message.ID}
-	return r.rankings.UndoMatch(ctx, o, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(o)})
+}
+
+// origin returns where a press came from. ok is false if it is none of a person in a chat that the bot can talk in.
+func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
+	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
+		return o, false
+	}
+	o = q.Message.place()
+	sender := person(q.From.mentioned())
+	o.Key, o.Button, o.Sender, o.SentAt = "c:"+q.ID, q.ID, &sender, now.UTC()
+	o.Chat.Language = languageTag(q.From.LanguageCode)
+	return o, true
 }
 
 // hasChat says whether the button was pressed in a chat that the bot can talk in.

@@ -13,7 +13,10 @@ import "encoding/json"
 type update struct {
 	ID            int64          `json:"update_id"`
 	Message       *message       `json:"message"`
+	EditedMessage *message       `json:"edited_message"`
 	CallbackQuery *callbackQuery `json:"callback_query"`
+	MyChatMember  *memberUpdate  `json:"my_chat_member"`
+	ChatMember    *memberUpdate  `json:"chat_member"`
 }
 
 // callbackQuery is the press of a button. Of a message that is too old Telegram shows no more than its id and its chat,
@@ -32,6 +35,7 @@ type message struct {
 	From               *user           `json:"from"`
 	SenderChat         *chat           `json:"sender_chat"`
 	Date               int64           `json:"date"`
+	EditDate           int64           `json:"edit_date"`
 	Chat               chat            `json:"chat"`
 	ForwardOrigin      json.RawMessage `json:"forward_origin"`
 	IsAutomaticForward bool            `json:"is_automatic_forward"`
@@ -42,6 +46,8 @@ type message struct {
 	ReplyMarkup        json.RawMessage `json:"reply_markup"`
 	MigrateTo          int64           `json:"migrate_to_chat_id"`
 	MigrateFrom        int64           `json:"migrate_from_chat_id"`
+	NewChatTitle       string          `json:"new_chat_title"`
+	LeftChatMember     *user           `json:"left_chat_member"`
 }
 
 type user struct {
@@ -50,6 +56,8 @@ type user struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
 	Username  string `json:"username"`
+
+	LanguageCode string `json:"language_code"` // of the person's app, as an IETF tag
 }
 
 type chat struct {
@@ -67,4 +75,4 @@ type entity struct {
 
 // allowedUpdates are the kinds of updates that the bot asks for. They are sent with every request, because Telegram
 // keeps the last setting otherwise.
-var allowedUpdates = []string{"message", "callback_query"}
+var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}

@@ -21,6 +21,8 @@ type outgoing struct {
 	replyTo int64
 	// addToGroup puts a button below that adds the bot to a group.
 	addToGroup bool
+	// fix, if set, puts a button below that corrects the match whose command is answered; without that there is none.
+	fix *ranking.FixOffer
 	// undo, if set, puts a button below that undoes the match with this number.
 	undo int
 }
@@ -52,6 +54,14 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.playersMerged, words.playersMergedLine)
 	case ranking.KindGroupsJoined:
 		return say(item, words.groupsJoined, words.groupsJoined)
+	case ranking.KindMyStanding:
+		return say(item, words.myStanding, words.myStandingLine)
+	case ranking.KindMyStandings:
+		return say(item, words.myStandings, nil)
+	case ranking.KindNotRecorded:
+		return say(item, words.notRecorded, nil)
+	case ranking.KindFixOffer:
+		return say(item, words.fixOffer, nil) // together with others it would have no button
 	case ranking.KindRefusal:
 		return say(item, words.refusal, words.refusal)
 	case kindGreeting:
@@ -62,6 +72,8 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.wrongForm, words.wrongForm)
 	case kindGroupOnly:
 		return say(item, words.groupOnly, nil)
+	case kindPutAside:
+		return say(item, words.putAside, words.putAside)
 	case kindUnknownCommand:
 		unknown := func(UnknownCommand) string { return words.unknownCommand() }
 		return say(item, unknown, unknown)
@@ -76,7 +88,7 @@ func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoi
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of the kind %q: %w", item.Kind, err)
 	}
-	out := outgoing{html: words(n), answers: answers(n), addToGroup: invites(n), undo: undoable(n)}
+	out := outgoing{html: words(n), answers: answers(n), addToGroup: invites(n), undo: undoable(n), fix: offer(n)}
 	if line != nil {
 		out.line = line(n)
 	}
@@ -86,7 +98,7 @@ func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoi
 // answers tells the notices that are meant for one person, of which not all say for whom.
 func answers(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.Joined, ranking.Refusal, WrongForm, UnknownCommand:
+	case ranking.Joined, ranking.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, PutAside:
 		return true
 	default:
 		return false
@@ -108,6 +120,8 @@ func invites(n ranking.Notice) bool {
 		return n.Private
 	case Help:
 		return n.Private && n.Topic == ""
+	case ranking.MyStandings:
+		return len(n.Groups) == 0
 	case GroupOnly:
 		return true
 	default:
@@ -116,7 +130,7 @@ func invites(n ranking.Notice) bool {
 }
 
 // hasHelp tells the commands that have a help of their own.
-func hasHelp(name string) bool { return isGroupCommand(name) }
+func hasHelp(name string) bool { return isGroupCommand(name) || name == command.NameMe }
 
 // isGroupCommand tells the commands that are about a group's ranking.
 func isGroupCommand(name string) bool {

@@ -16,9 +16,14 @@ type wording interface {
 	matchFixed(n ranking.MatchFixed) string
 	playersMerged(n ranking.PlayersMerged) string
 	groupsJoined(n ranking.GroupsJoined) string
+	notRecorded(n ranking.NotRecorded) string
+	fixOffer(n ranking.FixOffer) string
 	refusal(n ranking.Refusal) string
+	myStanding(n ranking.MyStanding) string
+	myStandings(n ranking.MyStandings) string
 
-	undo() string // on the button that undoes a match
+	undo() string                    // on the button that undoes a match
+	fixTo(n ranking.FixOffer) string // on the button that corrects a match; not HTML
 
 	// A message that tells several has a line or two for each, without a line break. These are the lines of what else is
 	// said at greater length.
@@ -26,6 +31,7 @@ type wording interface {
 	undoneLine(n ranking.MatchUndone) string
 	fixedLine(n ranking.MatchFixed) string
 	playersMergedLine(n ranking.PlayersMerged) string
+	myStandingLine(n ranking.MyStanding) string
 	addressed(name, line string) string // a line, and whom it is meant for
 	more(count int) string              // so many more are not named
 	takeBack(number int) string         // how a result is taken back, with a number for an example
@@ -36,6 +42,7 @@ type wording interface {
 	wrongForm(n WrongForm) string
 	groupOnly(n GroupOnly) string
 	unknownCommand() string
+	putAside(n PutAside) string
 
 	groupMenu() []models.BotCommand
 	privateMenu() []models.BotCommand

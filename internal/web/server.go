@@ -1,11 +1,13 @@
-// Package web is what the bot shows over HTTP: figures for those who look after it, at /metrics for Prometheus and at
-// /api/metrics as JSON. It changes nothing, and it asks nobody who they are: where it listens decides who may look.
+// Package web is what the bot serves over HTTP: figures for those who look after it, at /metrics for Prometheus and at
+// /api/metrics as JSON, and the webhook that Telegram delivers updates to. The figures change nothing, and they ask
+// nobody who they are: where they are served decides who may look.
 package web
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,63 +25,105 @@ const (
 	stopWithin = 2 * time.Second
 )
 
-// Server serves what there is to see.
+// The paths of the figures.
+const (
+	MetricsPath = "/metrics"
+	FiguresPath = "/api/metrics"
+)
+
+// Server serves what there is to see, and takes what is delivered.
 type Server struct {
-	addr   string
-	server *http.Server
-	log    *slog.Logger
+	listener net.Listener // nil: nowhere
+	mux      *http.ServeMux
+	hookPath string
+	hook     http.Handler // nil: none
+	faults   *log.Logger
+	log      *slog.Logger
 }
 
-// NewServer returns a server for an address such as ":8080". It asks for the figures at each request, several of which
-// may come at the same time.
-func NewServer(addr string, figures func() outbox.Figures, log *slog.Logger) *Server {
-	faults := slog.NewLogLogger(log.Handler(), slog.LevelWarn)
-	mux := http.NewServeMux() // a pattern with GET stands for HEAD too, and has it answer 405 to everything else
-	mux.Handle("GET /metrics", metricsHandler(figures, faults))
-	mux.Handle("GET /api/metrics", figuresHandler(figures, log))
-	return &Server{
-		addr: addr,
-		server: &http.Server{
-			Handler:        mux,
-			ReadTimeout:    readTimeout,
-			WriteTimeout:   writeTimeout,
-			IdleTimeout:    idleTimeout,
-			MaxHeaderBytes: maxHeader,
-			ErrorLog:       faults,
-		},
-		log: log,
+// Listen returns a server that listens at an address such as ":8080", and answers once it runs. Without an address it
+// listens nowhere.
+func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error) {
+	s := &Server{mux: http.NewServeMux(), faults: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+	if addr == "" {
+		return s, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w\nIs the port of LISTEN_ADDR or PORT free, and the address one of this machine?", err)
+	}
+	s.listener = listener
+	return s, nil
+}
+
+// Figures serves the figures. It asks for them at each request, several of which may come at the same time.
+func (s *Server) Figures(figures func() outbox.Figures) {
+	// a pattern with GET stands for HEAD too, and has the server answer 405 to everything else
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(figures, s.faults))
+	s.mux.Handle("GET "+FiguresPath, figuresHandler(figures, s.log))
+}
+
+// Webhook has the handler take what is delivered to a path.
+func (s *Server) Webhook(path string, h http.Handler) {
+	s.hookPath, s.hook = path, h
+}
+
+// ServeHTTP implements http.Handler. The path of the webhook is taken as it is; as a pattern it would be read, and
+// whatever does not look tidy be redirected.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.hook != nil && r.URL.Path == s.hookPath {
+		s.hook.ServeHTTP(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// Addr returns where a server listens that has an address.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close ends a server that was not run. To one that was it does nothing.
+func (s *Server) Close() {
+	if s.listener != nil {
+		_ = s.listener.Close() // nobody has come by it
 	}
 }
 
 // Run serves until the context ends; then it answers what is in hand, within a bounded time, and returns nil. It can
 // run once.
 func (s *Server) Run(ctx context.Context) error {
-	listener, err := net.Listen("tcp", s.addr)
-	if err != nil {
-		return fmt.Errorf("serve metrics: %w\nIs the port of LISTEN_ADDR free, and its address one of this machine?", err)
+	if s.listener == nil {
+		<-ctx.Done()
+		return nil
 	}
-	s.log.InfoContext(ctx, "serving metrics", "addr", listener.Addr().String())
-
+	server := &http.Server{
+		Handler:        s,
+		ReadTimeout:    readTimeout,
+		WriteTimeout:   writeTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       s.faults,
+	}
+	s.log.InfoContext(ctx, "serving", "addr", s.Addr())
 	stopped := make(chan error, 1)
-	unwatch := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx) })
-	err = s.server.Serve(listener)
+	unwatch := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx, server) })
+	err := server.Serve(s.listener)
 	if unwatch() {
-		return fmt.Errorf("serve metrics: %w", err)
+		return fmt.Errorf("serve: %w", err)
 	}
 	return <-stopped
 }
 
 // stop waits for the requests in hand, and cuts off those that take too long.
-func (s *Server) stop(ctx context.Context) error {
+func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
-	err := s.server.Shutdown(ctx)
+	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.WarnContext(ctx, "cut off requests that were still being answered")
-		err = s.server.Close()
+		err = server.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("stop serving metrics: %w", err)
+		return fmt.Errorf("stop serving: %w", err)
 	}
 	return nil
 }

@@ -21,30 +21,29 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// addresses is a log that hears where a server listens.
-type addresses chan string
-
-func (a addresses) Enabled(context.Context, slog.Level) bool { return true }
-func (a addresses) WithAttrs([]slog.Attr) slog.Handler       { return a }
-func (a addresses) WithGroup(string) slog.Handler            { return a }
-
-func (a addresses) Handle(_ context.Context, r slog.Record) error {
-	r.Attrs(func(attr slog.Attr) bool {
-		if attr.Key == "addr" {
-			a <- attr.Value.String()
-		}
-		return true
-	})
-	return nil
+// listen returns a server that runs once it is told to.
+func listen(t *testing.T) *web.Server {
+	t.Helper()
+	server, err := web.Listen(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
 }
 
-// serve runs a server, and returns where it is, what stops it, and how it has ended.
+// serve runs a server of figures, and returns where it is, what stops it, and how it has ended.
 func serve(t *testing.T, figures func() outbox.Figures) (url string, stop func(), ended <-chan error) {
 	t.Helper()
+	server := listen(t)
+	server.Figures(figures)
+	return run(t, server)
+}
+
+// run runs a server.
+func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-chan error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	told, result := make(addresses, 1), make(chan error, 1)
-	server := web.NewServer("127.0.0.1:0", figures, slog.New(told))
-	done := make(chan struct{})
+	result, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		result <- server.Run(ctx)
@@ -53,15 +52,7 @@ func serve(t *testing.T, figures func() outbox.Figures) (url string, stop func()
 		cancel()
 		<-done
 	})
-	select {
-	case addr := <-told:
-		return "http://" + addr, cancel, result
-	case err := <-result:
-		t.Fatalf("the server has ended: %v", err)
-	case <-time.After(10 * time.Second):
-		t.Fatal("the server does not say where it listens")
-	}
-	return "", nil, nil
+	return "http://" + server.Addr(), cancel, result
 }
 
 func figures() outbox.Figures { return outbox.Figures{Waiting: 7, Sent: 3} }
@@ -225,7 +216,7 @@ func TestStoppedBefore(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := web.NewServer("127.0.0.1:0", figures, slog.New(slog.DiscardHandler)).Run(ctx); err != nil {
+	if err := listen(t).Run(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -237,10 +228,45 @@ func TestPortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() }) // nobody has used it
-	err = web.NewServer(taken.Addr().String(), figures, slog.New(slog.DiscardHandler)).Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "Is the port of LISTEN_ADDR free") ||
+	_, err = web.Listen(t.Context(), taken.Addr().String(), slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "Is the port of LISTEN_ADDR or PORT free") ||
 		!strings.Contains(err.Error(), taken.Addr().String()) {
-		t.Errorf("the server ends with: %v", err)
+		t.Errorf("listening ends with: %v", err)
+	}
+}
+
+// TestWebhook: what is posted to the path of the webhook, and to no other, reaches its handler, whether or not there are
+// figures.
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	for _, withFigures := range []bool{true, false} {
+		for path, others := range map[string][]string{
+			"/":         {"/telegram"},
+			"/telegram": {"/", "/telegram/", "/telegram/x", "/Telegram"},
+			"/a/{b}/c":  {"/a/b/c", "/a/{b}/d"},
+			"/a b":      {"/a", "/b"},
+			"/a//b/.":   {"/a/b", "/a//b/"},
+		} {
+			server := listen(t)
+			if withFigures {
+				server.Figures(figures)
+			}
+			server.Webhook(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusAccepted)
+			}))
+			url, _, _ := run(t, server)
+			if a := request(t, "POST", url+strings.ReplaceAll(path, " ", "%20")); a.code != http.StatusAccepted {
+				t.Errorf("%s is answered with %d", path, a.code)
+			}
+			for _, other := range others {
+				if a := request(t, "POST", url+other); a.code == http.StatusAccepted {
+					t.Errorf("%s reaches the webhook at %s", other, path)
+				}
+			}
+			if a := request(t, "GET", url+"/metrics"); (a.code == 200) != withFigures {
+				t.Errorf("figures %t: /metrics is answered with %d", withFigures, a.code)
+			}
+		}
 	}
 }
 

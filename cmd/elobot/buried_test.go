@@ -1,0 +1,101 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// TestBuriedCommand: whoever has sent what cannot be handled is told, between what came before and after it; and it is
+// answered when it is retried, however late that is.
+func TestBuriedCommand(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.Group("Chess", alice, bob)
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	launch(t, l.env, "run")
+	before := group.Say(alice, "/match @bob 3:1")
+	awaitAnswers(t, group, 1)
+	// an update that is unreadable as a whole: its entities are not what they have always been
+	damaged := func(id int, text string) {
+		t.Helper()
+		raw, err := json.Marshal(map[string]any{"message": map[string]any{
+			"message_id": id, "date": time.Now().Add(-25 * time.Hour).Unix(), "text": text, "entities": "none",
+			"chat": map[string]any{"id": group.ID(), "type": "supergroup", "title": "Chess"},
+			"from": map[string]any{"id": alice.ID, "first_name": "Alice", "username": "alice"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim.Update(raw)
+	}
+	damaged(before.ID, "I have no command")
+	damaged(before.ID, "/other")
+	l.await(2)
+	// a result that the database refuses, in good shape
+	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (score_a <> 7)`)
+	dead := group.Say(alice, "/match @bob 7:1")
+	after := group.Say(alice, "/match @bob 3:2")
+	all := awaitAnswers(t, group, 3)
+	for i, m := range []botsim.Message{before, dead, after} {
+		if all[i].ReplyTo != m.ID {
+			t.Errorf("answer %d is to message %d, want %d: %s", i+1, all[i].ReplyTo, m.ID, visible(all[i]))
+		}
+	}
+	says(t, visible(all[1]), "Something went wrong on my side, and /match @bob 7:1 was not done.")
+	says(t, visible(all[2]), "Match #2")
+	if n := count(t, l.pool, `SELECT count(*) FROM handled_commands WHERE key = $1`, key(dead)); n != 0 {
+		t.Error("the dead command counts as handled")
+	}
+	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
+	// long ago, as far as the command can tell
+	l.exec(`UPDATE dead_letters SET payload = convert_to(jsonb_set(convert_from(payload, 'UTF8')::jsonb, '{message,date}',
+		to_jsonb(extract(epoch FROM now() - interval '3 days')::bigint))::text, 'UTF8') WHERE id = 3`)
+	l.must("retry 3", 0, "3: handled\n", "")
+	all = awaitAnswers(t, group, 4)
+	says(t, visible(all[3]), "Alice beat bob 7:1", "Match #3")
+	if all[3].ReplyTo != dead.ID {
+		t.Errorf("the late answer is to message %d, want %d", all[3].ReplyTo, dead.ID)
+	}
+	verifyClean(t, strings.TrimPrefix(l.env[2], "DATABASE_URL="))
+	checkNoComplaints(t, sim)
+}
+
+// TestBuriedUnreadable: an update that cannot be read as a whole is told of too, if it begins with a command.
+func TestBuriedUnreadable(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	l := noLetters(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
+	launch(t, l.env, "run")
+	said := group.Say(alice, "well played") // of which there is a second, damaged update
+	sim.Update(json.RawMessage(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",
+		"chat":{"id":%d,"type":"supergroup","title":"Chess"},"from":{"id":%d,"first_name":"Alice"}}}`,
+		said.ID, time.Now().Unix(), group.ID(), alice.ID)))
+	next := group.Say(alice, "/match @bob 3:2")
+	all := awaitAnswers(t, group, 2)
+	says(t, visible(all[0]), "/match @bob 3:1 was not done.")
+	says(t, visible(all[1]), "Match #1")
+	if all[0].ReplyTo != said.ID || all[1].ReplyTo != next.ID {
+		t.Errorf("the answers are %+v", all)
+	}
+	l.await(1)
+	query := sim.Press(alice, all[1], "undo:1")
+	if _, err := sim.WaitAnswer(testContext(t), query); err != nil {
+		t.Fatal(err)
+	}
+	l.exec(`ALTER TABLE handled_commands ADD CONSTRAINT broken CHECK (key NOT LIKE 'c:%') NOT VALID`)
+	answer, err := sim.WaitAnswer(testContext(t), sim.Press(alice, all[1], "undo:1"))
+	if err != nil || answer.Text != "Something went wrong on my side, and this was not done. Whoever runs this bot can see why." {
+		t.Errorf("the press is answered %q, error %v", answer.Text, err)
+	}
+	checkNoComplaints(t, sim)
+}

@@ -1,0 +1,281 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+)
+
+var fleetKills = flag.Int("fleet.kills", 8, "how often TestFleetKilledAgainAndAgain kills an instance, one each second")
+
+const (
+	fleetSize = 3
+)
+
+// fleet is instances that take what is delivered, behind a load balancer that asks them in turn and knows nothing of
+// them: while one is not there, every third delivery fails.
+type fleet struct {
+	*crash
+	url       string // of the load balancer
+	instances [fleetSize]instance
+	turn      atomic.Uint64
+	failed    atomic.Int64 // deliveries that the balancer has answered with 502
+}
+
+// instance is one place behind the load balancer.
+type instance struct {
+	mu      sync.Mutex
+	process *process
+	url     string          // empty while nobody listens there
+	inHand  map[string]bool // the keys of the commands that are being delivered
+	// What is called, if it is set, when the next delivery is on its way, and when its answer has come and is not passed on
+	// yet; nor is it ever, if that returns true.
+	forwarded func()
+	answered  func() (lost bool)
+}
+
+// Where a bot says that it listens: on this machine alone, or everywhere.
+var (
+	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
+	servingAnywhere = regexp.MustCompile(`msg=serving addr=\[::\]:(\d+)`)
+)
+
+// TestFleetKilledAgainAndAgain has updates delivered to several instances, one of which is killed every second. Every
+// result must be recorded once, every one be answered, in order.
+func TestFleetKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	f := &fleet{crash: startCrash(t, crashGroups)}
+	balancer := httptest.NewServer(f)
+	t.Cleanup(balancer.Close)
+	f.url = balancer.URL
+	for i := range f.instances {
+		f.launch(i)
+		awaitWebhooks(t, f.sim, 1) // several at once may each set it
+	}
+
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	const steps = 20 // a second's results do not come all at once
+	pace := time.NewTicker(time.Second / steps)
+	defer pace.Stop()
+	for n := range *fleetKills * steps {
+		for f.played() < *crashMatches*(n+1)/(*fleetKills*steps) {
+			f.report()
+		}
+		if n%steps == steps-1 {
+			<-tick.C
+			f.killOne(n / steps)
+		} else {
+			<-pace.C
+		}
+	}
+	f.check()
+	verifyClean(t, f.crash.url)
+	if epoch := count(t, f.pool, `SELECT epoch FROM leases`); epoch < 3 {
+		t.Errorf("the lease was had %d times", epoch)
+	}
+	if n := len(f.sim.CallsOf("setWebhook")); n != 1 {
+		t.Errorf("the webhook was set %d times, want once", n)
+	}
+	t.Logf("%d kills during %d matches: %d commands had not been committed, %d committed and not acknowledged, %d times something was sent "+
+		"and not marked; %d of %d deliveries failed", *fleetKills, *crashMatches, f.beforeCommit, f.beforeAcknowledgement, f.beforeMark,
+		f.failed.Load(), len(f.sim.Deliveries()))
+	if f.beforeCommit == 0 || f.beforeAcknowledgement == 0 || f.beforeMark == 0 {
+		t.Error("the kills have missed a window")
+	}
+	checkNoComplaints(t, f.sim)
+}
+
+// launch starts an instance in a place, which is known to the load balancer as soon as it listens.
+func (f *fleet) launch(i int) {
+	env := append(crashEnvironment(environment(f.sim, f.crash.url)),
+		"WEBHOOK_URL="+f.url+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0")
+	p := launch(f.t, env, "run")
+	at := &f.instances[i]
+	at.mu.Lock()
+	at.process, at.inHand = p, make(map[string]bool)
+	at.mu.Unlock()
+	eventually(f.t, "the instance serves", func() bool {
+		found := servingAt.FindStringSubmatch(p.output.String())
+		if found == nil {
+			return false
+		}
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		at.url = "http://" + found[1]
+		return true
+	})
+}
+
+// ServeHTTP is the load balancer.
+func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // Telegram has gone
+	}
+	status, err := f.instances[f.turn.Add(1)%fleetSize].forward(r, body)
+	if err != nil {
+		f.failed.Add(1)
+		status = http.StatusBadGateway
+	}
+	w.WriteHeader(status)
+}
+
+// forward hands a delivery on.
+func (at *instance) forward(r *http.Request, body []byte) (status int, err error) {
+	var update struct {
+		Message struct {
+			ID   int                `json:"message_id"`
+			Chat struct{ ID int64 } `json:"chat"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(body, &update); err != nil {
+		return 0, err
+	}
+	key := fmt.Sprintf("m:%d:%d", update.Message.Chat.ID, update.Message.ID)
+	at.mu.Lock()
+	url, inHand, forwarded := at.url, at.inHand, at.forwarded
+	if url != "" {
+		inHand[key] = true
+		at.forwarded = nil
+	}
+	at.mu.Unlock()
+	if url == "" {
+		return 0, fmt.Errorf("nobody listens")
+	}
+	defer func() {
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		delete(inHand, key)
+	}()
+	if forwarded != nil {
+		forwarded()
+	}
+	again, err := http.NewRequestWithContext(r.Context(), r.Method, url+r.URL.Path, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	again.Header = r.Header
+	response, err := http.DefaultClient.Do(again)
+	if err != nil {
+		return 0, err
+	}
+	at.mu.Lock()
+	answered := at.answered
+	at.answered = nil
+	at.mu.Unlock()
+	if answered != nil && answered() {
+		return 0, fmt.Errorf("the answer is lost")
+	}
+	return response.StatusCode, response.Body.Close()
+}
+
+// aim has something called at the next delivery.
+func (at *instance) aim(forwarded func(), answered func() bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.forwarded, at.answered = forwarded, answered
+}
+
+// kill kills the instance, and returns the keys of the commands that it was at, and when.
+func (at *instance) kill() (inHand []string, when time.Time) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	_ = at.process.cmd.Process.Kill() // it has not ended
+	at.url, at.forwarded, at.answered = "", nil, nil
+	for key := range at.inHand {
+		inHand = append(inHand, key)
+	}
+	return inHand, time.Now()
+}
+
+// killOne kills an instance at one of four kinds of moments in turn, and starts another one in its place.
+func (f *fleet) killOne(n int) {
+	i := f.random.IntN(fleetSize)
+	moment, killed := make(chan struct{}, 1), make(chan struct{})
+	strike := func() {
+		select {
+		case moment <- struct{}{}:
+		default:
+		}
+	}
+	switch at := &f.instances[i]; n % 4 {
+	case 0: // any time
+		strike()
+	case 1: // a delivery is on its way
+		after := time.Duration(f.random.IntN(3000)) * time.Microsecond
+		at.aim(func() { time.AfterFunc(after, strike) }, nil)
+	case 2: // a delivery has been answered, and Telegram does not know yet
+		at.aim(nil, func() bool {
+			strike()
+			<-killed
+			return true
+		})
+	default: // the leader has sent something and does not know yet that it has arrived
+		i = f.leader(i)
+		defer f.sim.AfterEffect(func(call botsim.Call) {
+			if call.Method == "sendMessage" {
+				strike()
+			}
+		})()
+	}
+	patience := time.NewTimer(300 * time.Millisecond)
+	defer patience.Stop()
+	select {
+	case <-moment:
+	case <-patience.C: // nothing is going on there
+	}
+	inHand, when := f.instances[i].kill()
+	close(killed)
+	<-f.instances[i].process.ended
+	if f.unmarked() {
+		f.beforeMark++
+	}
+	f.classifyInHand(inHand, when)
+	f.launch(i)
+}
+
+// leader returns which instance has the lease, or the given one if that is none of them.
+func (f *fleet) leader(otherwise int) int {
+	holders := collect(f.t, f.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases WHERE expires_at > clock_timestamp()`)
+	for i := range f.instances {
+		if slices.Contains(holders, strconv.Itoa(f.instances[i].process.cmd.Process.Pid)) {
+			return i
+		}
+	}
+	return otherwise
+}
+
+// classifyInHand finds out which of the commands that an instance was at had been committed when it was killed.
+func (f *fleet) classifyInHand(inHand []string, when time.Time) {
+	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+	defer cancel()
+	for _, key := range inHand {
+		var committed bool
+		err := f.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1 AND handled_at <= $2)`, key, when).Scan(&committed)
+		switch {
+		case err != nil:
+			f.t.Fatal(err)
+		case committed:
+			f.beforeAcknowledgement++
+		default:
+			f.beforeCommit++
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// TestTooMuchAtOnce: of more results than count in a minute, the rest is listed; of more questions than are answered, one
+// is answered with a request for patience. Whoever else asks is answered, and what has waited for long is not too much.
+func TestTooMuchAtOnce(t *testing.T) {
+	t.Parallel()
+	const limit, results = 5, 9
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.Group("Chess", alice, bob)
+	env := append(plainEnvironment(sim, url), fmt.Sprintf("RESULT_LIMIT=%d", limit), "SEND_LIMIT_GROUP=1/1s")
+	backlog := time.Now().Add(-time.Hour)
+	for i := range 2 * limit { // which has waited while nobody was there
+		group.Post(botsim.Post{From: alice, Text: fmt.Sprintf("/match @bob 3:%d", i%3), Date: backlog.Add(time.Duration(i) * 15 * time.Second)})
+	}
+	launch(t, env, "run")
+	recorded := func(want int) {
+		t.Helper()
+		eventually(t, "everything is taken", func() bool { return sim.Pending() == 0 })
+		if n := count(t, pool, `SELECT count(*) FROM matches`); n != want {
+			t.Errorf("%d matches were recorded, want %d", n, want)
+		}
+	}
+	eventually(t, "the backlog is taken", func() bool { return sim.Pending() == 0 })
+	recorded(2 * limit)
+
+	for i := range results {
+		group.Say(alice, fmt.Sprintf("/match @bob 7:%d", i))
+	}
+	group.Say(bob, "/match @alice 9:8")
+	recorded(2*limit + limit + 1)
+	const questions = 25
+	for range questions {
+		group.Say(bob, "/join")
+	}
+	eventually(t, "everything is told", func() bool {
+		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 0
+	})
+	var all strings.Builder
+	for _, m := range group.BotMessages() {
+		all.WriteString(visible(m) + "\n")
+	}
+	for i := limit; i < results; i++ {
+		if want := fmt.Sprintf("7:%d", i); strings.Count(all.String(), want) != 1 {
+			t.Errorf("the result %s is not told to be not recorded", want)
+		}
+	}
+	if n := strings.Count(all.String(), "a lot at once"); n != 1 {
+		t.Errorf("somebody is asked for patience %d times", n)
+	}
+	if n := strings.Count(all.String(), "you are in already"); n != 20 {
+		t.Errorf("%d questions were answered, want 20", n)
+	}
+	verifyClean(t, url)
+	checkNoComplaints(t, sim)
+}

@@ -1,0 +1,301 @@
+package main_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+)
+
+func isGreeting(m botsim.Message) bool { return strings.HasPrefix(m.Text, "Hello!") }
+
+// greetings counts the bot's greetings in a chat.
+func greetings(group *botsim.Chat) int {
+	n := 0
+	for _, m := range group.BotMessages() {
+		if isGreeting(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAddedToAGroup: the bot greets once, says how to begin, and speaks the language of whoever has added it.
+func TestAddedToAGroup(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64 // by how many seconds: nobody adds and removes a bot within one
+	clock := func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) }
+	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
+	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
+	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
+		group.Kick()
+		b.settle()
+		for n := range 2 { // added, removed and added again
+			later.Add(2)
+			group.AddBot(hans)
+			group.Say(hans, "/start@elo_bot group") // as its link has it
+			b.settle()
+			if got := greetings(group); got != n+1 {
+				t.Fatalf("added %d times, and %d greetings", n+1, got)
+			}
+			greeting := group.BotMessages()[n]
+			says(t, visible(greeting), "/match @bob 3:1", "/ranking", "/help")
+			if lines := strings.Count(greeting.Text, "–"); lines != 3 {
+				t.Errorf("it has %d lines on how to begin:\n%s", lines, greeting.Text)
+			}
+			if n == 0 {
+				later.Add(2)
+				group.Kick()
+				b.settle()
+			}
+		}
+		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice beat Bob 3:1", "Match #1")
+		language := collect(t, b.pool, pgx.RowTo[string], `SELECT language FROM chats WHERE telegram_chat_id = $1`, group.ID())
+		if !slices.Equal(language, []string{"de"}) {
+			t.Errorf("the languages of the group are %q", language)
+		}
+	}
+	b.finish()
+}
+
+// TestUpgradedGroupIsGreetedOnce: Telegram says of a group that becomes a supergroup that the bot was added to it, sooner
+// or later. A group that was greeted is not greeted for that, unless the bot hears of it before it can know why.
+func TestUpgradedGroupIsGreetedOnce(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64 // by how many seconds
+	clock := func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) }
+	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
+	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
+	orders := []struct {
+		what    string
+		migrate func(*botsim.Chat) *botsim.Chat
+		most    int // how many greetings there are in the supergroup
+	}{
+		{"old group first", (*botsim.Chat).Migrate, 1}, // the two groups are heard side by side
+		{"new group first", (*botsim.Chat).MigrateNewFirst, 0},
+		{"join first", (*botsim.Chat).MigrateJoinFirst, 1},
+	}
+	var groups []*botsim.Chat
+	for _, order := range orders {
+		group := b.sim.BasicGroup(order.what, b.olga, b.alice, b.bob).WithoutBot()
+		group.AddBot(hans)
+		groups = append(groups, group)
+	}
+	b.settle()
+	later.Add(120) // what is said from now on has nothing to do with that
+	for i, order := range orders {
+		supergroup := order.migrate(groups[i])
+		b.settle()
+		if n := greetings(groups[i]); n != 1 {
+			t.Errorf("%s: %d greetings in the group", order.what, n)
+		}
+		// what is under way while the two become one is perhaps sent again
+		perhaps := count(t, b.pool, `
+			SELECT coalesce(sum(perhaps_sent), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
+			WHERE c.telegram_chat_id = $1 AND o.kind = 'greeting'`, supergroup.ID())
+		n := greetings(supergroup)
+		if n > order.most+perhaps {
+			t.Errorf("%s: %d greetings in the supergroup, want %d at most, and %d that were perhaps sent", order.what, n, order.most, perhaps)
+		}
+		for _, who := range []botsim.User{b.alice, b.bob} {
+			says(t, visible(b.ask(supergroup, who, "/start")), "Hello!")
+		}
+		says(t, visible(b.ask(supergroup, b.alice, "/match @bob 3:1")), "Match #1")
+		language := collect(t, b.pool, pgx.RowTo[string],
+			`SELECT language FROM chats WHERE telegram_chat_id = $1`, supergroup.ID())
+		if !slices.Equal(language, []string{"de"}) {
+			t.Errorf("%s: the languages of the group are %q", order.what, language)
+		}
+		if got := greetings(supergroup); got != n+2 {
+			t.Errorf("%s: %d greetings after two were asked for, and %d before", order.what, got, n)
+		}
+	}
+	if n := count(t, b.pool, `SELECT count(*) FROM chats`); n != 1+len(orders) {
+		t.Errorf("%d chats, want the lobby and %d", n, len(orders))
+	}
+	b.finish()
+}
+
+// TestRemovedFromAGroup: nothing is sent to where the bot is not, and when it is back it goes on.
+func TestRemovedFromAGroup(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	group.Kick()
+	b.settle()
+	attempts := len(b.sim.CallsOf("sendMessage"))
+	if n := count(t, b.pool, `SELECT count(*) FROM chats WHERE NOT is_active AND parked_at IS NOT NULL`); n != 1 {
+		t.Errorf("%d chats are without the bot", n)
+	}
+	private := b.sim.Private(b.alice)
+	private.Say(b.alice, "/me")
+	says(t, visible(awaitAnswers(t, private, 1)[0]), "in no ranking of a group that I am in")
+	if n := len(b.sim.CallsOf("sendMessage")); n != attempts+1 {
+		t.Errorf("%d messages were sent, want the one in the private chat", n-attempts)
+	}
+	group.AddBot(b.bob)
+	says(t, visible(b.ask(group, b.bob, "/match @alice 2:2")), "Match #2")
+	if n := greetings(group); n != 1 {
+		t.Errorf("%d greetings", n)
+	}
+	private.Say(b.alice, "/me")
+	says(t, visible(awaitAnswers(t, private, 2)[1]), "Chess 1 of 2 · 1515 · 1–1–0")
+
+	private.Kick()
+	b.settle()
+	private.AddBot(b.alice)
+	b.settle()
+	if n := len(private.BotMessages()); n != 2 {
+		t.Errorf("who unblocks the bot is told %d things", n-2)
+	}
+	b.finish()
+}
+
+// TestWhoLeavesIsHidden: with the service message alone and where the bot is an admin, until they play again or join.
+func TestWhoLeavesIsHidden(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	for _, admin := range []bool{false, true} {
+		group := b.group("Chess")
+		if admin {
+			group.Promote(b.sim.Bot())
+		}
+		b.ask(group, b.alice, "/match @bob 3:1")
+		b.ask(group, b.alice, "/match @carol 3:1")
+		ranked := func(want ...string) {
+			t.Helper()
+			page := visible(b.ask(group, b.olga, "/ranking"))
+			for _, name := range []string{"Alice", "Bob", "Carol"} {
+				if shown := strings.Contains(page, name); shown != slices.Contains(want, name) {
+					t.Errorf("%s is shown: %t, in\n%s", name, shown, page)
+				}
+			}
+		}
+		ranked("Alice", "Bob", "Carol")
+		// a leave in the second of the match comes after it
+		group.Leave(b.alice)
+		ranked("Bob", "Carol")
+		group.Leave(b.bob)
+		ranked("Carol")
+		says(t, visible(b.ask(group, b.alice, "/me")), "You had left this group", "1531")
+		says(t, visible(b.ask(group, b.alice, "/join")), "you are in already, with a rating of 1531")
+		ranked("Alice", "Carol")
+		b.ask(group, b.carol, "/match @bob 3:1")
+		ranked("Alice", "Bob", "Carol")
+		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, you are 1 of 3 with a rating of 1531", "2 wins in a row")
+	}
+	b.finish()
+}
+
+// TestNobodyHasWrittenIt: bots, channels, copies of what was posted elsewhere.
+func TestNobodyHasWrittenIt(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
+	robot := b.sim.AddUser(botsim.User{FirstName: "Helper", Username: "helper_bot", IsBot: true})
+	for _, p := range []botsim.Post{
+		{From: robot},
+		{From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel", Username: "Channel_Bot"}, SenderChat: channel},
+		{From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, AutomaticForward: true},
+		{From: b.alice, ForwardOrigin: json.RawMessage(
+			`{"type":"user","date":1,"sender_user":{"id":5,"is_bot":false,"first_name":"E"}}`)},
+		{From: b.alice, ForwardOrigin: json.RawMessage(`{"type":"hidden_user","date":1,"sender_user_name":"E"}`)},
+	} {
+		p.Text = "/match @alice @bob 3:1"
+		group.Post(p)
+	}
+	post, err := json.Marshal(map[string]any{"channel_post": map[string]any{
+		"message_id": 5, "date": 1, "chat": map[string]any{"id": channel.ID, "type": "channel", "title": "News"},
+		"text": "/ranking", "entities": []botsim.Entity{{Type: "bot_command", Length: 8}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sim.Update(post)
+	b.settle()
+	if n := len(group.BotMessages()); n != 0 {
+		t.Errorf("%d answers", n)
+	}
+	says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Match #1")
+	b.finish()
+}
+
+// TestAnAnonymousAdmin has the rights of an admin, and is never a player.
+func TestAnAnonymousAdmin(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	people := count(t, b.pool, `SELECT count(*) FROM players`)
+	anonymously := func(text string, want ...string) {
+		t.Helper()
+		says(t, visible(b.answer(group.SayAnonymously(text))), want...)
+	}
+	anonymously("/join", "You write as the group")
+	anonymously("/match @bob 3:1", "name both players")
+	anonymously("/me", "You write as the group")
+	b.ask(group, b.alice, "/match @bob 3:1")
+	anonymously("/match @alice @bob 3:0", "Alice beat Bob 3:0", "reported by an admin")
+	anonymously("/fix 1 3:2", "Match #1 is corrected")
+	anonymously("/undo 1", "Match #1 is undone", "by an admin")
+	if n := count(t, b.pool, `SELECT count(*) FROM players`); n != people {
+		t.Errorf("%d people have been added", n-people)
+	}
+	anonymously("/ranking", "2 players")
+	b.finish()
+}
+
+// TestAnswersInTopics: whatever is asked in a topic is answered there, and General is no topic.
+func TestAnswersInTopics(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
+	forum.Say(b.olga, "welcome") // so that no topic has the id that General seems to have
+	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
+	for _, text := range []string{"/match @bob 3:1", "/ranking", "/me", "/join", "/help", "/match 3", "/undo 99", "/start"} {
+		for _, topic := range []int{chess, 0, tennis} {
+			answer := b.answer(forum.Post(botsim.Post{From: b.alice, Text: text, ThreadID: topic}))
+			if answer.ThreadID != topic {
+				t.Errorf("%s in topic %d is answered in topic %d", text, topic, answer.ThreadID)
+			}
+		}
+	}
+	b.settle()
+	for _, c := range b.sim.CallsOf("sendMessage") {
+		if c.Params["message_thread_id"] == "0" || c.Params["message_thread_id"] == "1" {
+			t.Errorf("General is named: %v", c.Params)
+		}
+	}
+	b.finish()
+}
+
+// TestAUsernamePasses: ratings stay with the person, whoever has the name.
+func TestAUsernamePasses(t *testing.T) {
+	t.Parallel()
+	b := startTakeBack(t, botsim.Start(t))
+	group := b.group("Chess")
+	truth := newOracle()
+	b.ask(group, b.alice, "/match @bob 3:1")
+	truth.play("Alice", "Bob", 3, 1, "")
+	wasBob, wasCarol := b.bob, b.carol
+	wasBob.Username = "robert"
+	b.sim.AddUser(wasBob)
+	wasCarol.Username = "bob"
+	b.sim.AddUser(wasCarol)
+	// the one who takes the name says something first; then the other one does
+	b.ask(group, wasCarol, "/ranking")
+	b.ask(group, b.alice, "/match @bob 3:0")
+	truth.play("Alice", "Carol", 3, 0, "")
+	b.ask(group, wasBob, "/ranking")
+	b.ask(group, b.alice, "/match @robert 2:2")
+	truth.play("Alice", "Bob", 2, 2, "")
+	checkRanking(t, group, b.alice, truth)
+	b.finish()
+}

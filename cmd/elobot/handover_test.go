@@ -1,0 +1,130 @@
+package main_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+// cardNumber finds the number of a match on its card.
+var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
+
+// load is results that are reported in several groups, one in each of them at every tick, until it is stopped.
+type load struct {
+	alice  botsim.User
+	groups []*botsim.Chat
+	stop   func()
+
+	mu   sync.Mutex
+	said [][]botsim.Message // by group
+}
+
+func startLoad(t *testing.T, sim *botsim.Server, groups int, every time.Duration) *load {
+	t.Helper()
+	l := &load{alice: sim.User("alice"), said: make([][]botsim.Message, groups)}
+	for i := range groups {
+		l.groups = append(l.groups, sim.Group(fmt.Sprintf("Group %d", i+1), l.alice, sim.User("bob")))
+	}
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	l.stop = sync.OnceFunc(func() {
+		close(stopped)
+		<-ended
+	})
+	t.Cleanup(l.stop)
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-tick.C:
+				l.report(n)
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return l
+}
+
+func (l *load) report(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, group := range l.groups {
+		l.said[i] = append(l.said[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
+	}
+}
+
+// checkAll checks that all was recorded once and answered in order, and returns how many answers came twice.
+func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, url string) (copies int) {
+	t.Helper()
+	matches := 0
+	for i, group := range l.groups {
+		awaitSettled(t, sim, pool, group)
+		for n, m := range checkAnswered(t, pool, group, l.said[i]) {
+			if numbers := cardNumber.FindStringSubmatch(visible(m)); numbers == nil || numbers[1] != strconv.Itoa(n+1) {
+				t.Fatalf("answer %d of group %d is\n%s", n+1, i+1, visible(m))
+			}
+		}
+		matches += len(l.said[i])
+		copies += len(group.BotMessages()) - len(l.said[i])
+	}
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != matches {
+		t.Errorf("%d matches were recorded, want %d", n, matches)
+	}
+	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		t.Errorf("there are %d dead letters", n)
+	}
+	if perhaps := count(t, pool, `SELECT coalesce(sum(perhaps_sent), 0) FROM outbox`); copies > perhaps {
+		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", copies, perhaps)
+	}
+	verifyClean(t, url)
+	return copies
+}
+
+// longestGap returns the longest time between two messages that the bot has sent, and when it began.
+func longestGap(sim *botsim.Server) (gap time.Duration, from time.Time) {
+	var last time.Time
+	for _, call := range sim.CallsOf("sendMessage") {
+		if since := call.At.Sub(last); !last.IsZero() && since > gap {
+			gap, from = since, last
+		}
+		last = call.At
+	}
+	return gap, from
+}
+
+// TestGracefulHandover stops the leader under load: another instance goes on, and the silence between them is told.
+func TestGracefulHandover(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	env := append(environment(sim, url), "LEASE_DURATION=", "LEASE_RENEWAL=") // the lengths that everybody has
+	instances := [2]*process{launch(t, env, "run"), nil}
+	load := startLoad(t, sim, 10, 50*time.Millisecond)
+	awaitAnswers(t, load.groups[0], 5)
+	const handovers = 3
+	for i := range handovers {
+		leader := i % 2
+		instances[1-leader] = launch(t, env, "run")
+		instances[1-leader].await(t, "standing by")
+		if code, took := instances[leader].stop(t); code != 0 {
+			t.Fatalf("the leader ended with %d after %v", code, took)
+		}
+		awaitAnswers(t, load.groups[0], len(load.groups[0].BotMessages())+10)
+	}
+	load.stop()
+	load.checkAll(t, sim, pool, url)
+	gap, _ := longestGap(sim)
+	t.Logf("the longest silence over %d graceful handovers is %v", handovers, gap.Round(time.Millisecond))
+	if epoch := count(t, pool, `SELECT epoch FROM leases WHERE name = 'leader'`); epoch != handovers+1 {
+		t.Errorf("the lease was had %d times, want %d", epoch, handovers+1)
+	}
+}

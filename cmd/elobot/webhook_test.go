@@ -1,0 +1,277 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+const webhookSecret = "s3cret-_0123456789"
+
+// entrance is the public address of a bot, which hands everything on to wherever the bot listens at the moment.
+type entrance struct {
+	*httptest.Server
+	bot atomic.Pointer[url.URL]
+}
+
+func newEntrance(t *testing.T) *entrance {
+	t.Helper()
+	e := new(entrance)
+	forward := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(e.bot.Load()) },
+		ErrorLog: log.New(io.Discard, "", 0), // bots come and go
+	}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e.bot.Load() == nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+// launch starts a bot behind the entrance, and waits until it is there.
+func (e *entrance) launch(t *testing.T, env []string) *process {
+	t.Helper()
+	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0"), "run")
+	e.lead(t, p)
+	return p
+}
+
+// lead waits until a bot listens, and has everything go there.
+func (e *entrance) lead(t *testing.T, p *process) {
+	t.Helper()
+	eventually(t, "the bot serves", func() bool {
+		found := servingAt.FindStringSubmatch(p.output.String())
+		if found != nil {
+			e.bot.Store(&url.URL{Scheme: "http", Host: found[1]})
+		}
+		return found != nil
+	})
+}
+
+// post delivers something as anybody can, and returns the status of the answer.
+func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(testContext(t), method, e.URL+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Telegram-Bot-Api-Secret-Token", secret)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode
+}
+
+// matchUpdate is an update with a result that alice reports.
+func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []byte {
+	return fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup",`+
+		`"title":"Chess"},"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/match @bob 3:1",`+
+		`"entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`,
+		id, message, time.Now().Unix(), group.ID(), alice.ID)
+}
+
+// TestWebhook has Telegram deliver updates, and looks at the webhook as an operator does.
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, pool := database(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.Group("Chess", alice, bob)
+	door := newEntrance(t)
+	env := environment(sim, databaseURL)
+	bot := door.launch(t, env)
+	group.Say(alice, "/match @bob 3:1")
+	card := awaitAnswers(t, group, 1)[0]
+	press := sim.Press(bob, card, card.Buttons[0][0].CallbackData)
+	if answer, err := sim.WaitAnswer(testContext(t), press); err != nil || answer.Text == "" {
+		t.Errorf("the press is answered with %+v, %v", answer, err)
+	}
+	awaitAnswers(t, group, 2)
+	if code, took := bot.stop(t); code != 0 {
+		t.Fatalf("the bot ended with %d after %v", code, took)
+	}
+	if n := len(sim.CallsOf("getUpdates")); n != 0 {
+		t.Errorf("there were %d polls", n)
+	}
+
+	told := func(args ...string) string {
+		t.Helper()
+		p := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret), append([]string{"webhook"}, args...)...)
+		if code := p.wait(t); code != 0 {
+			t.Errorf("webhook %v ends with %d:\n%s", args, code, p.output)
+		}
+		if output := p.output.String(); strings.Contains(output, webhookSecret) {
+			t.Errorf("webhook %v shows the secret:\n%s", args, output)
+		}
+		return p.output.String()
+	}
+	if info := told("info"); !strings.Contains(info, door.URL+"/telegram\n") || !strings.Contains(info, "nothing from WEBHOOK_URL") {
+		t.Errorf("webhook info says\n%s", info)
+	}
+	// what is right already is left alone, and another secret is noticed
+	door.launch(t, env).kill()
+	awaitWebhooks(t, sim, 1)
+	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "LISTEN_ADDR=127.0.0.1:0"), "run")
+	awaitWebhooks(t, sim, 2)
+	if info := told("info"); !strings.Contains(info, "differs in  secret") {
+		t.Errorf("webhook info says\n%s", info)
+	}
+	other.kill()
+	told("set")
+	awaitWebhooks(t, sim, 3)
+
+	polling := launch(t, env, "run")
+	if code := polling.wait(t); code != 1 || !strings.Contains(polling.output.String(), "elobot webhook delete") {
+		t.Errorf("a bot that polls ends with %d:\n%s", code, polling.output)
+	}
+	group.Say(alice, "/match @bob 3:2")
+	if said := told("delete"); !strings.Contains(said, "no webhook any more") {
+		t.Errorf("webhook delete says %s", said)
+	}
+	if info := told("info"); !strings.Contains(info, "none: updates are polled") || !strings.Contains(info, "waiting     1 update\n") {
+		t.Errorf("webhook info says\n%s", info)
+	}
+	launch(t, env, "run")
+	awaitAnswers(t, group, 3)
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 {
+		t.Errorf("%d matches were recorded, want 2", n)
+	}
+	checkNoComplaints(t, sim)
+}
+
+// awaitWebhooks waits until the bot has looked at the webhook so that it has been set so often.
+func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the webhook is set %d times", n), func() bool { return len(sim.CallsOf("setWebhook")) == n })
+}
+
+// TestWebhookTakesNothingElse: whatever does not come from Telegram is refused, and nothing of it is kept. What does and
+// cannot be read becomes a dead letter each, with its reason.
+func TestWebhookTakesNothingElse(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, pool := database(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	door := newEntrance(t)
+	bot := door.launch(t, environment(sim, databaseURL))
+	good := matchUpdate(731000000, group, alice, 900)
+	for name, tc := range map[string]struct {
+		method, path, secret string
+		body                 []byte
+		want                 int
+	}{
+		"no secret":     {"POST", "/telegram", "", good, 401},
+		"wrong secret":  {"POST", "/telegram", webhookSecret + "x", good, 401},
+		"half a secret": {"POST", "/telegram", webhookSecret[:8], good, 401},
+		"GET":           {"GET", "/telegram", webhookSecret, nil, 405},
+		"too large":     {"POST", "/telegram", webhookSecret, append(good[:len(good)-1:len(good)-1], bytes.Repeat([]byte(" "), 1<<20)...), 413},
+		"not JSON":      {"POST", "/telegram", webhookSecret, []byte("hello"), 400},
+		"no update":     {"POST", "/telegram", webhookSecret, []byte(`{"message":{}}`), 400},
+		"another path":  {"POST", "/", webhookSecret, good, 404},
+	} {
+		if got := door.post(t, tc.method, tc.path, tc.secret, tc.body); got != tc.want {
+			t.Errorf("%s is answered with %d, want %d", name, got, tc.want)
+		}
+	}
+	for _, table := range []string{"handled_commands", "dead_letters", "matches", "chats"} {
+		if n := count(t, pool, `SELECT count(*) FROM `+table); n != 0 {
+			t.Errorf("%s has %d rows", table, n)
+		}
+	}
+	const malformed = 12
+	for i := range malformed {
+		body := fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":"%d"}}`, 732000000+i, i)
+		if got := door.post(t, "POST", "/telegram", webhookSecret, body); got != 200 {
+			t.Errorf("a malformed update is answered with %d", got)
+		}
+	}
+	if n := count(t, pool, `SELECT count(DISTINCT update_id) FROM dead_letters WHERE last_error <> ''`); n != malformed {
+		t.Errorf("%d dead letters, want %d", n, malformed)
+	}
+	// the same update comes as often as it likes
+	for range 3 {
+		if got := door.post(t, "POST", "/telegram", webhookSecret, good); got != 200 {
+			t.Errorf("an update is answered with %d", got)
+		}
+	}
+	awaitAnswers(t, group, 1)
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 1 {
+		t.Errorf("%d matches were recorded, want 1", n)
+	}
+	if output := bot.output.String(); strings.Contains(output, webhookSecret) || strings.Contains(output, "/match") {
+		t.Error("the log has the secret, or the text of a message")
+	}
+}
+
+// TestPolledThenDelivered: an update that was polled, and handled, and never confirmed comes again by the webhook.
+func TestPolledThenDelivered(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, pool := database(t)
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	// nothing is ever confirmed
+	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
+	group.Say(alice, "/match @bob 3:1")
+	polling := launch(t, environment(sim, databaseURL), "run")
+	eventually(t, "the answer is sent", func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
+	polling.kill()
+	if sim.Pending() != 1 {
+		t.Fatalf("%d updates wait, want 1", sim.Pending())
+	}
+	remove()
+	newEntrance(t).launch(t, environment(sim, databaseURL))
+	if err := sim.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	group.Say(alice, "/match @bob 3:2") // its answer comes after all others
+	if answers := awaitAnswers(t, group, 2); len(answers) != 2 || !strings.Contains(visible(answers[1]), "Match #2") {
+		t.Errorf("the answers are %d, the last one\n%s", len(answers), visible(answers[len(answers)-1]))
+	}
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 {
+		t.Errorf("%d matches were recorded, want 2", n)
+	}
+}
+
+// TestPortOfAPlatform: where a platform names the port, all of it is open to the world, so there are no figures.
+func TestPortOfAPlatform(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, _ := database(t)
+	door := newEntrance(t)
+	p := launch(t, append(environment(sim, databaseURL), "WEBHOOK_URL="+door.URL+"/", "WEBHOOK_SECRET="+webhookSecret, "PORT=0"), "run")
+	eventually(t, "the bot serves", func() bool {
+		found := servingAnywhere.FindStringSubmatch(p.output.String())
+		if found != nil {
+			door.bot.Store(&url.URL{Scheme: "http", Host: "127.0.0.1:" + found[1]})
+		}
+		return found != nil
+	})
+	if got := door.post(t, "GET", "/metrics", "", nil); got != 404 {
+		t.Errorf("the figures are answered with %d", got)
+	}
+	alice := sim.User("alice")
+	group := sim.Group("Chess", alice, sim.User("bob"))
+	group.Say(alice, "/match @bob 3:1")
+	awaitAnswers(t, group, 1)
+}

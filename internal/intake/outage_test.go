@@ -1,0 +1,265 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const known = 150
+		b := newBot(t)
+		back := time.Now().Add(10 * time.Minute)
+		b.answer = func(context.Context, Update) error {
+			if time.Now().Before(back) {
+				return fmt.Errorf("record match: %w", errAway)
+			}
+			return nil
+		}
+		b.onKeep = func(context.Context) error { return errAway }
+		b.come(updates(1, known, 0, 1, 2, 3, 4)...)
+		b.start()
+		after(t, 10*time.Minute-1)
+		if len(b.kept()) != 0 || len(b.unconfirmed()) != known {
+			t.Errorf("%d dead letters, %d updates are not confirmed", len(b.kept()), len(b.unconfirmed()))
+		}
+		tried := 0
+		for lane := range int64(5) {
+			n := len(b.tries(lane + 1))
+			if tried += n; n < 100 {
+				t.Errorf("only %d attempts in lane %d: they take turns", n, lane)
+			}
+		}
+		if tried > 5+10*60 {
+			t.Errorf("%d attempts in ten minutes", tried)
+		}
+		if n := len(b.asked()); n != 1 {
+			t.Errorf("the messenger is asked %d times", n)
+		}
+		after(t, time.Second)
+		if n := b.count(); n != known || len(b.kept()) != 0 {
+			t.Errorf("%d updates are handled within a second, %d dead letters", n, len(b.kept()))
+		}
+		after(t, time.Second)
+		b.checkOutages(back.Add(-10*time.Minute), 10, 10*time.Minute)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// The time in which the database is away does not count against the update.
+func TestDatabaseAwayBetweenFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		begun := time.Now()
+		b.answer = func(context.Context, Update) error {
+			if since := time.Since(begun); since > 2*time.Second && since < time.Minute {
+				return errAway
+			}
+			return errOwn
+		}
+		b.come(Update{ID: 1})
+		b.start()
+		after(t, 2*time.Minute)
+		tries := b.tries(1)
+		own := slices.DeleteFunc(tries, func(at time.Duration) bool { return at > 2*time.Second && at < time.Minute })
+		want := append(slices.Clone(retries[:5]), 60500*ms, 61500*ms, 62500*ms) // two seconds before it and three after it
+		if diff := cmp.Diff(want, own); diff != "" {
+			t.Errorf("attempts that failed (-want +got):\n%s", diff)
+		}
+		if len(b.kept()) != 1 {
+			t.Error("the update is not given up")
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// A connection that hangs is noticed, be it the handler's or that of the dead letters.
+func TestHangingDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		var hungKeep atomic.Bool
+		b.answer = func(ctx context.Context, u Update) error {
+			if u.ID == 2 {
+				return ErrUnreadable
+			}
+			if len(b.tries(u.ID)) == 1 {
+				return errors.Join(errAway, hang(ctx))
+			}
+			return nil
+		}
+		b.onKeep = func(ctx context.Context) error {
+			if hungKeep.Swap(true) {
+				return nil
+			}
+			return hang(ctx)
+		}
+		b.come(Update{ID: 1, Lane: 1}, Update{ID: 2, Lane: 2})
+		b.start()
+		after(t, 12*time.Second)
+		if b.count() != 1 || len(b.kept()) != 1 {
+			t.Errorf("%d updates are handled, %d are dead letters, want 1 of each", b.count(), len(b.kept()))
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// One that hangs while the database is away is not given up for that.
+func TestHangingWhileAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		back := time.Now().Add(time.Hour)
+		b.answer = func(ctx context.Context, _ Update) error {
+			if time.Now().Before(back) {
+				return errors.Join(errAway, hang(ctx))
+			}
+			return pass(ctx, 8*time.Second) // for which there is as much time as ever
+		}
+		b.come(updates(1, 3, 1, 2, 3)...)
+		b.start()
+		after(t, time.Hour+20*time.Second)
+		if n := b.count(); n != 3 || len(b.kept()) != 0 {
+			t.Errorf("%d updates are handled, %d dead letters", n, len(b.kept()))
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// Who does not need the database says nothing of it: only one that found it away can tell that it is back.
+func TestSomeDoNotNeedDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		begun := time.Now()
+		b.answer = func(ctx context.Context, u Update) error {
+			switch {
+			case u.Lane == 1 && time.Since(begun) < 5*time.Second:
+				return errAway
+			case u.Lane == 2:
+				return pass(ctx, 100*ms)
+			case u.Lane == 3:
+				return ErrUnreadable
+			}
+			return nil
+		}
+		b.onKeep = func(context.Context) error {
+			if time.Since(begun) < 5*time.Second {
+				return errAway
+			}
+			return nil
+		}
+		b.come(updates(1, 90, 1, 2, 3)...)
+		b.start()
+		after(t, 4*time.Second)
+		b.come(Update{ID: 100, Lane: 2})
+		after(t, 900*ms)
+		if n := b.count(); n != 30 || len(b.asked()) != 1 {
+			t.Errorf("%d updates are handled, and the messenger was asked %d times", n, len(b.asked()))
+		}
+		after(t, 10*time.Second)
+		if n := b.count(); n != 61 || len(b.kept()) != 30 {
+			t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
+		}
+		b.checkOutages(begun, 1, 5*time.Second)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// The one who follows knows from the one before that the database is away, but not when it is back: nobody may be left
+// who tries.
+func TestOutageOutlivesPoller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		begun := time.Now()
+		b.answer = func(context.Context, Update) error { return errAway }
+		b.come(updates(1, 3, 1, 2, 3)...)
+		b.start()
+		after(t, time.Second)
+		b.stop()
+		b.answer = nil
+		b.messenger.queue = nil // somebody else has had them
+		b.start()
+		after(t, time.Second)
+		b.come(updates(10, 3, 1, 2, 3)...)
+		after(t, 2*time.Second)
+		if n := b.count(); n != 3 {
+			t.Errorf("%d updates are handled, want 3", n)
+		}
+		b.checkConfirmed()
+		after(t, 2*time.Minute)
+		lasted := time.Since(begun)
+		b.come(updates(20, 3, 1, 2, 3)...)
+		after(t, time.Second)
+		if n := b.count(); n != 6 {
+			t.Errorf("%d updates are handled, want 6", n)
+		}
+		b.checkOutages(begun, 1, lasted)
+		b.stop()
+	})
+}
+
+// An outage ends when an update that found it fails for a reason of its own, too.
+func TestOutageEndsWithFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		begun := time.Now()
+		b.answer = func(_ context.Context, u Update) error {
+			switch {
+			case len(b.tries(u.ID)) == 1:
+				return errAway
+			case u.ID == 1:
+				return errOwn
+			}
+			return nil
+		}
+		b.come(Update{ID: 1})
+		b.start()
+		after(t, 1500*ms)
+		b.come(Update{ID: 2, Lane: 2}) // finds a second outage
+		after(t, 10*time.Second)
+		if b.count() != 1 || len(b.kept()) != 1 {
+			t.Errorf("%d updates are handled, %d are dead letters", b.count(), len(b.kept()))
+		}
+		if away, back := b.log.with("updates have to wait"), b.log.with("updates go on"); len(away) != 2 || len(back) != 2 ||
+			back[0].at.Sub(begun) != time.Second {
+			t.Errorf("away: %v, back: %v", away, back)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// checkOutages fails unless the log speaks of one outage that was told so often, each minute, and lasted about so long.
+func (b *bot) checkOutages(begun time.Time, told int, lasted time.Duration) {
+	b.t.Helper()
+	away, back := b.log.with("ERROR updates have to wait"), b.log.with("INFO updates go on")
+	if len(away) != told || len(back) != 1 {
+		b.t.Fatalf("away: %v, back: %v", away, back)
+	}
+	for i, e := range away {
+		if d := e.at.Sub(begun) - time.Duration(i)*tellEvery; d < 0 || d >= 10*time.Second {
+			b.t.Errorf("line %d after %v", i, e.at.Sub(begun))
+		}
+	}
+	if got := back[0].at.Sub(begun); got < lasted || got > lasted+probeEvery {
+		b.t.Errorf("back after %v, want %v", got, lasted)
+	}
+}

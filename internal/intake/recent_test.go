@@ -1,0 +1,66 @@
+package intake
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+)
+
+// TestDeliveredAgain: nobody is asked twice about an update that was done with in the last minute, whether it was handled or
+// lies among the dead letters. One that was not done with is handled.
+func TestDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.answer = func(_ context.Context, u Update) error {
+			switch {
+			case u.ID == 2:
+				return ErrUnreadable
+			case u.ID == 3 && len(b.tries(3)) == 1:
+				return errAway
+			}
+			return nil
+		}
+		p := newPosts(b)
+		deliver := func(want map[int64]int) {
+			t.Helper()
+			p.post(t.Context(), updates(1, 3, 1, 2, 3)...)
+			p.all.Wait()
+			for id, n := range want {
+				if got := len(b.tries(id)); got != n {
+					t.Errorf("update %d was handled %d times, want %d", id, got, n)
+				}
+			}
+		}
+		deliver(map[int64]int{1: 1, 2: 1, 3: 1})
+		deliver(map[int64]int{1: 1, 2: 1, 3: 2})
+		after(t, rememberRecent-1)
+		deliver(map[int64]int{1: 1, 2: 1, 3: 2})
+		after(t, 1)
+		deliver(map[int64]int{1: 2, 2: 2, 3: 3})
+		if got := p.statuses(); got[1] != 200 || got[2] != 200 || got[3] != 200 {
+			t.Errorf("answers: %v", got)
+		}
+	})
+}
+
+func TestRecentIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecent()
+		for id := range int64(5 * maxRecent) {
+			r.add(id)
+			r.add(id)
+		}
+		if len(r.until) != maxRecent || len(r.order) != maxRecent {
+			t.Errorf("%d and %d are remembered, want %d", len(r.until), len(r.order), maxRecent)
+		}
+		if r.has(4*maxRecent-1) || !r.has(4*maxRecent) || !r.has(5*maxRecent-1) {
+			t.Error("others than the last ones are remembered")
+		}
+		after(t, rememberRecent)
+		if r.has(5*maxRecent - 1) {
+			t.Error("it is remembered for too long")
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package intake
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// serve starts a real server.
+func serve(t *testing.T, b *bot) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(NewWebhook(secret, readUpdate, b.worker))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// say sends a request as it is written, leaves off there if it is cut, and returns what is answered, 0 if nothing.
+func say(t *testing.T, addr net.Addr, request string, cut bool) int {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // there is nothing in it any more
+	go func() {
+		_, _ = io.WriteString(conn, request) // it may be refused before all of it is sent
+		if cut {
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
+	}()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+// What a client says of the length does not matter, and nothing but an update that was handled is answered with 200.
+func TestWebhookLength(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", maxBody)
+	cases := map[string]struct {
+		length, body string
+		cut          bool
+		want         []int
+	}{
+		"right":     {"Content-Length: 9", `{"id": 1}`, false, []int{200}},
+		"chunked":   {"Transfer-Encoding: chunked", "9\r\n{\"id\": 1}\r\n0\r\n\r\n", false, []int{200}},
+		"too short": {"Content-Length: 8", `{"id": 1}`, false, []int{400}},
+		"too long":  {"Content-Length: 10", `{"id": 1}`, true, []int{0, 400}},
+		"none":      {"X-Length: 9", `{"id": 1}`, false, []int{400}},
+		"cut chunk": {"Transfer-Encoding: chunked", "9\r\n{\"id\": 1}\r\n", true, []int{0, 400}},
+		"large chunks": {
+			"Transfer-Encoding: chunked", fmt.Sprintf("9\r\n{\"id\": 1}\r\n%x\r\n%s\r\n0\r\n\r\n", maxBody, large), false, []int{413},
+		},
+		"large": {fmt.Sprintf("Content-Length: %d", maxBody+1), large + "x", false, []int{413}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBot(t)
+			server := serve(t, b)
+			got := say(t, server.Listener.Addr(),
+				"POST / HTTP/1.1\r\nHost: bot\r\n"+secretHeader+": "+secret+"\r\n"+c.length+"\r\n\r\n"+c.body, c.cut)
+			ok := false
+			for _, want := range c.want {
+				ok = ok || got == want
+			}
+			if !ok || (got == 200) != (b.count() == 1) {
+				t.Errorf("answer %d, want %v; %d updates are handled", got, c.want, b.count())
+			}
+		})
+	}
+}
+
+// A server that shuts down finishes what is in hand.
+func TestWebhookShutdown(t *testing.T) {
+	t.Parallel()
+	b, free := newBot(t), make(chan struct{})
+	begun := make(chan struct{}, 2)
+	b.answer = func(context.Context, Update) error {
+		begun <- struct{}{}
+		<-free
+		return nil
+	}
+	server := serve(t, b)
+	answered := make(chan error, 2)
+	post := func(u Update) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body(u)))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Header.Set(secretHeader, secret)
+		resp, err := server.Client().Do(r)
+		if err == nil {
+			if resp.Body.Close(); resp.StatusCode != 200 {
+				err = fmt.Errorf("answer %d", resp.StatusCode)
+			}
+		}
+		answered <- err
+	}
+	go post(Update{ID: 1, Lane: 1})
+	go post(Update{ID: 2, Lane: 2})
+	<-begun
+	<-begun
+	stopping := make(chan struct{})
+	server.Config.RegisterOnShutdown(func() { close(stopping) })
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Config.Shutdown(t.Context()) }()
+	<-stopping
+	select {
+	case err := <-stopped:
+		t.Errorf("Shutdown does not wait: %v", err)
+	default:
+	}
+	close(free)
+	for range 2 {
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := <-stopped; err != nil || b.count() != 2 {
+		t.Errorf("Shutdown: %v; %d updates are handled", err, b.count())
+	}
+}
+
+// A client that goes away ends the work on its update.
+func TestWebhookConnectionLost(t *testing.T) {
+	t.Parallel()
+	b := newBot(t)
+	begun, ended := make(chan struct{}), make(chan struct{})
+	b.answer = func(ctx context.Context, _ Update) error {
+		close(begun)
+		defer close(ended)
+		return hang(ctx)
+	}
+	server := serve(t, b)
+	ctx, cancel := context.WithCancel(t.Context())
+	r := request(ctx, http.MethodPost, body(Update{ID: 1}))
+	r.RequestURI = ""
+	r.URL.Scheme, r.URL.Host = "http", server.Listener.Addr().String()
+	go func() {
+		<-begun
+		cancel()
+	}()
+	if resp, err := server.Client().Do(r); err == nil {
+		t.Errorf("answer %d", resp.StatusCode)
+		resp.Body.Close()
+	}
+	<-ended
+	server.Close() // which waits for the request
+	if len(b.kept()) != 0 || b.count() != 0 {
+		t.Errorf("%d dead letters, %d updates are handled", len(b.kept()), b.count())
+	}
+}

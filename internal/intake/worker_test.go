@@ -1,0 +1,306 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// retries are the moments of the attempts at an update that fails all the time.
+var retries = []time.Duration{0, 100 * ms, 300 * ms, 700 * ms, 1500 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
+
+func TestFailingUpdate(t *testing.T) {
+	t.Parallel()
+	unreadable := fmt.Errorf("decode: %w", ErrUnreadable)
+	cases := map[string]struct {
+		answer func(try int) error // by the number of attempts before
+		tries  []time.Duration
+		letter string // how its error begins
+	}{
+		"always":            {func(int) error { return errOwn }, retries, errOwn.Error()},
+		"panics":            {func(int) error { panic("no such player") }, retries, "handler panicked: no such player"},
+		"panics unreadable": {func(int) error { panic(ErrUnreadable) }, retries, "handler panicked: update cannot be read"},
+		"panics silently":   {func(int) error { panic("") }, retries, "handler panicked: "},
+		"without words":     {func(int) error { return errors.New("") }, retries, "an error without words"},
+		"once":              {failing(1, errOwn), retries[:2], ""},
+		"for long":          {failing(7, errOwn), retries, ""},
+		"unreadable":        {func(int) error { return unreadable }, retries[:1], unreadable.Error()},
+		"unreadable at last": {func(try int) error {
+			if try == 2 {
+				return unreadable
+			}
+			return errOwn
+		}, retries[:3], unreadable.Error()},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				b.answer = func(_ context.Context, u Update) error {
+					if u.ID != 5 {
+						return nil
+					}
+					return c.answer(len(b.tries(5)) - 1)
+				}
+				failed := Update{ID: 5, Lane: 3, Raw: []byte(`{"update_id":5}`)}
+				begun := time.Now()
+				b.come(Update{ID: 4, Lane: 3}, failed, Update{ID: 6, Lane: 3}, Update{ID: 7, Lane: 4})
+				b.start()
+				after(t, 6200*ms)
+				if diff := cmp.Diff(c.tries, b.tries(5)); diff != "" {
+					t.Errorf("attempts (-want +got):\n%s", diff)
+				}
+				if behind := b.attempts[6][0].Sub(begun); behind != c.tries[len(c.tries)-1] {
+					t.Errorf("the update behind has its turn after %v", behind)
+				}
+				letters := b.kept()
+				if c.letter == "" {
+					if len(letters) != 0 {
+						t.Errorf("dead letters: %v", letters)
+					}
+				} else {
+					if len(letters) != 1 || !strings.HasPrefix(letters[0].LastError, c.letter) {
+						t.Fatalf("dead letters: %v", letters)
+					}
+					letters[0].LastError = ""
+					want := DeadLetter{Update: failed, Attempts: len(c.tries), FirstSeen: begun}
+					if diff := cmp.Diff(want, letters[0]); diff != "" {
+						t.Errorf("dead letter (-want +got):\n%s", diff)
+					}
+				}
+				stacks := 0
+				if strings.HasPrefix(c.letter, "handler panicked") {
+					stacks = 1
+				}
+				if got := b.log.with("stack=goroutine"); len(got) != stacks {
+					t.Errorf("%d stacks are logged, want %d", len(got), stacks)
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+// failing fails so many times.
+func failing(times int, err error) func(int) error {
+	return func(try int) error {
+		if try < times {
+			return err
+		}
+		return nil
+	}
+}
+
+// Telegram shows only the first 100 that are not confirmed.
+func TestManyBehindOneThatIsStuck(t *testing.T) {
+	t.Parallel()
+	stuck := map[string]func(ctx context.Context) error{
+		"fails": func(context.Context) error { return errOwn },
+		"hangs": hang,
+		"fails late": func(ctx context.Context) error { // and hangs then
+			return errors.Join(pass(ctx, 4*time.Second), errOwn)
+		},
+	}
+	lanes := map[string]int64{"a lane for each": 500, "few lanes": 7, "the same lane": 1}
+	for how, answer := range stuck {
+		for name, lanes := range lanes {
+			t.Run(how+", "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBot(t)
+					b.answer = func(ctx context.Context, u Update) error {
+						if u.ID == 1 {
+							return answer(ctx)
+						}
+						return nil
+					}
+					b.come(updates(1, 501, sequence(0, lanes, 1)...)...)
+					b.start()
+					synctest.Wait()
+					others := 0 // of the first ones
+					for id := int64(1); id < 100; id++ {
+						if id%lanes != 0 {
+							others++
+						}
+					}
+					if n := b.count(); n != others {
+						t.Errorf("%d updates are handled at once, want %d", n, others)
+					}
+					after(t, 10*time.Second)
+					if n := b.count(); n != 500 || len(b.kept()) != 1 {
+						t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
+					}
+					for id := int64(2); id <= 501; id++ {
+						if n := len(b.tries(id)); n != 1 {
+							t.Fatalf("update %d is handled %d times", id, n)
+						}
+					}
+					b.checkConfirmed()
+					b.stop()
+				})
+			})
+		}
+	}
+}
+
+// One that is given up makes its lane impatient, until one succeeds or a minute goes by.
+func TestManyThatFail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		good := map[int64]bool{102: true}
+		b.answer = func(_ context.Context, u Update) error {
+			if good[u.ID] {
+				return nil
+			}
+			return errOwn
+		}
+		b.come(updates(1, 103, 1)...)
+		b.come(Update{ID: 104, Lane: 2})
+		b.start()
+		after(t, 50*time.Second)
+		if n := b.count(); n != 1 || len(b.kept()) != 103 {
+			t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
+		}
+		b.checkConfirmed()
+		after(t, rememberDeath)
+		b.come(updates(200, 1, 1)...)
+		after(t, 10*time.Second)
+		for id, want := range map[int64][]time.Duration{
+			1: retries, 2: retries[:3], 101: retries[:3], 102: retries[:1], 103: retries, 104: retries, 200: retries,
+		} {
+			if diff := cmp.Diff(want, b.tries(id)); diff != "" {
+				t.Errorf("attempts at %d (-want +got):\n%s", id, diff)
+			}
+		}
+		if n := len(b.worker.died); n != 1 {
+			t.Errorf("%d lanes are remembered, want 1", n)
+		}
+		b.stop()
+	})
+}
+
+// What takes long is cut off, each time, so that the end comes in time whatever the update does.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		answer func(ctx context.Context, try int) error
+		tries  []time.Duration
+		end    time.Duration
+		letter string // empty: it is handled
+	}{
+		"slow": {func(ctx context.Context, _ int) error { return pass(ctx, cutAfter-1) }, []time.Duration{0}, cutAfter - 1, ""},
+		"slow, then hangs": {func(ctx context.Context, try int) error {
+			if try == 0 {
+				return errors.Join(pass(ctx, 3*time.Second), errOwn)
+			}
+			return hang(ctx)
+		}, []time.Duration{0, 3100 * ms}, cutAfter, context.DeadlineExceeded.Error()},
+		"each takes two seconds": {func(ctx context.Context, _ int) error {
+			return errors.Join(pass(ctx, 2*time.Second), errOwn)
+		}, []time.Duration{0, 2100 * ms, 4300 * ms, 6700 * ms}, 8700 * ms, errOwn.Error()},
+		"fails at the very end": {func(ctx context.Context, _ int) error {
+			return errors.Join(pass(ctx, cutAfter-50*ms), errOwn)
+		}, []time.Duration{0}, cutAfter - 50*ms, errOwn.Error()},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				b.answer = func(ctx context.Context, u Update) error {
+					if u.ID == 1 {
+						return c.answer(ctx, len(b.tries(1))-1)
+					}
+					return nil
+				}
+				begun := time.Now()
+				b.come(Update{ID: 1}, Update{ID: 2})
+				b.start()
+				after(t, 10*time.Second)
+				if diff := cmp.Diff(c.tries, b.tries(1)); diff != "" {
+					t.Errorf("attempts (-want +got):\n%s", diff)
+				}
+				if end := b.attempts[2][0].Sub(begun); end != c.end {
+					t.Errorf("it ends after %v, want %v", end, c.end)
+				}
+				letters := b.kept()
+				if c.letter == "" && len(letters) > 0 || c.letter != "" && (len(letters) != 1 || letters[0].LastError != c.letter) {
+					t.Errorf("dead letters: %v", letters)
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+func TestDeadLettersFail(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ err, keep error }{
+		"fails":                      {errOwn, errAway},
+		"unreadable":                 {ErrUnreadable, errAway},
+		"fails, not to be kept":      {errOwn, errOwn},
+		"unreadable, not to be kept": {ErrUnreadable, errOwn},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				back := time.Now().Add(time.Minute)
+				b.answer = func(context.Context, Update) error { return c.err }
+				var tried atomic.Int64
+				b.onKeep = func(context.Context) error {
+					tried.Add(1)
+					if time.Now().Before(back) {
+						return c.keep
+					}
+					return nil
+				}
+				b.come(Update{ID: 1}, Update{ID: 2, Lane: 2})
+				b.start()
+				after(t, time.Minute-1)
+				if n := len(b.unconfirmed()); n != 2 {
+					t.Errorf("%d updates are not confirmed, want 2", n)
+				}
+				after(t, 2*time.Second)
+				if letters := b.kept(); len(letters) != 2 || letters[0].LastError != c.err.Error() {
+					t.Errorf("dead letters: %v", letters)
+				}
+				if n := tried.Load(); n > 2*62 || n < 50 {
+					t.Errorf("%d times it is tried to keep two in a minute", n)
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+// One that hangs for ever is given up like one that fails.
+func TestHangingHandler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.answer = func(ctx context.Context, _ Update) error { return hang(ctx) }
+		b.come(Update{ID: 1})
+		b.start()
+		after(t, 10*time.Second)
+		letters := b.kept()
+		if len(letters) != 1 || letters[0].Attempts != 1 || letters[0].LastError != context.DeadlineExceeded.Error() {
+			t.Errorf("dead letters: %v", letters)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}

@@ -1,0 +1,62 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// TestNoGroupLifeScansATable looks at what it takes to say where somebody stands, and to keep who has left.
+func TestNoGroupLifeScansATable(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	store := postgres.NewStore(pool, ignore)
+	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	player := value[int64](t, plain, `
+		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
+		WHERE ladder_id = 250 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
+	people := []ranking.Person{{ID: ranking.UserID(player), Name: "Somebody"}}
+	var snap ranking.Snapshot
+	apply := func(c ranking.Changes) func(context.Context) error {
+		return func(ctx context.Context) error { return store.Apply(ctx, c) }
+	}
+	mustNotScan(t, plain, &rec, []explained{
+		{"place", func(ctx context.Context) (err error) {
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, Place: true})
+			if len(snap.People) != 1 || snap.People[0].Position == 0 || snap.Total != 60 || len(snap.Ranked) > 0 {
+				t.Errorf("read %+v", snap)
+			}
+			return err
+		}, 3},
+		{"last match", func(ctx context.Context) error {
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, LastPlayed: true})
+			if got.LastPlayed.IsZero() {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, 3},
+		{"all groups", func(ctx context.Context) error {
+			private := ranking.Chat{ID: ranking.ExternalChatID(player), Kind: ranking.Private}
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: private, People: people, Groups: 20})
+			if len(got.Groups) == 0 || got.OfGroups != len(got.Groups) || got.Groups[0].Total != 60 {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, 3},
+		{"left", func(ctx context.Context) error {
+			left := *snap.People[0].Standing
+			left.LeftAt = time.Now()
+			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Standing: &left})
+		}, 3},
+		{"added", apply(ranking.Changes{
+			Key: "added", Chat: 250, Notice: ranking.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Greeted: &ranking.Greeted{At: time.Now(), Added: time.Now()},
+		}), 4},
+		{"removed", apply(ranking.Changes{Key: "removed", Chat: 250, Presence: ranking.Absent}), 2},
+		{"of nobody", apply(ranking.Changes{Key: "nobody"}), 2},
+	})
+}

@@ -1,0 +1,8 @@
+package postgres
+
+// What tests look at that nobody else needs.
+var (
+	LaneLists        = laneLists
+	ReadLanes        = readLanes
+	NextNotification = next
+)

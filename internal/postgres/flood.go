@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// queueKey inserts the key of a command, with what the command counts as.
+func queueKey(batch *pgx.Batch, c ranking.Changes) {
+	var at *time.Time
+	if c.Counted != (ranking.Counted{}) {
+		at = &c.Counted.At
+	}
+	batch.Queue(`
+		INSERT INTO handled_commands (key, sender, sent_at, sort) VALUES ($1, nullif($2::bigint, 0), $3, nullif($4, ''))`,
+		c.Key, c.Counted.Sender, at, c.Counted.Sort)
+}
+
+// queueLately counts what a sender has sent lately.
+func queueLately(batch *pgx.Batch, c ranking.Counted, lately *ranking.Lately) {
+	batch.Queue(`
+		SELECT count(*) FILTER (WHERE sort = 'question' AND sent_at <= $2),
+		       count(*) FILTER (WHERE sort = 'result' AND sent_at <= $2),
+		       count(*) FILTER (WHERE sort = 'slowed')
+		FROM handled_commands
+		WHERE sender = $1 AND sent_at > $2::timestamptz - $3::interval AND sent_at < $2::timestamptz + $3::interval`,
+		c.Sender, c.At, ranking.FloodWindow).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&lately.Questions, &lately.Results, &lately.Slowed)
+	})
+}
+
+// gather is how long what was not recorded waits for more of it. It holds up what comes after it in its chat, so it is
+// short.
+const gather = 3 * time.Second
+
+// queueNotRecorded tells what was not recorded together with what of the same sender waits to be told already in the
+// same topic.
+func queueNotRecorded(batch *pgx.Batch, c ranking.Changes, n ranking.NotRecorded) error {
+	payload, err := encode(n)
+	if err != nil {
+		return err
+	}
+	batch.Queue(`
+		INSERT INTO outbox AS waiting
+		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before)
+		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), $9, $10, now() + $12::interval)
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET expires_at = excluded.expires_at,
+		    payload = CASE WHEN jsonb_array_length(waiting.payload -> 'items') < $11
+		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
+		        ELSE jsonb_set(waiting.payload, '{more}',
+		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
+		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
+		expiry(c, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.Counted.Sender, c.Thread),
+		ranking.MaxNotDone, gather)
+	return nil
+}

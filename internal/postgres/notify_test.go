@@ -1,0 +1,317 @@
+package postgres_test
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// instance is a notifier that runs, and what it hears.
+type instance struct {
+	*postgres.Notifier
+	pool     *pgxpool.Pool
+	lanes    chan outbox.Lane
+	released chan struct{}
+	chats    chan ranking.ExternalChatID
+	began    chan struct{}
+	stop     func() // ends Run, which must not take long
+}
+
+// awaitListeners waits until so many listen.
+func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
+	t.Helper()
+	await(t, pool, `SELECT (
+		SELECT count(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle') = $1`, n)
+}
+
+// newInstance starts a notifier.
+func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
+	t.Helper()
+	i := &instance{
+		pool: pool, lanes: make(chan outbox.Lane, 30_000), released: make(chan struct{}, 100),
+		chats: make(chan ranking.ExternalChatID, 100), began: make(chan struct{}, 100),
+	}
+	i.Notifier = postgres.NewNotifier(pool, postgres.Heard{
+		Wake: func(lanes ...outbox.Lane) {
+			for _, l := range lanes {
+				i.lanes <- l
+			}
+		},
+		LeaseReleased: func() { i.released <- struct{}{} },
+		AdminsChanged: func(chat ranking.ExternalChatID) { i.chats <- chat },
+		Began:         func() { i.began <- struct{}{} },
+	}, log)
+	i.stop = running(t, i.Notifier)
+	return i
+}
+
+// running runs a notifier until the function that it returns is called, or the test ends.
+func running(t *testing.T, n *postgres.Notifier) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := start(func() error { return n.Run(ctx) })
+	stop = sync.OnceFunc(func() {
+		begun := time.Now()
+		cancel()
+		if err := receive(t, ended); err != nil {
+			t.Errorf("Run ends with %v", err)
+		}
+		if took := time.Since(begun); took > 3*time.Second {
+			t.Errorf("Run ends after %v", took)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// twoInstances run in the same database, and listen.
+func twoInstances(t *testing.T) (a, b *instance) {
+	t.Helper()
+	url := pgtest.New(t)
+	a = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	b = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	awaitListeners(t, a.pool, 2)
+	return a, b
+}
+
+// hears waits until an instance has heard of so many different lanes, and returns them in their order.
+func (i *instance) hears(t *testing.T, n int) []outbox.Lane {
+	t.Helper()
+	all := make(map[outbox.Lane]bool)
+	for len(all) < n {
+		all[receive(t, i.lanes)] = true
+	}
+	var lanes []outbox.Lane
+	for l := range all {
+		lanes = append(lanes, l)
+	}
+	slices.SortFunc(lanes, func(a, b outbox.Lane) int { return int(a.Chat - b.Chat) })
+	return lanes
+}
+
+// TestNotify: what one instance says, both hear, and nothing else.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	a, b := twoInstances(t)
+	if n := b.pool.Stat().TotalConns(); n != 0 {
+		t.Errorf("listening takes %d connections of the pool", n)
+	}
+	a.Wake(chat(12), toasts(13))
+	b.AdminsChanged(-1001)
+	a.AdminsChanged(1002)
+	lease := leader(b.pool, "b")
+	acquire(t, lease, true)
+	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
+	acquire(t, another, true)
+	for _, l := range []*postgres.Lease{another, lease} {
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, i := range map[string]*instance{"a": a, "b": b} {
+		if diff := cmp.Diff([]outbox.Lane{chat(12), toasts(13)}, i.hears(t, 2)); diff != "" {
+			t.Errorf("lanes that %s hears of (-want +got):\n%s", name, diff)
+		}
+		chats := []ranking.ExternalChatID{receive(t, i.chats), receive(t, i.chats)}
+		slices.Sort(chats)
+		if diff := cmp.Diff([]ranking.ExternalChatID{-1001, 1002}, chats); diff != "" {
+			t.Errorf("chats that %s hears of (-want +got):\n%s", name, diff)
+		}
+		receive(t, i.released)
+	}
+	exec(t, a.pool, `SELECT pg_notify(channel, payload)
+		FROM unnest('{elobot_outbox,elobot_lease,elobot_admins}'::text[]) AS c (channel),
+		     unnest(ARRAY['', 'rubbish', 't,-', '99999999999999999999', repeat('x', 7999)]) AS p (payload)`)
+	a.Wake(chat(1))
+	a.hears(t, 1)
+	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
+		t.Errorf("rubbish is heard as %d things", n)
+	}
+	if err := lease.Release(t.Context()); err != nil { // again
+		t.Fatal(err)
+	}
+	receive(t, a.released)
+	acquire(t, leader(b.pool, "c"), true)
+	if err := lease.Release(t.Context()); err == nil {
+		t.Error("the lease of another one was released")
+	}
+	a.Wake(chat(2))
+	a.hears(t, 1)
+	if len(a.released) != 0 {
+		t.Error("it is said of a lease that is held that it was released")
+	}
+}
+
+// TestNotifyGathers: what comes while something is being said is said in one go.
+func TestNotifyGathers(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	var rec recorder
+	pool := open(t, url, func(c *pgxpool.Config) {
+		c.MaxConns = 1
+		c.ConnConfig.Tracer = &rec
+	})
+	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(pool, postgres.Heard{}, slog.New(slog.DiscardHandler))
+	running(t, n)
+	awaitListeners(t, other.pool, 2)
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.take()
+	const lanes = 3000
+	for c := range outbox.ChatID(lanes) {
+		n.Wake(chat(c+1), chat(1))
+	}
+	conn.Release()
+	other.hears(t, lanes)
+	if said := len(rec.take()); said > 2 {
+		t.Errorf("it was said in %d statements", said)
+	}
+}
+
+// TestNotifyBounds: of very many lanes some are left out, and the others are said however long their names are.
+func TestNotifyBounds(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	awaitListeners(t, other.pool, 1)
+	n := postgres.NewNotifier(open(t, url), postgres.Heard{}, slog.New(slog.DiscardHandler))
+	for c := range outbox.ChatID(15_000) {
+		n.Wake(toasts(math.MaxInt64 - c))
+		n.AdminsChanged(ranking.ExternalChatID(c % 2))
+	}
+	running(t, n)
+	other.hears(t, 10_000)
+	receive(t, other.chats)
+	n.Wake(chat(1))
+	for receive(t, other.lanes) != chat(1) {
+		t.Error("more was kept")
+	}
+}
+
+// TestNotifyAgain: a connection that was lost is made anew, and the log says so once.
+func TestNotifyAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	records := make(chan slog.Level, 100)
+	i := newInstance(t, open(t, url), slog.New(levels(records)))
+	awaitListeners(t, i.pool, 1)
+	i.Wake(chat(1))
+	i.hears(t, 1)
+	for range 2 {
+		exec(t, i.pool, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+			WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
+		if level := receive(t, records); level != slog.LevelWarn {
+			t.Errorf("at first the log says something of level %v", level)
+		}
+		if level := receive(t, records); level != slog.LevelInfo {
+			t.Errorf("then it says something of level %v", level)
+		}
+		i.Wake(chat(2), chat(3))
+		i.hears(t, 2)
+	}
+	i.stop()
+	if len(records) != 0 {
+		t.Errorf("the log says %d things more", len(records))
+	}
+	if n := len(i.began); n != 3 {
+		t.Errorf("it has begun to hear %d times, want 3", n)
+	}
+}
+
+// levels is a handler that hands out the levels of what is logged.
+type levels chan slog.Level
+
+func (l levels) Enabled(context.Context, slog.Level) bool      { return true }
+func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; return nil }
+func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
+func (l levels) WithGroup(string) slog.Handler                 { return l }
+
+// TestNotifyWithoutDatabase: what could not be said is said when the database is there again; in between there is one
+// line in the log. Run ends soon at any time.
+func TestNotifyWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	p := newProxy(t, url)
+	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	records := make(chan slog.Level, 100)
+	i := newInstance(t, open(t, p.url), slog.New(levels(records)))
+	awaitListeners(t, other.pool, 2)
+	p.refuse.Store(true)
+	p.cut()
+	if level := receive(t, records); level != slog.LevelWarn {
+		t.Errorf("at first the log says something of level %v", level)
+	}
+	i.Wake(chat(7))
+	i.AdminsChanged(-1001)
+	awaitListeners(t, other.pool, 1)
+	for tick, deadline := time.Tick(time.Millisecond), time.After(patience); i.pool.Stat().NewConnsCount() == 0; {
+		select { // until it has tried to say it
+		case <-tick:
+		case <-deadline:
+			t.Fatal("it does not try to say anything")
+		}
+	}
+	p.refuse.Store(false)
+	other.hears(t, 1)
+	if c := receive(t, other.chats); c != -1001 {
+		t.Errorf("chat %d is heard of", c)
+	}
+	if level := receive(t, records); level != slog.LevelInfo || len(records) != 0 {
+		t.Errorf("then it says something of level %v, and %d things more", level, len(records))
+	}
+	p.refuse.Store(true)
+	p.cut()
+	receive(t, records)
+	i.Wake(chat(8))
+	i.stop()
+}
+
+// TestNotificationAfterSilence: after a time of silence the same connection is listened to.
+func TestNotificationAfterSilence(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, pgtest.Empty(t))
+	conn, err := pgx.Connect(t.Context(), p.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background()) //nolint:errcheck // it is broken
+	if _, err := conn.Exec(t.Context(), `LISTEN x`); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		before := p.syncs.Load()
+		if said, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); said != nil || err != nil {
+			t.Fatalf("in silence: %v, %v", said, err)
+		}
+		if p.syncs.Load() == before {
+			t.Error("the connection is not tried out")
+		}
+	}
+	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := postgres.NextNotification(t.Context(), conn, patience); err != nil || said.Payload != "y" {
+		t.Errorf("afterwards: %v, %v", said, err)
+	}
+	p.onMessage(func(byte, []byte) bool { return true }) // the server is not to be reached any more
+	if said, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
+		t.Errorf("of nobody: %v", said)
+	}
+}

@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/ranking"
+)
+
+// queuePresence keeps what a command has shown of the bot's place in the chat, and that the chat is greeted.
+func queuePresence(batch *pgx.Batch, c ranking.Changes) {
+	switch c.Presence {
+	case ranking.Heard: // it can be written to, perhaps; that is tried once a minute
+		batch.Queue(`
+			UPDATE chats SET is_active = true, parked_at = NULL,
+			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
+			        THEN greatest(frozen_until, parked_at + interval '1 minute') ELSE frozen_until END
+			WHERE id = $1 AND (parked_at IS NOT NULL OR NOT is_active)`, c.Chat)
+	case ranking.Present:
+		batch.Queue(`
+			UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
+			WHERE id = $1`, c.Chat, c.Language)
+	case ranking.Absent: // when it is back it is to be greeted, however soon that is
+		batch.Queue(`
+			UPDATE chats
+			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+			WHERE id = $1`, c.Chat)
+	}
+	if g := c.Greeted; g != nil {
+		batch.Queue(`
+			WITH greeted AS (
+			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at)
+			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
+			    RETURNING 1)
+			SELECT require_rows(count(*), 1) FROM greeted`,
+			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added))
+	}
+}

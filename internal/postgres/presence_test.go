@@ -1,0 +1,230 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/migrations"
+)
+
+// presence is the bot's place in the only chat: language, whether it is active and parked, for how many seconds it is
+// frozen, and when it was greeted and the bot was added.
+const presence = `
+	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END,
+	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
+	       'greeted ' || extract(epoch FROM greeted_at)::bigint, 'added ' || extract(epoch FROM added_at)::bigint)
+	FROM chats`
+
+func TestPresence(t *testing.T) {
+	t.Parallel()
+	present := ranking.Changes{Presence: ranking.Present}
+	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
+	added := again
+	added.Added = time.Unix(99, 0)
+	for name, tc := range map[string]struct {
+		before string // what the chat is set to
+		change ranking.Changes
+		want   string
+	}{
+		"heard of":           {"is_active = true", ranking.Changes{}, "en active"},
+		"heard of, inactive": {"is_active = false", ranking.Changes{}, "en active"},
+		"heard of, inactive, frozen": {
+			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
+		},
+		"heard of, parked": {
+			"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active frozen 40",
+		},
+		// the messenger says that it may write: there is nothing to wait for
+		"present": {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
+		"present, another language": {
+			"language = 'de'", ranking.Changes{Presence: ranking.Present, Language: "fr"}, "fr active",
+		},
+		"present, no language": {"language = 'de'", present, "de active"},
+		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
+		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.Absent}, "en parked"},
+		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.Unheard}, "en parked"},
+		"greeted":              {"is_active = true", ranking.Changes{Greeted: &first}, "en active greeted 100"},
+		"greeted again": {
+			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Greeted: &again},
+			"en active greeted 100 added 49",
+		},
+		"added": {"greeted_at = to_timestamp(50)", ranking.Changes{Greeted: &added}, "en active greeted 100 added 99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			exec(t, w.pool, "UPDATE chats SET "+tc.before)
+			tc.change.Key, tc.change.Chat = "k", 1
+			if err := w.store.Apply(t.Context(), tc.change); err != nil {
+				t.Fatal(err)
+			}
+			if got := value[string](t, w.pool, presence); got != tc.want {
+				t.Errorf("the chat is %s, want %s", got, tc.want)
+			}
+			if told := w.told.Load() > 0; told != (tc.change.Presence == ranking.Present) {
+				t.Errorf("whoever sends is told that there may be something: %t", told)
+			}
+		})
+	}
+}
+
+// TestGreetedMeanwhile: whoever has not seen that the chat was greeted changes nothing.
+func TestGreetedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		stored string
+		before time.Time
+	}{
+		"for the first time": {"to_timestamp(50)", time.Time{}},
+		"once more":          {"to_timestamp(51)", time.Unix(50, 0)},
+		"and removed":        {"NULL", time.Unix(50, 0)},
+	} {
+		w := newWorld(t)
+		exec(t, w.pool, "UPDATE chats SET greeted_at = "+tc.stored)
+		before := w.contents(t)
+		err := w.store.Apply(t.Context(), ranking.Changes{
+			Key: "k", Chat: 1, Notice: ranking.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Greeted: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0)},
+		})
+		if !errors.Is(err, ranking.ErrConflict) {
+			t.Errorf("%s: error is %v, want a conflict", name, err)
+		}
+		if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+}
+
+func TestLanguageIsThatOfTheFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tc := range []struct {
+		id             ranking.ExternalChatID
+		language, want string
+	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
+		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
+		if err := w.store.Introduce(t.Context(), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := value[string](t, w.pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
+			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
+		}
+	}
+}
+
+// TestWhatWaitsWhileTheBotIsAway: it is told when the bot is back, but for what there is no point in any more.
+func TestWhatWaitsWhileTheBotIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	exec(t, w.pool, theLease)
+	m := mail{postgres.NewOutbox(w.pool), w.pool}
+	s := service(w.store)
+	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
+	if err := s.BotRemoved(t.Context(), happened("removed")); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, w.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
+		(1, 'k', '{}', now() + interval '1 hour'), (1, 'k', '{}', now()), (1, 'k', '{}', NULL)`)
+	m.mustWait(t)
+	if got := m.take(t, 1); got != nil {
+		t.Fatalf("took %v while the bot is away", ids(got))
+	}
+	if err := s.BotBack(t.Context(), happened("back")); err != nil {
+		t.Fatal(err)
+	}
+	m.mustWait(t, 1)
+	m.mustTake(t, 1, 1, 3)
+}
+
+// TestMoveAndGroupLife: of two groups that become one, the bot is in it if it is in one of them, and who is a member of
+// one of them is a member.
+func TestMoveAndGroupLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, carol)
+	for key, pair := range map[string][2]ranking.Person{"1": {alice, bob}, "2": {carol, bob}} {
+		w.record(t, key, pair[0], pair[1], 3, 1)
+		w.recordIn(t, upgraded, "in "+key, pair[0], pair[1], 3, 1)
+	}
+	w.recordIn(t, upgraded, "zoe", zoe, bob, 3, 1)
+	exec(t, w.pool, `
+		UPDATE chats SET is_active = false, greeted_at = to_timestamp(100) WHERE id = 1;
+		UPDATE chats SET greeted_at = to_timestamp(50), added_at = to_timestamp(50) WHERE id = 2;
+		UPDATE group_players SET left_at = to_timestamp(100 * ladder_id) WHERE name = 'Alice';
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Carol' AND ladder_id = 1;
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Bob' AND ladder_id = 2;
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Zoe'`)
+	w.move(t)
+	w.mustYield(t, presence, "en active greeted 100")
+	w.mustYield(t, `SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint) FROM group_players ORDER BY name`,
+		"Alice 200", "Bob", "Carol", "Zoe 7")
+	w.mustVerify(t)
+}
+
+// TestMoveWhenTheNewerIsGreeted: of what the newer chat was to be told because something has happened there nothing is
+// told, unless it is on its way; nobody who has asked goes without an answer.
+func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		older  string // when it was greeted
+		rows   []string
+		wanted string
+	}{
+		"both": {
+			"to_timestamp(100)", []string{"1 1 a planned", "2 1 a planned", "4 1 a sending", "5 1 a sent"},
+			"de active greeted 200",
+		},
+		"the newer alone": {
+			"NULL", []string{"1 1 a planned", "2 1 a planned", "3 1 a planned", "4 1 a sending", "5 1 a sent"},
+			"de active greeted 200 added 150",
+		},
+	} {
+		w := newWorld(t)
+		if err := w.store.Introduce(t.Context(), upgraded, nil); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, w.pool, `
+			UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
+			UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;
+			INSERT INTO outbox (chat_id, key, kind, payload, state, finished_at) VALUES
+			    (1, 's:1', 'a', '{}', 'planned', NULL), (2, 'm:1', 'a', '{}', 'planned', NULL),
+			    (2, 's:2', 'a', '{}', 'planned', NULL), (2, 's:3', 'a', '{}', 'sending', NULL),
+			    (2, 's:4', 'a', '{}', 'sent', now())`)
+		w.move(t)
+		if diff := cmp.Diff(tc.rows, w.outbox(t)); diff != "" {
+			t.Errorf("%s: outbox (-want +got):\n%s", name, diff)
+		}
+		w.mustYield(t, presence, tc.wanted)
+	}
+}
+
+// TestUpgradedDatabase: the groups that are there when the bot learns of greetings know it, but where it may not write.
+func TestUpgradedDatabase(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.Empty(t))
+	migrate(t, pool, stepsUpTo(t, "000005"))
+	exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind, created_at, parked_at) VALUES
+		    (-1, 'group', to_timestamp(1), NULL), (-2, 'supergroup', to_timestamp(2), NULL), (-3, 'group', now(), now()),
+		    (4, 'private', now(), NULL)`)
+	migrate(t, pool, migrations.FS)
+	got := values[string](t, pool, `
+		SELECT concat_ws(' ', telegram_chat_id, extract(epoch FROM greeted_at)::bigint, added_at) FROM chats ORDER BY id`)
+	if diff := cmp.Diff([]string{"-1 1", "-2 2", "-3", "4"}, got); diff != "" {
+		t.Errorf("greeted chats (-want +got):\n%s", diff)
+	}
+}
+
+// TestMoveOfAGroupThatTheBotIsNotIn: what was so under the old id is not so under the new one.
+func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	exec(t, w.pool, `UPDATE chats SET is_active = false, parked_at = now(), greeted_at = to_timestamp(100)`)
+	w.move(t)
+	w.mustYield(t, presence, "en active greeted 100")
+}

@@ -1,0 +1,308 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// leader returns the lease of the leader as a holder sees it.
+func leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
+	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
+}
+
+// asLeader returns a store under a lease that is held, and the lease.
+func (w *world) asLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
+	t.Helper()
+	lease := leader(w.pool, "a")
+	acquire(t, lease, true)
+	return w.store.Under(lease), lease
+}
+
+// writing is something that the leader writes.
+type writing struct {
+	method string // of ranking.Store, or what it is
+	do     func(ctx context.Context, lease *postgres.Lease) error
+}
+
+// writings are all that a leader writes, each of which changes something.
+func (w *world) writings(t *testing.T) []writing {
+	t.Helper()
+	al := w.id(t, "Al")
+	by := func(change func(context.Context, *postgres.Store) error) func(context.Context, *postgres.Lease) error {
+		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.store.Under(l)) }
+	}
+	return []writing{
+		{"Apply", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Apply(ctx, match(w.read(t, alice, bob), "2"))
+		})},
+		{"Introduce", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Introduce(ctx, club, []ranking.PlayerChange{asNew(carol)})
+		})},
+		{"Rewrite", by(func(ctx context.Context, s *postgres.Store) error {
+			standing := *w.read(t, alice).People[0].Standing
+			standing.Elo--
+			return s.Rewrite(ctx, ranking.Rewrite{Standings: []ranking.Standing{standing}})
+		})},
+		{"Exclusively", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Exclusively(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error {
+				return inside.Apply(ctx, match(w.read(t, alice, bob), "3"))
+			})
+		})},
+		{"Merge", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Merge(ctx, al, w.id(t, "Alice"), func([]ranking.Shared) ([]ranking.LadderMerge, error) { return nil, nil })
+		})},
+		{"Move", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Move(ctx, club.ID, upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
+				return ranking.Appendix{}, errors.New("there is nothing to be appended")
+			})
+		})},
+		{"dead letters", func(ctx context.Context, l *postgres.Lease) error {
+			letter := intake.DeadLetter{
+				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
+			}
+			return postgres.NewDeadLetters(w.pool).Under(l).Keep(ctx, letter)
+		}},
+		{"purge", func(ctx context.Context, l *postgres.Lease) error {
+			_, err := newPurger(w.pool).Under(l).Purge(ctx)
+			return err
+		}},
+	}
+}
+
+// TestUnderLostLease: whoever has lost the lease changes nothing any more, whatever it is, and knows why. Whoever has it
+// by then changes it all.
+func TestUnderLostLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, ranking.Person{Username: "al", Name: "Al"})
+	w.play(t, "1", alice, bob)
+	oldKeys(t, w.pool, 1)
+	writings := w.writings(t)
+	methods := map[string]bool{"Read": true} // which writes nothing
+	for _, wr := range writings {
+		methods[wr.method] = true
+	}
+	store := reflect.TypeFor[ranking.Store]()
+	for i := range store.NumMethod() {
+		if name := store.Method(i).Name; !methods[name] {
+			t.Errorf("nobody knows what %s does under a lease that is lost", name)
+		}
+	}
+
+	first, second := leader(w.pool, "a"), leader(w.pool, "b")
+	none := leader(w.pool, "c") // never had it
+	acquire(t, first, true)
+	exec(t, w.pool, runsOut)
+	acquire(t, second, true)
+	w.told.Store(0)
+	before := w.contents(t)
+	for _, wr := range writings {
+		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
+			err := wr.do(t.Context(), lease)
+			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.store.Unavailable(err) {
+				t.Errorf("%s under a lease %s: %v", wr.method, name, err)
+			}
+		}
+	}
+	ended := start(func() error { return newPurger(w.pool).Under(first).Run(t.Context()) })
+	if err := receive(t, ended); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != 0 {
+		t.Errorf("something was changed, and told %d times (-before +after):\n%s", w.told.Load(), diff)
+	}
+	for _, wr := range writings {
+		if err := wr.do(t.Context(), second); err != nil {
+			t.Errorf("%s: %v", wr.method, err)
+		}
+		after := w.contents(t)
+		if cmp.Equal(before, after) {
+			t.Errorf("%s changes nothing at all", wr.method)
+		}
+		before = after
+	}
+	if w.told.Load() == 0 {
+		t.Error("nobody was told")
+	}
+}
+
+// TestTakeoverWaits: what has begun under the lease is over before somebody else has it, be it one batch or a transaction
+// of many statements.
+func TestTakeoverWaits(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(ctx context.Context, s *postgres.Store, c ranking.Changes) error{
+		"batch": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
+		"transaction": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error {
+			return s.Exclusively(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error { return inside.Apply(ctx, c) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			store, _ := w.asLeader(t)
+			changes := match(w.read(t, alice, bob), "1")
+			holder := begin(t, w.pool)
+			if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
+				t.Fatal(err)
+			}
+			applied := start(func() error { return change(t.Context(), store, changes) })
+			await(t, w.pool, blocked)
+			exec(t, w.pool, runsOut) // which does not have to wait
+			next := leader(w.pool, "b")
+			taken := start(func() error {
+				mine, err := next.Acquire(t.Context())
+				if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 1 {
+					t.Errorf("it was taken over when there were %d matches", n)
+				}
+				if err == nil && !mine {
+					err = errors.New("it was not to be had")
+				}
+				return err
+			})
+			await(t, w.pool, `SELECT count(*) = 2 FROM pg_stat_activity
+				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+			if next.Left() > 0 {
+				t.Error("it was taken over in the middle of something")
+			}
+			if err := holder.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, applied); err != nil {
+				t.Error(err)
+			}
+			if err := receive(t, taken); err != nil {
+				t.Error(err)
+			}
+			mustHold(t, w.pool, "leader b 2 true")
+		})
+	}
+}
+
+// TestApplyAndTakeover: what begins while somebody takes the lease over waits to see whether that is so.
+func TestApplyAndTakeover(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			store, _ := w.asLeader(t)
+			changes := match(w.read(t, alice, bob), "1")
+			takeover := begin(t, w.pool)
+			if _, err := takeover.Exec(t.Context(), `UPDATE leases SET epoch = epoch + 1`); err != nil {
+				t.Fatal(err)
+			}
+			applied := start(func() error { return store.Apply(t.Context(), changes) })
+			await(t, w.pool, blocked)
+			if _, err := takeover.Exec(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, applied); !errors.Is(err, want) {
+				t.Errorf("error is %v, want %v", err, want)
+			}
+		})
+	}
+}
+
+// TestHolderStandsStill: a process that stands still in the middle of a transaction keeps others from taking over only
+// for seconds, in which they may ask as often as they like.
+func TestHolderStandsStill(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	w := &world{pool: open(t, url)}
+	w.store = postgres.NewStore(w.pool, ignore)
+	w.introduce(t, asNew(alice), asNew(bob))
+	store, _ := w.asLeader(t)
+	exec(t, w.pool, runsOut)
+	changes := match(w.read(t, alice, bob), "1")
+	standing, goOn := make(chan struct{}), make(chan struct{})
+	frozen := start(func() error {
+		return store.Exclusively(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
+			if err := inside.Apply(ctx, changes); err != nil {
+				return err
+			}
+			close(standing)
+			<-goOn
+			return nil
+		})
+	})
+	receive(t, standing)
+	begun := time.Now()
+	others, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler)) // which waits for no lock for ever
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(others.Close)
+	next, asked := leader(others, "b"), 0
+	for mine := false; !mine; asked++ {
+		if mine, err = next.Acquire(t.Context()); err != nil || time.Since(begun) > patience {
+			t.Fatalf("asked %d times: %t, %v", asked, mine, err)
+		}
+	}
+	if took := time.Since(begun); took < 4*time.Second || asked < 2 { // which a process at work may well take
+		t.Errorf("it was taken over after %v, asked %d times", took, asked)
+	}
+	close(goOn)
+	if err := receive(t, frozen); err == nil || !w.store.Unavailable(err) {
+		t.Errorf("who stood still: %v", err)
+	}
+	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("and then: %v", err)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 0 {
+		t.Errorf("there are %d matches", n)
+	}
+}
+
+// TestManyUnderLease has many write at the same time under a lease that is renewed again and again.
+func TestManyUnderLease(t *testing.T) {
+	t.Parallel()
+	const writers, each = 6, 50
+	w := newWorld(t, alice, bob)
+	store, lease := w.asLeader(t)
+	chat := w.read(t).ChatID
+	renewing, stop := context.WithCancel(t.Context())
+	renewed := start(func() error {
+		for renewing.Err() == nil {
+			if err := lease.Renew(t.Context()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var all errgroup.Group
+	for i := range writers {
+		all.Go(func() error {
+			for j := range each {
+				answer := ranking.Changes{Key: fmt.Sprint(i, j), Chat: chat, Notice: ranking.Refusal{Code: ranking.NoDraws}}
+				if err := store.Apply(t.Context(), answer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := receive(t, renewed); err != nil {
+		t.Error(err)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM outbox`); n != writers*each {
+		t.Errorf("%d answers, want %d", n, writers*each)
+	}
+}

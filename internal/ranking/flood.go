@@ -1,0 +1,139 @@
+package ranking
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	// FloodWindow is the time over which it is counted what somebody sends.
+	FloodWindow = time.Minute
+	// maxQuestions is how many questions of one sender are answered in that time.
+	maxQuestions = 20
+	// defaultResults is how many results of one sender count in that time, unless the settings say otherwise.
+	defaultResults = 60
+)
+
+// SenderID is the messenger's id of whom a command counts for: a person's, or that of the chat for somebody who writes as
+// the chat.
+type SenderID int64
+
+// Sort is what a command counts as.
+type Sort string
+
+// The sorts of commands.
+const (
+	SortQuestion Sort = "question" // it was answered
+	SortSlowed   Sort = "slowed"   // a question that was answered by asking for patience
+	SortResult   Sort = "result"   // it reports, undoes or corrects a match, or tries to
+	SortRefused  Sort = "refused"  // one of those that was too many, and was not done
+)
+
+// Counted says what a command counts as, for whom, and when it was sent. The zero value is that of a command that counts
+// for nobody.
+type Counted struct {
+	Sort   Sort
+	Sender SenderID
+	At     time.Time
+}
+
+// Lately is how many commands of a sender there are in the FloodWindow that ends with a command, at its date.
+type Lately struct {
+	Questions int
+	Results   int
+	Slowed    int // also in the time after the command, which need not be handled in the order of the dates
+}
+
+// errUnanswered says that nothing is to be done about a command, and nothing told.
+var errUnanswered = errors.New("there is nothing to be said to this")
+
+// sender returns for whom a command counts.
+func (o Origin) sender() SenderID {
+	if o.Sender == nil {
+		return SenderID(o.Chat.ID)
+	}
+	return SenderID(o.Sender.ID)
+}
+
+// counted returns what the command counts as when it is answered with the notice, nil for one that is not answered yet.
+func (c command) counted(o Origin, n Notice) Counted {
+	counted := Counted{Sort: c.sort, Sender: o.sender(), At: o.SentAt}
+	switch n := n.(type) {
+	case NotRecorded:
+		counted.Sort = SortRefused
+	case Refusal:
+		switch n.Code {
+		case TooManyQuestions:
+			counted.Sort = SortSlowed
+		case TooManyResults:
+			counted.Sort = SortRefused
+		}
+	}
+	if counted.Sort == "" || counted.Sender == 0 || counted.At.IsZero() {
+		return Counted{}
+	}
+	return counted
+}
+
+// tooMuch says whether a command is one too many, and what is told in its place: nil for nothing, because that has been
+// told already. It goes by when commands were sent, so that what has waited during an outage is no flood.
+// Nothing is locked for it: commands of one sender that are handled at the very same moment in several chats may each
+// take the last place.
+func (s *Service) tooMuch(o Origin, c command, snap Snapshot) (n Notice, over bool) {
+	switch limit := s.settings.ResultsPerMinute; {
+	case o.Again:
+		return nil, false
+	case c.acts != nil && c.acts(snap):
+		return nil, false
+	case c.sort == SortQuestion && snap.Lately.Questions >= maxQuestions:
+		if snap.Lately.Slowed > 0 {
+			return nil, true
+		}
+		return Refusal{Code: TooManyQuestions}, true
+	case c.item != nil && limit > 0 && snap.Lately.Results >= limit:
+		if o.Button != "" {
+			return Refusal{Code: TooManyResults}, true
+		}
+		return NotRecorded{Limit: limit, Items: []NotDone{c.item(snap)}}, true
+	}
+	return nil, false
+}
+
+// item tells a match that is not recorded, with everybody as they are known or were named.
+func (r recording) item(snap Snapshot) NotDone {
+	done := NotDone{Command: commandMatch}
+	for i, person := range r.players {
+		name := Name{Name: r.people[person].Name}
+		switch p := snap.People[person].Player; {
+		case p != nil:
+			name.Name = p.Name
+		case name.Name == "":
+			name.Name = "@" + r.people[person].Username
+		}
+		done.Sides[r.sides[i]-1] = append(done.Sides[r.sides[i]-1], name)
+	}
+	done.Score, done.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
+	return done
+}
+
+// item tells what is not taken back. Which match a reply means is known once it has been found.
+func (t *takeBack) item(name string, snap Snapshot) NotDone {
+	done := NotDone{Command: name, Number: t.Match.Number, Last: t.Match == MatchRef{}}
+	if done.Number == 0 && !done.Last && snap.Match != nil {
+		done.Number = snap.Match.Number
+	}
+	return done
+}
+
+func (u undoing) item(snap Snapshot) NotDone { return u.takeBack.item(commandUndo, snap) }
+
+func (f fixing) item(snap Snapshot) NotDone {
+	done := f.takeBack.item(commandFix, snap)
+	done.Score, done.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return done
+}
+
+// malformed tells a command that could not be read.
+func malformed(name string) func(Snapshot) NotDone {
+	return func(Snapshot) NotDone { return NotDone{Command: name, Malformed: true} }
+}

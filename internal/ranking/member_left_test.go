@@ -1,0 +1,177 @@
+package ranking_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// left makes known that somebody has left the club so long after the matches were played.
+func (g *game) left(t *testing.T, who ranking.Person, after time.Duration) {
+	t.Helper()
+	must(t, g.MemberLeft(t.Context(), g.happened(club, after), who))
+}
+
+// mustRank asks for the ranking, in which exactly these must be shown, as "Alice Bob".
+func (g *game) mustRank(t *testing.T, what, want string) ranking.RankingPage {
+	t.Helper()
+	page := g.page(t, nil)
+	var names []string
+	for i, r := range page.Rows {
+		names = append(names, r.Name.Name)
+		if r.Position != i+1 {
+			t.Errorf("%s: %s is number %d of those who are shown, and has the position %d", what, r.Name.Name, i+1, r.Position)
+		}
+	}
+	if got := strings.Join(names, " "); got != want || page.Total != len(page.Rows) {
+		t.Errorf("%s: %s are shown of %d, want %s", what, got, page.Total, want)
+	}
+	return page
+}
+
+func TestMemberLeft(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, carol, 3, 1)
+	g.record(t, &alice, carol, bob, 3, 1)
+	g.mustRank(t, "at first", "Alice Carol Bob")
+	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
+
+	g.left(t, alice, -time.Second)
+	g.mustRank(t, "a leave before the last match", "Alice Carol Bob")
+	leave := g.happened(club, time.Minute)
+	must(t, g.MemberLeft(t.Context(), leave, alice))
+	g.mustRank(t, "Alice has left", "Carol Bob")
+	if page := g.page(t, &alice); page.Own != nil || page.Total != 2 {
+		t.Errorf("Alice is shown %+v", page)
+	}
+	g.left(t, alice, time.Hour) // which another message says too
+	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
+		t.Errorf("%d people have left when Alice did", n)
+	}
+	g.left(t, zoe, time.Minute)
+	g.left(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
+	if n := g.count(t, "players"); n != 3 {
+		t.Errorf("%d people are stored for having left", n)
+	}
+	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
+	for i := range before {
+		if before[i] != after[i] {
+			t.Errorf("a standing was %s and is %s", before[i], after[i])
+		}
+	}
+	verifyClean(t, g.store)
+
+	join := g.origin(&alice)
+	join.SentAt = join.SentAt.Add(time.Hour)
+	must(t, g.Join(t.Context(), join))
+	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
+	mustTell(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
+	must(t, g.MemberLeft(t.Context(), leave, alice))
+	g.mustRank(t, "the leave is delivered again", "Alice Carol Bob")
+	verifyClean(t, g.store)
+}
+
+// TestShownWithTheNextMatch: whoever records it, and whatever becomes of it. A replay changes nothing of who has left.
+func TestShownWithTheNextMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, carol, 3, 1)
+	g.left(t, alice, time.Minute)
+	g.left(t, carol, time.Minute)
+	g.record(t, &bob, bob, alice, 3, 1) // which was sent before they left, and is handled now
+	g.mustRank(t, "an older match", "Bob")
+
+	admin := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}}
+	must(t, g.UndoMatch(t.Context(), g.origin(&alice), admin))
+	g.mustRank(t, "a match of theirs is undone", "Bob")
+	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
+		t.Errorf("those who have left when they did are %v", got)
+	}
+	admin.Match.Number = 2
+	must(t, g.FixMatch(t.Context(), g.origin(&alice), admin, []ranking.Score{{A: 1, B: 3}}))
+	g.mustRank(t, "another one is corrected", "Bob")
+
+	o := g.origin(&bob)
+	o.SentAt = o.SentAt.Add(time.Hour)
+	must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
+	g.mustRank(t, "Alice plays again", "Bob Alice")
+	undo := g.origin(&bob)
+	undo.SentAt = o.SentAt
+	must(t, g.UndoMatch(t.Context(), undo, ranking.TakeBack{Match: ranking.MatchRef{Number: 4}}))
+	g.mustRank(t, "that is undone", "Bob Alice")
+	g.left(t, alice, time.Minute)
+	g.mustRank(t, "a leave before that match, as it is heard of now", "Bob Alice")
+	verifyClean(t, g.store)
+}
+
+// TestLeftWithoutHavingPlayed: who has joined alone is in nobody's way, and is shown with their first match as ever.
+func TestLeftWithoutHavingPlayed(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	must(t, g.Join(t.Context(), g.origin(&zoe)))
+	g.left(t, zoe, time.Minute)
+	o := g.origin(&bob)
+	o.SentAt = o.SentAt.Add(time.Hour)
+	must(t, g.RecordMatch(t.Context(), o, singles(zoe, bob, 3, 1)))
+	g.mustRank(t, "Zoe plays", "Zoe Bob")
+}
+
+// TestLeftWhileAMatchIsRecorded has another instance record while one hears that somebody has left.
+func TestLeftWhileAMatchIsRecorded(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	other := g.another(t)
+	for n := range 10 {
+		later := time.Duration(n) * time.Hour
+		match, leave := g.origin(&bob), g.happened(club, later)
+		match.SentAt = match.SentAt.Add(later + time.Minute)
+		recorded := make(chan error, 1)
+		go func() { recorded <- other.RecordMatch(t.Context(), match, singles(bob, alice, 2, 2)) }()
+		must(t, g.MemberLeft(t.Context(), leave, alice))
+		must(t, <-recorded)
+		if page := g.page(t, nil); page.Total != 2 { // the match is the later of the two
+			t.Fatalf("round %d: the ranking is %+v", n, page)
+		}
+	}
+	verifyClean(t, g.store)
+}
+
+// TestMergedAndLeft: one person with two standings is shown if either of them is.
+func TestMergedAndLeft(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		leave []string // whose standing was left
+		want  string
+	}{
+		"both": {[]string{"al", "Alice"}, "Bob"}, "the one who goes": {[]string{"al"}, "Alice Bob"},
+		"the one who stays": {[]string{"Alice"}, "Alice Bob"}, "neither": {nil, "Alice Bob"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &bob, ranking.Person{Username: "al"}, bob, 3, 1)
+			g.record(t, &bob, alice, bob, 3, 1)
+			g.exec(t, `UPDATE group_players SET left_at = now() WHERE name = ANY ($1)`, tc.leave)
+			renamed := alice
+			renamed.Username = "al"
+			must(t, g.Answer(t.Context(), g.origin(&renamed), ranking.RankingPage{}))
+			g.mustRank(t, name, tc.want)
+			verifyClean(t, g.store)
+		})
+	}
+}
+
+// TestTheOneNamedHasLeft: somebody whom others have named only is known by the name with which they leave.
+func TestTheOneNamedHasLeft(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &bob, ranking.Person{Username: "CAROL"}, bob, 3, 1)
+	g.left(t, carol, time.Minute)
+	g.mustRank(t, "Carol has left", "Bob")
+}

@@ -1,0 +1,199 @@
+package ranking_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// edit has a command edited that was sent with a key, and returns what is offered, nil for nothing.
+func (g *game) edit(t *testing.T, o ranking.Origin, made string, r ranking.Report) *ranking.FixOffer {
+	t.Helper()
+	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
+	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: made}, r))
+	var offers []ranking.FixOffer
+	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
+		offers = append(offers, decode[ranking.FixOffer](t, []byte(payload)).(ranking.FixOffer))
+	}
+	after := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
+	switch {
+	case len(offers) == 0 && before == after:
+		return nil
+	case len(offers) == 1 && after == before+2:
+		return &offers[0]
+	}
+	t.Fatalf("%d offers, and %d rows more", len(offers), after-before)
+	return nil
+}
+
+func TestOfferFix(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	ghost := ranking.Person{Username: "ghost"}
+	g.record(t, &alice, alice, ghost, 1, 3) // m:1
+	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ranking.Person{Username: "GHOST"}, 2, 3))
+	mustTell(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}}})
+
+	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
+	ghost.ID, ghost.Name = 99, "Ghost"
+	must(t, g.Join(t.Context(), g.origin(&ghost))) // who was named is seen
+	o := g.origin(&alice)
+	offer = g.edit(t, o, "m:1", sets)
+	mustTell(t, *offer, ranking.FixOffer{
+		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
+	})
+	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // delivered again
+	if n := g.count(t, "outbox WHERE kind = 'fix_offer'"); n != 2 {
+		t.Errorf("%d offers, want 2", n)
+	}
+	// the button: by whoever may, in the order of the command, and once
+	button := ranking.TakeBack{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
+	press := func(who *ranking.Person) ranking.Notice {
+		o := g.origin(who)
+		o.Button = o.Key
+		must(t, g.FixMatch(t.Context(), o, button, []ranking.Score{{A: 2, B: 3}}))
+		return g.answer(t, o.Key, "action = 'toast'")
+	}
+	mustTell(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	if n, ok := press(&ghost).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
+		t.Errorf("told %+v", n)
+	}
+	mustTell(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 2, 3)); offer != nil {
+		t.Errorf("what has been corrected is offered: %+v", offer)
+	}
+	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
+	mustTell(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}}})
+	verifyClean(t, g.store)
+}
+
+// TestNothingToOffer: only another score of the same match is offered.
+func TestNothingToOffer(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	nobody := ranking.Person{ID: 500, Username: "nobody", Name: "Nobody"}
+	team := func(people ...ranking.Person) []ranking.Person { return people }
+	score := []ranking.Score{{A: 3, B: 1}}
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), ranking.Report{A: team(alice, bob), B: team(carol, zoe), Scores: score})) // m:1
+	g.record(t, nil, alice, bob, 3, 1)                                                                                             // m:2
+	g.record(t, &alice, alice, bob, 3, 1)                                                                                          // m:3
+	g.record(t, &bob, alice, bob, 3, 1)                                                                                            // m:4
+	g.undo(t, &alice, number(3))
+	g.record(t, &carol, carol, bob, 3, 1)
+	other := []ranking.Score{{A: 3, B: 2}}
+	doubles := ranking.Report{A: team(bob, alice), B: team(carol, zoe), Scores: other}
+	for what, tc := range map[string]struct {
+		sender *ranking.Person
+		made   string
+		report ranking.Report
+		want   bool
+	}{
+		"teams in another order":     {&alice, "m:1", doubles, true},
+		"of an anonymous admin":      {nil, "m:2", singles(alice, bob, 3, 2), true},
+		"of a third":                 {&bob, "m:4", singles(alice, bob, 3, 2), true},
+		"a draw":                     {&bob, "m:4", singles(alice, bob, 2, 2), true},
+		"the same score":             {&bob, "m:4", singles(alice, bob, 3, 1), false},
+		"sides exchanged":            {&bob, "m:4", singles(bob, alice, 3, 2), false},
+		"others":                     {&bob, "m:4", singles(alice, carol, 3, 2), false},
+		"others who are not known":   {&bob, "m:4", singles(alice, nobody, 3, 2), false},
+		"one more":                   {&bob, "m:4", ranking.Report{A: team(alice), B: team(bob, carol), Scores: other}, false},
+		"one in both teams":          {&alice, "m:1", ranking.Report{A: team(bob, alice), B: team(carol, alice), Scores: other}, false},
+		"one twice in a team":        {&alice, "m:1", ranking.Report{A: team(alice, alice), B: team(carol, zoe), Scores: other}, false},
+		"by another one":             {&alice, "m:4", singles(alice, bob, 3, 2), false},
+		"by an anonymous admin":      {nil, "m:4", singles(alice, bob, 3, 2), false},
+		"of an anonymous one by one": {&alice, "m:2", singles(alice, bob, 3, 2), false},
+		"by somebody not known":      {&nobody, "m:2", singles(alice, bob, 3, 2), false},
+		"undone":                     {&alice, "m:3", singles(alice, bob, 3, 2), false},
+		"not recorded":               {&alice, "m:77", singles(alice, bob, 3, 2), false},
+		"what was no match":          {&alice, "m:5", singles(alice, bob, 3, 2), false},
+	} {
+		if offer := g.edit(t, g.origin(tc.sender), tc.made, tc.report); (offer != nil) != tc.want {
+			t.Errorf("%s: offered %+v", what, offer)
+		}
+	}
+	g.exec(t, `UPDATE ladders SET draws_allowed = false`)
+	if offer := g.edit(t, g.origin(&bob), "m:4", singles(alice, bob, 2, 2)); offer != nil {
+		t.Errorf("a draw is offered where there is none: %+v", offer)
+	}
+	elsewhere := g.origin(&bob)
+	elsewhere.Chat.ID = -200
+	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {
+		t.Errorf("a match of another group is offered: %+v", offer)
+	}
+	// the message of a card that tells the match is not its command
+	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
+	if offer := g.edit(t, g.origin(&bob), "m:77", singles(alice, bob, 3, 2)); offer != nil {
+		t.Errorf("offered for a card: %+v", offer)
+	}
+}
+
+// TestOffersCountAsQuestions, and when there are too many nothing is said at all; what is not answered does not count.
+func TestOffersCountAsQuestions(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // m:1
+	for range 5 {
+		g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 1))
+	}
+	for i := range 19 {
+		if got := g.asked(t, g.Service, g.origin(&alice)); got != "answered" {
+			t.Fatalf("question %d: %s", i+1, got)
+		}
+	}
+	if g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)) == nil {
+		t.Error("the last offer is not made")
+	}
+	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)); offer != nil {
+		t.Errorf("too much is offered: %+v", offer)
+	}
+	g.mustSort(t, "all", "question=20 result=1")
+}
+
+// TestOfferAfterMove: an edit that was made before a group became a supergroup is answered in that, by no reply.
+func TestOfferAfterMove(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1) // m:1
+	must(t, g.MoveChat(t.Context(), club.ID, -1000))
+	if g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)) == nil {
+		t.Error("there is no offer")
+	}
+	if n := g.count(t, `outbox o JOIN chats c ON c.id = o.chat_id AND c.telegram_chat_id = -1000
+		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`); n != 1 {
+		t.Error("the offer is not where the group is now, or replies to another message")
+	}
+}
+
+// TestWhatIsRetriedIsToldHoweverLate has no end of its time.
+func TestWhatIsRetriedIsToldHoweverLate(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, again := range []bool{false, true} {
+		retried := func() ranking.Origin {
+			o := g.origin(&alice)
+			o.Again = again
+			return o
+		}
+		match, press := retried(), retried()
+		press.Button = press.Key
+		must(t, g.RecordMatch(t.Context(), match, singles(alice, bob, 3, 1)))
+		must(t, g.ShowRanking(t.Context(), retried()))
+		must(t, g.UndoMatch(t.Context(), press, number(1)))
+		must(t, g.OfferFix(t.Context(), retried(), ranking.MatchRef{Message: 7, Key: match.Key}, singles(alice, bob, 3, 2)))
+	}
+	var got []string
+	for _, told := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {
+		got = append(got, strings.ReplaceAll(told, "match_", ""))
+	}
+	want := "recorded false,ranking_page false,undone false,undone false," +
+		"recorded true,ranking_page true,refusal true,fix_offer true"
+	if s := strings.Join(got, ","); s != want {
+		t.Errorf("told %s, want %s", s, want)
+	}
+	if n := g.count(t, fmt.Sprintf("matches WHERE played_at <> '%s'", time.Unix(1_700_000_000, 0).UTC().Format(time.RFC3339))); n > 0 {
+		t.Errorf("%d matches were not played when their commands were sent", n)
+	}
+}

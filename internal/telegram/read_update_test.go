@@ -1,0 +1,63 @@
+package telegram
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestReadUpdate(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int64{
+		`{"update_id":7,"message":{"chat":{"id":-100},"from":{"id":5}}}`:                             -100,
+		`{"update_id":7,"edited_message":{"chat":{"id":-100}}}`:                                      -100,
+		`{"update_id":7,"my_chat_member":{"chat":{"id":-100},"from":{"id":5}}}`:                      -100,
+		`{"update_id":7,"chat_member":{"chat":{"id":-100},"from":{"id":5}}}`:                         -100,
+		`{"update_id":7,"callback_query":{"id":"1","from":{"id":5},"message":{"chat":{"id":-100}}}}`: -100,
+		`{"update_id":7,"callback_query":{"id":"1","from":{"id":5},"inline_message_id":"x"}}`:        5,
+		`{"update_id":7,"callback_query":{"id":"1","from":{"id":5},"message":null}}`:                 5,
+		`{"update_id":7,"message":{"chat":{"id":"many"}},"my_chat_member":{"chat":{"id":-100}}}`:     -100,
+		`{"update_id":7,"message":"text"}`:                                                           0,
+		`{"update_id":7,"of_the_future":{"chat":{"id":-100}}}`:                                       0,
+		`{"update_id":7}`: 0,
+	} {
+		u, err := ReadUpdate([]byte(raw))
+		if err != nil || u.ID != 7 || u.Lane != want || string(u.Raw) != raw {
+			t.Errorf("%s: update %+v, error %v", raw, u, err)
+		}
+	}
+	for _, raw := range []string{
+		``, `{`, `[]`, `{}`, `null`, `"text"`, `12`, `{"update_id":"7"}`, `{"update_id":null}`, `{"update_id":0}`,
+		`{"message":{"chat":{"id":-100}}}`,
+	} {
+		if u, err := ReadUpdate([]byte(raw)); err == nil {
+			t.Errorf("%q: update %+v", raw, u)
+		}
+	}
+}
+
+// TestReadUpdates: what has no number gets one that none of its neighbours has.
+func TestReadUpdates(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string][]int64{
+		`[]`: {},
+		`["a", 1, {"update_id":7}, null, [], {"update_id":12}, {}, {"update_id":14}, "z"]`: {5, 6, 7, 8, 9, 12, 13, 14, 15},
+	} {
+		var raws []json.RawMessage
+		if err := json.Unmarshal([]byte(list), &raws); err != nil {
+			t.Fatal(err)
+		}
+		updates, err := readUpdates(raws)
+		if got := ids(updates); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: the updates have the numbers %d, want %d; error %v", list, got, want, err)
+		}
+		for i, u := range updates {
+			if string(u.Raw) != string(raws[i]) {
+				t.Errorf("%s: update %d is %s", list, i, u.Raw)
+			}
+		}
+	}
+	if updates, err := readUpdates([]json.RawMessage{[]byte(`"a"`), []byte(`1`)}); err == nil {
+		t.Errorf("without any number there are %+v", updates)
+	}
+}

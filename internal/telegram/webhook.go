@@ -1,0 +1,92 @@
+package telegram
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+)
+
+// webhookConnections is how many deliveries Telegram may have under way at the same time.
+const webhookConnections = 40
+
+// fingerprintParameter is the part of the registered address that tells one secret from another. Telegram shows the
+// address and never the secret, so that without it nobody could see that the secret has changed.
+const fingerprintParameter = "?secret_version="
+
+// Webhook is where Telegram is to deliver updates, and what it shows there to be known by.
+type Webhook struct {
+	URL    string // without a query
+	Secret string // 1 to 256 of A–Z, a–z, 0–9, _ and -
+}
+
+// WebhookState is what Telegram says of the webhook.
+type WebhookState struct {
+	URL         string // empty: none is set
+	Differences []string
+	// Pending is how many updates wait to be taken, by whichever way.
+	Pending     int
+	LastError   string
+	LastErrorAt time.Time
+}
+
+// Webhook returns what Telegram has, and how it differs from what is wanted.
+func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error) {
+	info, err := c.api.GetWebhookInfo(ctx)
+	if err != nil {
+		return WebhookState{}, fmt.Errorf("ask for the webhook: %w", err)
+	}
+	address, _, _ := strings.Cut(info.URL, "?")
+	s := WebhookState{URL: address, Pending: info.PendingUpdateCount, LastError: info.LastErrorMessage}
+	if info.LastErrorDate != 0 {
+		s.LastErrorAt = time.Unix(int64(info.LastErrorDate), 0).UTC()
+	}
+	allowed := slices.Sorted(slices.Values(info.AllowedUpdates))
+	switch {
+	case address != want.URL:
+		s.Differences = append(s.Differences, "address")
+	case info.URL != c.registered(want):
+		s.Differences = append(s.Differences, "secret")
+	}
+	if info.MaxConnections != webhookConnections {
+		s.Differences = append(s.Differences, "connections")
+	}
+	if !slices.Equal(allowed, slices.Sorted(slices.Values(allowedUpdates))) {
+		s.Differences = append(s.Differences, "kinds of updates")
+	}
+	return s, nil
+}
+
+// SetWebhook has Telegram deliver updates there from now on, those included that wait. As long as it does, they cannot be
+// polled.
+func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
+	_, err := c.api.SetWebhook(ctx, &bot.SetWebhookParams{
+		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
+	})
+	if err != nil {
+		return fmt.Errorf("set the webhook: %w", err)
+	}
+	return nil
+}
+
+// DeleteWebhook has Telegram deliver nothing any more. What waits can be polled then.
+func (c *Client) DeleteWebhook(ctx context.Context) error {
+	if _, err := c.api.DeleteWebhook(ctx, &bot.DeleteWebhookParams{}); err != nil {
+		return fmt.Errorf("delete the webhook: %w", err)
+	}
+	return nil
+}
+
+// registered returns the address of a webhook with the fingerprint of its secret, from which nobody can find out the
+// secret who does not have the bot's token.
+func (c *Client) registered(w Webhook) string {
+	mac := hmac.New(sha256.New, []byte(c.http.secret))
+	mac.Write([]byte(w.Secret))
+	return w.URL + fingerprintParameter + hex.EncodeToString(mac.Sum(nil)[:8])
+}
