@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the program of the tests be the echo bot, as the benchmark's own program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == echoArgument {
+		os.Exit(realMain(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// TestScenarios measures everything with next to nothing: that it can be measured, not how fast it is.
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	var told bytes.Buffer
+	tiny := sizes{groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1}
+	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
+	env, err := newEnvironment(t.Context(), tiny, "", quick, newProgress(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("it says:\n%s", told.String())
+		}
+	})
+	if err := env.checkDurable(t.Context()); err == nil || !strings.Contains(err.Error(), "fsync off") {
+		t.Errorf("a server that is not durable is taken for good: %v", err)
+	}
+	measured, err := (&measureCommand{Runs: 1}).measure(t.Context(), env, scenarios())
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := measured.Figures
+	for _, f := range figures {
+		if f.Value <= 0 && f.Name != "ratio.p99_over" {
+			t.Errorf("%s is %v", f.Name, f.Value)
+		}
+	}
+	for _, r := range comparisons {
+		if _, ok := find(figures, r.name); !ok {
+			t.Errorf("there is no %s", r.name)
+		}
+	}
+	if p50, _ := find(figures, "latency.p50"); p50.Value > milliseconds(time.Minute) {
+		t.Errorf("half of all wait for %v ms", p50.Value)
+	}
+	if left, err := os.ReadDir(env.folder); err != nil || len(left) > 2 {
+		t.Errorf("in the folder are %v, %v: want the bot and a script", left, err)
+	}
+	if measured.FileSystem == "" || !strings.HasPrefix(measured.Postgres, "PostgreSQL ") {
+		t.Errorf("it was measured with %q on %q", measured.Postgres, measured.FileSystem)
+	}
+	if !strings.Contains(told.String(), "the data lies on ") {
+		t.Errorf("it does not say what the data lies on:\n%s", told.String())
+	}
+}
+
+// TestScenarioThatFails: what the others have found is there, and the error says which has failed.
+func TestScenarioThatFails(t *testing.T) {
+	t.Parallel()
+	broken := scenario{name: "broken", run: func(context.Context, *environment) ([]figure, error) {
+		return []figure{{Name: "broken.half", Value: 1}}, errors.New("too heavy")
+	}}
+	good := scenario{name: "good", run: func(context.Context, *environment) ([]figure, error) {
+		return []figure{{Name: "good.all", Value: 2}}, nil
+	}}
+	figures, err := runScenarios(t.Context(), &environment{progress: newProgress(new(bytes.Buffer))}, []scenario{broken, good})
+	if err == nil || err.Error() != "broken: too heavy" {
+		t.Errorf("the error is %v", err)
+	}
+	if len(figures) != 2 {
+		t.Errorf("the figures are %v", figures)
+	}
+}

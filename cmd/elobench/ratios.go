@@ -1,0 +1,49 @@
+package main
+
+import "slices"
+
+// ratio is what two figures of one run say together.
+type ratio struct {
+	name   string
+	of, to string // names of figures
+	better direction
+	// over says that it is the difference, in the unit of the two, and not the quotient.
+	over bool
+}
+
+// comparisons are what counts on any machine.
+var comparisons = []ratio{
+	{name: "ratio.recorded", of: "throughput.recorded", to: "baseline.pgbench", better: higher},
+	{name: "ratio.told", of: "throughput.told", to: "baseline.pgbench", better: higher},
+	{name: "ratio.webhook.recorded", of: "throughput.webhook.recorded", to: "baseline.pgbench", better: higher},
+	{name: "ratio.webhook.told", of: "throughput.webhook.told", to: "baseline.pgbench", better: higher},
+	{name: "ratio.told_to_echo", of: "throughput.told", to: "baseline.echo", better: higher},
+	{name: "ratio.p50", of: "latency.p50", to: "latency.echo.p50", better: lower},
+	{name: "ratio.p99_over", of: "latency.p99", to: "latency.echo.p99", better: lower, over: true},
+}
+
+// ratios returns what the figures of one run say together, as far as they are there.
+func ratios(figures []figure) []figure {
+	var found []figure
+	for _, r := range comparisons {
+		of, haveOf := find(figures, r.of)
+		to, haveTo := find(figures, r.to)
+		switch {
+		case !haveOf || !haveTo:
+		case r.over:
+			found = append(found, figure{Name: r.name, Value: of.Value - to.Value, Unit: of.Unit, Better: r.better})
+		case to.Value != 0:
+			found = append(found, figure{Name: r.name, Value: of.Value / to.Value, Unit: "×", Better: r.better})
+		}
+	}
+	return found
+}
+
+// find returns the figure of that name.
+func find(figures []figure, name string) (figure, bool) {
+	i := slices.IndexFunc(figures, func(f figure) bool { return f.Name == name })
+	if i < 0 {
+		return figure{}, false
+	}
+	return figures[i], true
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRatios(t *testing.T) {
+	t.Parallel()
+	got := ratios([]figure{
+		{Name: "throughput.recorded", Value: 1500, Unit: "results/s", Better: higher},
+		{Name: "throughput.told", Value: 0, Unit: "results/s", Better: higher},
+		{Name: "baseline.pgbench", Value: 2000, Unit: "transactions/s", Better: higher},
+		{Name: "baseline.echo", Value: 0, Unit: "messages/s", Better: higher}, // nothing can be compared with nothing
+		{Name: "latency.p50", Value: 1.5, Unit: "ms", Better: lower},
+		{Name: "latency.echo.p50", Value: 0.5, Unit: "ms", Better: lower},
+		{Name: "latency.p99", Value: 4, Unit: "ms", Better: lower},
+		{Name: "latency.echo.p99", Value: 1.5, Unit: "ms", Better: lower},
+	})
+	want := []figure{
+		{Name: "ratio.recorded", Value: 0.75, Unit: "×", Better: higher},
+		{Name: "ratio.told", Value: 0, Unit: "×", Better: higher},
+		{Name: "ratio.p50", Value: 3, Unit: "×", Better: lower},
+		{Name: "ratio.p99_over", Value: 2.5, Unit: "ms", Better: lower},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import "context"
+
+// scenario is something that is measured, each in a file of its own.
+type scenario struct {
+	name        string // also the first word of the names of its figures
+	description string // in a few words, for whoever watches
+	// run measures once. It leaves nothing running, and returns with an error whatever it has found nevertheless.
+	run func(ctx context.Context, env *environment) ([]figure, error)
+}
+
+// scenarios are all that there is, in the order in which they run.
+func scenarios() []scenario {
+	return []scenario{throughput(), baseline(), latency()}
+}
+
+// figure is a number that was measured.
+type figure struct {
+	Name   string    `json:"name"` // scenario.what, the same in every run
+	Value  float64   `json:"value"`
+	Unit   string    `json:"unit"`
+	Better direction `json:"better"`
+	// Values are those of all runs, in their order; Value is their median.
+	Values []float64 `json:"values,omitempty"`
+}
+
+// direction says which of two values is the better one.
+type direction string
+
+const (
+	higher direction = "higher"
+	lower  direction = "lower"
+)
+
+// sizes are how much is measured.
+type sizes struct {
+	groups, people int // people in each group, at least two
+	results        int // that wait at the beginning, more than there are groups
+	clients        int // of pgbench
+	pgbench        seconds
+	rate           int // results a second where latency is measured
+	latency        seconds
+}
+
+// seconds are a whole number of seconds, as pgbench wants them.
+type seconds int
+
+var (
+	fullSizes  = sizes{groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60}
+	shortSizes = sizes{groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5}
+)
