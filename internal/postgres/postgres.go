@@ -22,9 +22,9 @@ import (
 // defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
 const defaultMaxConns = 16
 
-// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends as a conflict; with its retries
-// a command that never gets its lock is given up, and its user told, before anybody takes the database for dead.
-const rowLockTimeout = "'2s'"
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends as a conflict. A command that
+// never gets its lock waits four times, and must then have time left to tell its user, before it is cut off.
+const rowLockTimeout = "'1500ms'"
 
 const (
 	connectTimeout = 5 * time.Second        // for one attempt to connect at the start
