@@ -1,4 +1,5 @@
-DROP FUNCTION require_epoch(text, bigint);
+DROP DOMAIN lease_held;
+DROP DOMAIN as_read;
 
 DROP INDEX handled_commands_sender_idx;
 ALTER TABLE handled_commands

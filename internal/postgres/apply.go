@@ -22,7 +22,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 		batch.Queue(`
 			WITH drawn AS (
 			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = $1 RETURNING 1)
-			SELECT require_rows(count(*), 1) FROM drawn`, c.Match.Group)
+			SELECT EXISTS (SELECT FROM drawn)::as_read`, c.Match.Group)
 	}
 	queueKey(&batch, c)
 	switch {
@@ -81,7 +81,7 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
 		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM player
 		    RETURNING 1)
-		SELECT require_rows(count(*), 1) FROM added`,
+		SELECT EXISTS (SELECT FROM added)::as_read`,
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 

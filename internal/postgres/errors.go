@@ -16,8 +16,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// leaseLost is the SQLSTATE of require_epoch.
-const leaseLost = "LEASE"
+// The names of the domains that something which does not hold is cast to.
+const (
+	asRead    = "as_read"
+	leaseHeld = "lease_held"
+)
 
 // translate puts the errors into the domain's terms that mean something there: a key that exists has been handled, and
 // whatever comes of two transactions at once is a conflict. Of a lease that is lost the outbox has a word.
@@ -27,8 +30,13 @@ func translate(err error) error {
 		return err
 	}
 	switch pg.Code {
-	case leaseLost:
-		return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
+	case pgerrcode.CheckViolation:
+		switch pg.ConstraintName {
+		case asRead:
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
+		case leaseHeld:
+			return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
+		}
 	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected, pgerrcode.LockNotAvailable:
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
 	case pgerrcode.UniqueViolation:
@@ -61,7 +69,7 @@ func Unavailable(err error) bool {
 			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
 			pg.Code == pgerrcode.ReadOnlySQLTransaction || // a standby that has not been promoted yet
 			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process has stood still
-			pg.Code == leaseLost
+			pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == leaseHeld
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error

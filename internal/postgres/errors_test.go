@@ -43,7 +43,8 @@ func TestUnavailable(t *testing.T) {
 		"starting up":          {raise(database, "57P03"), true},
 		"stood still":          {raise(database, "25P03"), true},
 		"aborted transaction":  {raise(database, "25P02"), false},
-		"lease lost":           {raise(database, "LEASE"), true},
+		"lease lost":           {onConnection(database, `SELECT false::lease_held`), true},
+		"not as read":          {onConnection(database, `SELECT false::as_read`), false},
 		"serialization":        {raise(database, "40001"), false},
 		"statement timeout":    {onConnection(database, `SET statement_timeout = 1; SELECT pg_sleep(60)`), false},
 		"deadline": {func(t *testing.T) error {

@@ -66,15 +66,15 @@ func TestNoTurnScansATable(t *testing.T) {
 		outbox.Failed, outbox.Rejected, outbox.Pointless,
 	}
 	mustNotScan(t, plain, &rec, []explained{
-		{"take", take(101, 132), 1 + 4},
-		{"take again", func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, 1 + 4},
-		{"failures", finish(func(i int, m outbox.Message) outbox.Result { return failed(m, classes[i%len(classes)]) }), 1 + 3},
-		{"take of edits", take(201, 216), 1 + 4},
-		{"edited", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, m.Target) }), 1 + 2},
-		{"take of objects", take(301, 316), 1 + 4},
-		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 1 + 2},
-		{"take of long lanes", take(2, 5), 1 + 4}, // of a thousand each
-		{"told together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 1 + 1},
+		{"take", take(101, 132), 2 + 4},
+		{"take again", func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, 2 + 4},
+		{"failures", finish(func(i int, m outbox.Message) outbox.Result { return failed(m, classes[i%len(classes)]) }), 2 + 3},
+		{"take of edits", take(201, 216), 2 + 4},
+		{"edited", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, m.Target) }), 2 + 2},
+		{"take of objects", take(301, 316), 2 + 4},
+		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 2 + 2},
+		{"take of long lanes", take(2, 5), 2 + 4}, // of a thousand each
+		{"told together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 2 + 1},
 		{"waiting", func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
 			return err
@@ -189,7 +189,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 	m.results(t, 1900)
 	rec.take()
 	m.take(t, 1)
-	takes := rec.take()
+	takes := rec.take()[1:] // the first takes a lock, and reads nothing
 	read := func() (all int) {
 		exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL`)
 		exec(t, pool, `VACUUM FULL outbox`)

@@ -91,7 +91,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 				t.Errorf("took %+v", m)
 			}
 			return err
-		}, 1 + 4},
+		}, 2 + 4},
 		{"finish of a card", func(ctx context.Context) error {
 			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (250, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
@@ -102,7 +102,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 				t.Error("the message is not kept")
 			}
 			return err
-		}, 1 + 1},
+		}, 2 + 1},
 	})
 }
 

@@ -78,7 +78,7 @@ func queuePlayer(batch *pgx.Batch, c ranking.PlayerChange) {
 		    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4
 		    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
 		    RETURNING 1)
-		SELECT require_rows(count(*), 1) FROM changed`, p.ID, p.UserID, p.Username, p.Name)
+		SELECT EXISTS (SELECT FROM changed)::as_read`, p.ID, p.UserID, p.Username, p.Name)
 	if c.Standing != 0 {
 		batch.Queue(`UPDATE group_players SET name = $2 WHERE id = $1`, c.Standing, p.Name)
 	}

@@ -43,21 +43,18 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // epoch than ever before. While somebody has it, asking for it disturbs nobody. What its last holder is still writing
 // under it comes first: if that takes longer than statements wait for locks, the lease is not to be had yet.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
-	const sql = `
-		WITH taken AS (
-		    UPDATE leases SET holder = $2, epoch = epoch + 1, expires_at = clock_timestamp() + $3::interval
-		    WHERE name = $1 AND expires_at <= clock_timestamp()
-		    RETURNING epoch
-		), made AS (
-		    INSERT INTO leases (name, holder, epoch, expires_at)
-		    SELECT $1, $2, 1, clock_timestamp() + $3::interval WHERE NOT EXISTS (SELECT FROM leases WHERE name = $1)
-		    ON CONFLICT DO NOTHING
-		    RETURNING epoch)
-		SELECT epoch FROM taken UNION ALL SELECT epoch FROM made`
+	const held = `SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND expires_at > clock_timestamp())`
 	begun := time.Now()
-	var epoch int64
+	var isHeld bool
+	if err := l.pool.QueryRow(ctx, held, l.name).Scan(&isHeld); err != nil {
+		return false, fmt.Errorf("look at lease %s: %w", l.name, l.unheard(err))
+	}
+	if isHeld {
+		return false, nil
+	}
+	epoch, err := l.take(ctx)
 	var pg *pgconn.PgError
-	switch err := l.pool.QueryRow(ctx, sql, l.name, l.holder, l.length).Scan(&epoch); {
+	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
 		return false, nil
 	case err != nil:
@@ -67,6 +64,21 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	defer l.mu.Unlock()
 	l.epoch, l.until = epoch, begun.Add(l.length)
 	return true, nil
+}
+
+// take makes the lease this holder's, and returns the epoch. It fails with pgx.ErrNoRows if somebody else was faster.
+func (l *Lease) take(ctx context.Context) (epoch int64, err error) {
+	const sql = `
+		INSERT INTO leases AS l (name, holder, epoch, expires_at)
+		VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
+		ON CONFLICT ON CONSTRAINT leases_pkey DO UPDATE
+		SET holder = excluded.holder, epoch = l.epoch + 1, expires_at = excluded.expires_at
+		WHERE l.expires_at <= clock_timestamp()
+		RETURNING epoch`
+	var batch pgx.Batch
+	batch.Queue(`SELECT pg_advisory_xact_lock(`+leaseLock+`)`, l.name)
+	batch.Queue(sql, l.name, l.holder, l.length).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch) })
+	return epoch, l.pool.SendBatch(ctx, &batch).Close()
 }
 
 // Renew makes the lease last its full length again. It fails with outbox.ErrLeaseLost when the lease has run out or was

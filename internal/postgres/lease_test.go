@@ -31,6 +31,12 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	}
 }
 
+const (
+	// sharesLease and takesLease are what whoever writes under the lease does, and whoever takes it over.
+	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
+	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
+)
+
 const runsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
 func TestLease(t *testing.T) {
@@ -153,7 +159,7 @@ func TestLeaseAndMarks(t *testing.T) {
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	acquire(t, a, true)
 	marks := begin(t, pool)
-	if _, err := marks.Exec(t.Context(), `SELECT FROM leases WHERE name = 'leader' AND epoch = 1 FOR KEY SHARE`); err != nil {
+	if _, err := marks.Exec(t.Context(), sharesLease); err != nil {
 		t.Fatal(err)
 	}
 	renewed := start(func() error { return a.Renew(t.Context()) })
@@ -191,7 +197,7 @@ func TestAdvanceAndTakeover(t *testing.T) {
 	m := newMail(t)
 	taken := m.mustTake(t, 1, 1)
 	takeover := begin(t, m.pool)
-	if _, err := takeover.Exec(t.Context(), `UPDATE leases SET epoch = 2`); err != nil {
+	if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
 		t.Fatal(err)
 	}
 	written := start(func() error {

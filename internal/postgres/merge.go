@@ -132,7 +132,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		batch.Queue(`
 			WITH undone AS (
 			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
-			SELECT require_rows(count(*), cardinality($1)) FROM undone`, m.Undone)
+			SELECT (count(*) = coalesce(cardinality($1), 0))::as_read FROM undone`, m.Undone)
 	}
 	// A match in which both have a part stays as it is: it is undone.
 	batch.Queue(`
@@ -144,7 +144,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		queueRewrite(&batch, m.Rewrite)
 		batch.Queue(`
 			WITH dropped AS (DELETE FROM group_players WHERE id = $1 AND version = $2 RETURNING 1)
-			SELECT require_rows(count(*), 1) FROM dropped`, m.Drop.ID, m.Drop.Version)
+			SELECT EXISTS (SELECT FROM dropped)::as_read`, m.Drop.ID, m.Drop.Version)
 	}
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1

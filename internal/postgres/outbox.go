@@ -34,12 +34,12 @@ const (
 )
 
 // Advance implements outbox.Store. It is one pipelined batch, which the server takes as one transaction. Each statement
-// sees what those before it have done. The first one holds the lease: whoever wants to take it over waits for the end.
+// sees what those before it have done. It begins with the lease: whoever wants to take it over waits for the end.
 func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
-	batch.Queue(requireEpoch, LeaderLease, epoch)
+	queueEpoch(&batch, LeaderLease, epoch)
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)

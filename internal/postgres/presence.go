@@ -32,7 +32,7 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at)
 			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
 			    RETURNING 1)
-			SELECT require_rows(count(*), 1) FROM greeted`,
+			SELECT EXISTS (SELECT FROM greeted)::as_read`,
 			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added))
 	}
 }

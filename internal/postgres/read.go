@@ -88,7 +88,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
-		CROSS JOIN (SELECT ` + thisLadder + ` AS id) AS ladder
+		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
 		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
 		-- the player that ranking.Person.Identify says the person is

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
@@ -16,7 +18,7 @@ func queueUndo(batch *pgx.Batch, u ranking.Undone) {
 		    UPDATE matches SET undone_at = now(), undone_by = nullif($2::bigint, 0)
 		    WHERE id = $1 AND undone_at IS NULL
 		    RETURNING 1)
-		SELECT require_rows(count(*), 1) FROM undone`, u.Match, u.By)
+		SELECT EXISTS (SELECT FROM undone)::as_read`, u.Match, u.By)
 }
 
 func queueFix(batch *pgx.Batch, f ranking.Fixed) {
@@ -31,7 +33,7 @@ func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 		        (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by)
 		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0) FROM fixed
 		)
-		SELECT require_rows(count(*), 1) FROM fixed`,
+		SELECT EXISTS (SELECT FROM fixed)::as_read`,
 		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By)
 }
 
@@ -54,7 +56,7 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 			WITH superseded AS (
 			    UPDATE elo_history SET superseded_at = clock_timestamp() WHERE id = ANY ($1) AND superseded_at IS NULL
 			    RETURNING 1)
-			SELECT require_rows(count(*), cardinality($1)) FROM superseded`, w.Superseded)
+			SELECT (count(*) = cardinality($1))::as_read FROM superseded`, w.Superseded)
 	}
 	queueEntries(batch, w)
 	queueChangedStandings(batch, w.Standings)
@@ -79,12 +81,14 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 		matches, players, before, after, best, streak, w.Reason)
 }
 
-// queueChangedStandings writes standings over those that were read with their versions.
+// queueChangedStandings writes standings over those that were read with their versions, in the order of their ids, as
+// everybody takes them.
 func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	n := len(standings)
 	if n == 0 {
 		return
 	}
+	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
 	ids, versions := make([]int64, n), make([]int64, n)
 	var numbers [8][]int32
 	for i := range numbers {
@@ -98,19 +102,15 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		}
 	}
 	batch.Queue(`
-		WITH wanted AS (
-		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-		                         $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[])
-		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at)
-		), locked AS ( -- in the order of their ids, as everybody takes them
-		    SELECT s.id FROM group_players s WHERE s.id = ANY ($1) ORDER BY s.id FOR NO KEY UPDATE
-		), changed AS (
+		WITH changed AS (
 		    UPDATE group_players s
 		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
 		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at, version = s.version + 1
-		    FROM wanted w JOIN locked USING (id)
+		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at)
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
-		SELECT require_rows(count(*), cardinality($1)) FROM changed`,
+		SELECT (count(*) = cardinality($1))::as_read FROM changed`,
 		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left)
 }

@@ -202,7 +202,7 @@ func TestApplyAndTakeover(t *testing.T) {
 			store, _ := w.asLeader(t)
 			changes := match(w.read(t, alice, bob), "1")
 			takeover := begin(t, w.pool)
-			if _, err := takeover.Exec(t.Context(), `UPDATE leases SET epoch = epoch + 1`); err != nil {
+			if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
 				t.Fatal(err)
 			}
 			applied := start(func() error { return store.Apply(t.Context(), changes) })
