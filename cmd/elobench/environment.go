@@ -65,9 +65,12 @@ func newEnvironment(
 	return e, e.findFileSystem(ctx)
 }
 
+// build builds the bot as the Dockerfile does.
 func (e *environment) build(ctx context.Context) error {
 	e.elobot = filepath.Join(e.folder, "elobot")
-	build := exec.CommandContext(ctx, "go", "build", "-o", e.elobot, "-buildvcs=false", "elobot/cmd/elobot")
+	build := exec.CommandContext(ctx, "go", "build", "-o", e.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w",
+		"elobot/cmd/elobot")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build elobot: %w: %s", err, out)
 	}

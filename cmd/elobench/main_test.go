@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,8 @@ func TestMain(m *testing.M) {
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
-	tiny := sizes{groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1}
+	tiny := sizes{groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
+		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2}
 	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
 	env, err := newEnvironment(t.Context(), tiny, "", quick, newProgress(&told))
 	if err != nil {
@@ -52,6 +54,11 @@ func TestScenarios(t *testing.T) {
 	for _, r := range comparisons {
 		if _, ok := find(figures, r.name); !ok {
 			t.Errorf("there is no %s", r.name)
+		}
+	}
+	for _, name := range []string{"throughput.rss", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak"} {
+		if _, ok := find(figures, name); ok != (runtime.GOOS == "linux") {
+			t.Errorf("whether there is a %s: %v", name, ok)
 		}
 	}
 	if p50, _ := find(figures, "latency.p50"); p50.Value > milliseconds(time.Minute) {

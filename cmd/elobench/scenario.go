@@ -1,6 +1,9 @@
 package main
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // scenario is something that is measured, each in a file of its own.
 type scenario struct {
@@ -12,7 +15,7 @@ type scenario struct {
 
 // scenarios are all that there is, in the order in which they run.
 func scenarios() []scenario {
-	return []scenario{throughput(), baseline(), latency()}
+	return []scenario{throughput(), baseline(), latency(), memory(), start(), size()}
 }
 
 // figure is a number that was measured.
@@ -41,12 +44,19 @@ type sizes struct {
 	pgbench        seconds
 	rate           int // results a second where latency is measured
 	latency        seconds
+	chats          int           // that the bot has had to do with when its memory is measured
+	waiting        int           // notices, some in each of these chats, when it is measured again
+	steady         time.Duration // for which the memory is watched
+	starts         int
+	image          bool // is built, to be weighed
 }
 
 // seconds are a whole number of seconds, as pgbench wants them.
 type seconds int
 
 var (
-	fullSizes  = sizes{groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60}
-	shortSizes = sizes{groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5}
+	fullSizes = sizes{groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
+		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true}
+	shortSizes = sizes{groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
+		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5}
 )

@@ -27,5 +27,8 @@ func median(values []float64) float64 {
 // perSecond returns how many of n there are in a second.
 func perSecond(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
+// megabytes returns a number of bytes as a figure has it.
+func megabytes(bytes float64) float64 { return bytes / 1e6 }
+
 // milliseconds returns a time as a figure has it.
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -116,6 +116,10 @@ func measureThroughput(ctx context.Context, env *environment, name string, by re
 		return nil, err
 	}
 	recorded, told, err := awaitResults(ctx, env, bot, db, messages, n)
+	var rss []figure
+	if err == nil {
+		rss, err = env.peak(bot, name+".rss")
+	}
 	err = errors.Join(err, bot.stop())
 	if err == nil {
 		err = errors.Join(env.verify(ctx, db.url), complaintsOf(sim))
@@ -123,11 +127,11 @@ func measureThroughput(ctx context.Context, env *environment, name string, by re
 	if err != nil {
 		return nil, fmt.Errorf("by %s: %w", by.name, err)
 	}
-	return []figure{
+	return append([]figure{
 		{Name: name + ".recorded", Value: perSecond(n, recorded.Sub(begun)), Unit: "results/s", Better: higher},
 		{Name: name + ".told", Value: perSecond(n, told.Sub(begun)), Unit: "results/s", Better: higher},
 		{Name: name + ".messages", Value: float64(sim.CallCount("sendMessage")), Unit: "messages", Better: lower},
-	}, nil
+	}, rss...), nil
 }
 
 // awaitResults returns when so many results were recorded, and when they were told.
