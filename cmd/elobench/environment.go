@@ -22,6 +22,7 @@ import (
 type environment struct {
 	sizes      sizes
 	progress   *progress
+	profiles   *profiles
 	server     *pgtemp.Server
 	fileSystem string // that the data lies on
 	elobot     string // the program that is measured
@@ -33,9 +34,10 @@ type environment struct {
 // asInstalled are the settings of a server as PostgreSQL is installed, where pgtemp has others.
 var asInstalled = map[string]string{"shared_buffers": "128MB"}
 
-// newEnvironment starts a server with these settings, and builds the bot unless a program is named.
+// newEnvironment starts a server with these settings, and builds the bot unless a program is named. One that is built
+// writes profiles to a folder if there is one.
 func newEnvironment(
-	ctx context.Context, sizes sizes, elobot string, settings map[string]string, progress *progress,
+	ctx context.Context, sizes sizes, elobot, profileFolder string, settings map[string]string, progress *progress,
 ) (_ *environment, err error) {
 	e := &environment{sizes: sizes, progress: progress, elobot: elobot}
 	defer func() {
@@ -44,6 +46,9 @@ func newEnvironment(
 		}
 	}()
 	if err := forgetDatabaseSettings(); err != nil {
+		return nil, err
+	}
+	if e.profiles, err = newProfiles(profileFolder); err != nil {
 		return nil, err
 	}
 	if e.self, err = os.Executable(); err != nil {
@@ -68,8 +73,8 @@ func newEnvironment(
 // build builds the bot as the Dockerfile does.
 func (e *environment) build(ctx context.Context) error {
 	e.elobot = filepath.Join(e.folder, "elobot")
-	build := exec.CommandContext(ctx, "go", "build", "-o", e.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w",
-		"elobot/cmd/elobot")
+	args := []string{"build", "-o", e.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w"}
+	build := exec.CommandContext(ctx, "go", append(append(args, e.profiles.buildFlags()...), "elobot/cmd/elobot")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build elobot: %w: %s", err, out)

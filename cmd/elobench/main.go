@@ -3,6 +3,7 @@
 //
 //	go run ./cmd/elobench --short
 //	go run ./cmd/elobench --json=new.json --compare=old.json
+//	go run ./cmd/elobench --scenario=memory --profile=profiles
 //
 // It prints what it does on standard error, and at the end a table on standard output.
 package main

@@ -26,7 +26,7 @@ func TestScenarios(t *testing.T) {
 	tiny := sizes{groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
 		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2}
 	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
-	env, err := newEnvironment(t.Context(), tiny, "", quick, newProgress(&told))
+	env, err := newEnvironment(t.Context(), tiny, "", "", quick, newProgress(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,9 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("there is no %s", r.name)
 		}
 	}
-	for _, name := range []string{"throughput.rss", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak"} {
+	for _, name := range []string{
+		"throughput.rss", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak",
+	} {
 		if _, ok := find(figures, name); ok != (runtime.GOOS == "linux") {
 			t.Errorf("whether there is a %s: %v", name, ok)
 		}
@@ -84,7 +86,8 @@ func TestScenarioThatFails(t *testing.T) {
 	good := scenario{name: "good", run: func(context.Context, *environment) ([]figure, error) {
 		return []figure{{Name: "good.all", Value: 2}}, nil
 	}}
-	figures, err := runScenarios(t.Context(), &environment{progress: newProgress(new(bytes.Buffer))}, []scenario{broken, good})
+	env := &environment{progress: newProgress(new(bytes.Buffer)), profiles: new(profiles)}
+	figures, err := runScenarios(t.Context(), env, []scenario{broken, good})
 	if err == nil || err.Error() != "broken: too heavy" {
 		t.Errorf("the error is %v", err)
 	}

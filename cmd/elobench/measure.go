@@ -15,7 +15,8 @@ type measureCommand struct {
 	Short    bool     `help:"Measure with little of everything, in about a minute."`
 	Scenario []string `placeholder:"NAME" help:"Only these: ${scenarios}. The default is all."`
 	Runs     int      `default:"1" placeholder:"N" help:"How often everything is measured; the figures are the medians (default: 1)."`
-	Elobot   string   `type:"existingfile" placeholder:"FILE" help:"The elobot to be measured (default: one that is built from the sources)."`
+	Elobot   string   `type:"existingfile" xor:"program" placeholder:"FILE" help:"The elobot to be measured (default: one that is built from the sources)."`
+	Profile  string   `type:"path" xor:"program" placeholder:"DIR" help:"Where each bot writes CPU and heap profiles. Figures that come of it cannot be compared."`
 	JSON     string   `name:"json" type:"path" placeholder:"FILE" help:"Where the figures are written as JSON."`
 	Compare  string   `type:"existingfile" placeholder:"FILE" help:"The JSON of an earlier run, to be shown beside this one."`
 }
@@ -36,7 +37,7 @@ func (m *measureCommand) Run(ctx context.Context) (err error) {
 	if m.Short {
 		size = shortSizes
 	}
-	env, err := newEnvironment(ctx, size, m.Elobot, asInstalled, newProgress(os.Stderr))
+	env, err := newEnvironment(ctx, size, m.Elobot, m.Profile, asInstalled, newProgress(os.Stderr))
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,7 @@ func (m *measureCommand) measure(ctx context.Context, env *environment, chosen [
 	now := &measurement{
 		Started: time.Now().UTC().Truncate(time.Second), Short: m.Short, Runs: m.Runs,
 		CPUs: runtime.NumCPU(), Go: runtime.Version(), Postgres: env.server.Kind(), FileSystem: env.fileSystem,
+		Profiled: m.Profile != "",
 	}
 	var failures []error
 	for range m.Runs {
@@ -99,6 +101,7 @@ func runScenarios(ctx context.Context, env *environment, chosen []scenario) ([]f
 	var failures []error
 	for _, s := range chosen {
 		env.progress.say("%s: %s", s.name, s.description)
+		env.profiles.scenario = s.name
 		found, err := s.run(ctx, env)
 		figures = append(figures, found...)
 		for _, f := range found {

@@ -16,6 +16,7 @@ type measurement struct {
 	Go         string    `json:"go"`
 	Postgres   string    `json:"postgres"`
 	FileSystem string    `json:"file_system"`
+	Profiled   bool      `json:"profiled,omitempty"`
 	Figures    []figure  `json:"figures"`
 }
 

@@ -100,10 +100,13 @@ func TestTable(t *testing.T) {
 	}
 	inMemory := aMeasurement()
 	inMemory.FileSystem, inMemory.Runs = "tmpfs", 5
+	profiled := aMeasurement()
+	profiled.Profiled = true
 	for name, tc := range map[string]struct{ now, old *measurement }{
 		"alone":    {alone, nil},
 		"compared": {alone, old},
 		"memory":   {inMemory, inMemory},
+		"profiled": {profiled, alone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

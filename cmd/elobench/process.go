@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -53,7 +54,7 @@ func launch(ctx context.Context, folder string, env []string, program string, ar
 // launchBot starts `elobot run` between a simulator and a database.
 func (e *environment) launchBot(ctx context.Context, sim *botsim.Server, databaseURL string, env ...string) (*process, error) {
 	common := []string{"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL}
-	return launch(ctx, e.folder, append(common, env...), e.elobot, "run")
+	return launch(ctx, e.folder, slices.Concat(common, e.profiles.next(), env), e.elobot, "run")
 }
 
 // verify has the bot itself verify a database, which must be right.

@@ -15,6 +15,9 @@ func printTable(w io.Writer, now, old *measurement) {
 	if inMemory(now.FileSystem) {
 		b.WriteString(inMemoryWarning + "\n")
 	}
+	if now.Profiled {
+		b.WriteString(profiledWarning + "\n")
+	}
 	if old != nil {
 		fmt.Fprintf(&b, "Compared with %s.\n", old.Started.Format("2006-01-02 15:04 MST"))
 		if differs := differences(now, old); len(differs) > 0 {
@@ -52,6 +55,7 @@ func differences(now, old *measurement) []string {
 	differs("file system", now.FileSystem, old.FileSystem)
 	differs("database", now.Postgres, old.Postgres)
 	differs("Go", now.Go, old.Go)
+	differs("profiled", now.Profiled, old.Profiled)
 	return all
 }
 

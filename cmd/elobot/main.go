@@ -41,6 +41,7 @@ func realMain(args []string) int {
 	defer stop()
 	// whoever asks a second time does not want to wait
 	context.AfterFunc(ctx, stop)
+	defer profile(ctx)()
 
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),
