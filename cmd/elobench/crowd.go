@@ -40,6 +40,15 @@ func (c *crowd) report(group, winner, loser int) {
 	c.groups[group].Say(c.people[group][winner], text)
 }
 
+// ask has everybody ask for the ranking once. The groups take turns.
+func (c *crowd) ask() {
+	for p := range c.people[0] {
+		for g, group := range c.groups {
+			group.Say(c.people[g][p], "/ranking")
+		}
+	}
+}
+
 // introduce has everybody play once, so that the bot knows them, and returns how many results that makes.
 func (c *crowd) introduce() (results int) {
 	for p := range c.people[0] {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,11 @@ func TestMain(m *testing.M) {
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
-	tiny := sizes{groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
-		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2}
+	tiny := sizes{
+		groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
+		contended: 60, drained: 8, answers: 5,
+		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2,
+	}
 	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
 	env, err := newEnvironment(t.Context(), tiny, "", "", quick, newProgress(&told))
 	if err != nil {
@@ -46,10 +50,15 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	figures := measured.Figures
+	none := []string{"contention.two.giveups", "contention.three.giveups", "draining.429"}
+	some := []string{"contention.two.conflicts", "contention.three.conflicts", "ratio.p99_over"}
 	for _, f := range figures {
-		if f.Value <= 0 && f.Name != "ratio.p99_over" {
+		if positive := f.Value > 0; positive == slices.Contains(none, f.Name) && !slices.Contains(some, f.Name) {
 			t.Errorf("%s is %v", f.Name, f.Value)
 		}
+	}
+	if least, _ := find(figures, "draining.least"); least.Value != 1 {
+		t.Errorf("40 messages take %v s at the least", least.Value)
 	}
 	for _, r := range comparisons {
 		if _, ok := find(figures, r.name); !ok {
@@ -66,6 +75,7 @@ func TestScenarios(t *testing.T) {
 	if p50, _ := find(figures, "latency.p50"); p50.Value > milliseconds(time.Minute) {
 		t.Errorf("half of all wait for %v ms", p50.Value)
 	}
+	checkLostIsMissed(t, env)
 	if left, err := os.ReadDir(env.folder); err != nil || len(left) > 2 {
 		t.Errorf("in the folder are %v, %v: want the bot and a script", left, err)
 	}

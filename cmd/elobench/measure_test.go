@@ -11,7 +11,9 @@ func TestChosenScenarios(t *testing.T) {
 		command measureCommand
 		want    []string // nil for an error
 	}{
-		"all":                {measureCommand{Runs: 1}, []string{"throughput", "baseline", "latency", "memory", "start", "size"}},
+		"all": {measureCommand{Runs: 1}, []string{
+			"throughput", "baseline", "latency", "contention", "draining", "memory", "start", "size",
+		}},
 		"in the usual order": {measureCommand{Runs: 1, Scenario: []string{"latency", "throughput"}}, []string{"throughput", "latency"}},
 		"unknown":            {measureCommand{Runs: 1, Scenario: []string{"latency", "speed"}}, nil},
 		"not once":           {measureCommand{Runs: 0}, nil},

@@ -20,6 +20,8 @@ var comparisons = []ratio{
 	{name: "ratio.told_to_echo", of: "throughput.told", to: "baseline.echo", better: higher},
 	{name: "ratio.p50", of: "latency.p50", to: "latency.echo.p50", better: lower},
 	{name: "ratio.p99_over", of: "latency.p99", to: "latency.echo.p99", better: lower, over: true},
+	{name: "ratio.contention", of: "contention.three", to: "contention.one", better: higher},
+	{name: "ratio.draining", of: "draining.time", to: "draining.least", better: lower},
 }
 
 // ratios returns what the figures of one run say together, as far as they are there.

@@ -15,7 +15,7 @@ type scenario struct {
 
 // scenarios are all that there is, in the order in which they run.
 func scenarios() []scenario {
-	return []scenario{throughput(), baseline(), latency(), memory(), start(), size()}
+	return []scenario{throughput(), baseline(), latency(), contention(), draining(), memory(), start(), size()}
 }
 
 // figure is a number that was measured.
@@ -44,19 +44,28 @@ type sizes struct {
 	pgbench        seconds
 	rate           int // results a second where latency is measured
 	latency        seconds
-	chats          int           // that the bot has had to do with when its memory is measured
-	waiting        int           // notices, some in each of these chats, when it is measured again
-	steady         time.Duration // for which the memory is watched
-	starts         int
-	image          bool // is built, to be weighed
+	contended      int // results of one group, for each number of instances
+	// answers go to each of the groups that are drained.
+	drained, answers int
+	chats            int           // that the bot has had to do with when its memory is measured
+	waiting          int           // notices, some in each of these chats, when it is measured again
+	steady           time.Duration // for which the memory is watched
+	starts           int
+	image            bool // is built, to be weighed
 }
 
 // seconds are a whole number of seconds, as pgbench wants them.
 type seconds int
 
 var (
-	fullSizes = sizes{groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
-		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true}
-	shortSizes = sizes{groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
-		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5}
+	fullSizes = sizes{
+		groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
+		contended: 3_000, drained: 200, answers: 10,
+		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true,
+	}
+	shortSizes = sizes{
+		groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
+		contended: 500, drained: 30, answers: 10,
+		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5,
+	}
 )

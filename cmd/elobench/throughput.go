@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,30 +62,36 @@ var webhook = receiving{
 	name:  "webhook",
 	began: func(sim *botsim.Server, f func()) { sim.OnDelivery(func(botsim.Delivery) { f() }) },
 	launch: func(ctx context.Context, env *environment, sim *botsim.Server, databaseURL string) (*process, error) {
-		return env.launchBehindDoor(ctx, sim, databaseURL)
+		bot, _, err := env.launchBehindDoor(ctx, sim, databaseURL, "")
+		return bot, err
 	},
 }
 
 var servingAt = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 
-// launchBehindDoor starts a bot with a webhook. Its port has to be known before it listens, so it is one that was free a
-// moment ago; where somebody else has taken it the bot ends and says so.
-func (e *environment) launchBehindDoor(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
+// webhookSecret proves that somebody is Telegram.
+const webhookSecret = "nobody_else_knows_it"
+
+// launchBehindDoor starts a bot with a webhook, and returns where it takes updates. Telegram is told to deliver to the
+// public address, which all instances of a bot have in common; empty is this one's own. Its port has to be known before
+// it listens, so it is one that was free a moment ago; where somebody else has taken it the bot ends and says so.
+func (e *environment) launchBehindDoor(
+	ctx context.Context, sim *botsim.Server, databaseURL, public string,
+) (bot *process, door string, err error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	door := []string{
-		"LISTEN_ADDR=" + address, "WEBHOOK_URL=http://" + address + "/telegram", "WEBHOOK_SECRET=nobody_else_knows_it",
-	}
-	bot, err := e.launchBot(ctx, sim, databaseURL, append(door, noLimits...)...)
+	door = "http://" + address + "/telegram"
+	env := []string{"LISTEN_ADDR=" + address, "WEBHOOK_URL=" + cmp.Or(public, door), "WEBHOOK_SECRET=" + webhookSecret}
+	bot, err = e.launchBot(ctx, sim, databaseURL, append(env, noLimits...)...)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if _, err := bot.await(ctx, servingAt); err != nil {
-		return nil, errors.Join(err, bot.kill())
+		return nil, "", errors.Join(err, bot.kill())
 	}
-	return bot, nil
+	return bot, door, nil
 }
 
 // measureThroughput measures from the bot's first request for updates, or the first that is delivered to it, until all
