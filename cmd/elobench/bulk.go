@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// bulkChunk is few enough to say often how far it is, and enough for the tables to take long beside their commits.
+	bulkChunk = 100_000
+	// bulkEnded is for how long nobody has played when the bot starts, so that nothing counts against a limit.
+	bulkEnded = time.Hour
+)
+
+// bulk is the past of a crowd: matches that were played, recorded and told before anything is measured, with all that
+// the bot leaves behind. They are draws between people of the same rating, which move nobody, so that it takes no
+// arithmetic to have every rating right. All fall into two days, so that none of it is old enough to be removed.
+//
+// The groups take turns, and in a group everybody plays everybody. Ids count from 1: a group has that of its chat and
+// of its ladder, and the people go group by group. Messages count from a billion on, where no simulator comes to.
+type bulk struct {
+	matches int
+	chunk   int // how many of them are made in one transaction of each table
+	crowd   *crowd
+	until   time.Time // when the last one was played
+}
+
+// bulkPeople makes who plays, as the bot knows them when they have been heard of.
+var bulkPeople = []string{
+	`INSERT INTO chats (id, telegram_chat_id, kind, title) OVERRIDING SYSTEM VALUE
+	 SELECT id, telegram_chat_id, 'supergroup', title
+	 FROM unnest(@chats::bigint[], @titles::text[]) WITH ORDINALITY AS c (telegram_chat_id, title, id)`,
+	`INSERT INTO players (id, telegram_user_id, username, display_name) OVERRIDING SYSTEM VALUE
+	 SELECT id, telegram_user_id, username, name
+	 FROM unnest(@users::bigint[], @usernames::text[], @names::text[]) WITH ORDINALITY
+	      AS p (telegram_user_id, username, name, id)`,
+}
+
+// bulkPlayed are matches from @first to @last: who has reported that number in which message, who the other one was,
+// when it was, and which message has told it.
+const bulkPlayed = `(
+	SELECT i AS id, turn.group_id, turn.number, c.telegram_chat_id,
+	       one.id AS one, one.telegram_user_id AS sender, one.display_name AS one_name,
+	       other.id AS other, other.display_name AS other_name,
+	       1000000000 + 2 * turn.number - 1 AS message, 1000000000 + 2 * turn.number AS answer,
+	       'm:' || c.telegram_chat_id || ':' || 1000000000 + 2 * turn.number - 1 AS key,
+	       @until::timestamptz - (interval '2 days' * ((@matches::bigint - i)::float8 / @matches::bigint)) AS played_at
+	FROM generate_series(@first::bigint, @last::bigint) AS i
+	CROSS JOIN LATERAL (
+	    SELECT (i - 1) % @groups::bigint + 1 AS group_id, (i - 1) / @groups::bigint + 1 AS number) AS turn
+	CROSS JOIN LATERAL (
+	    SELECT (turn.number - 1) % @people::bigint AS place,
+	           (turn.number - 1) / @people::bigint % (@people::bigint - 1) + 1 AS apart) AS pair
+	JOIN chats c ON c.id = turn.group_id
+	JOIN players one ON one.id = (turn.group_id - 1) * @people::bigint + pair.place + 1
+	JOIN players other
+	     ON other.id = (turn.group_id - 1) * @people::bigint + (pair.place + pair.apart) % @people::bigint + 1
+	) AS m`
+
+// bulkMatches makes matches from @first to @last, each statement those of one table.
+var bulkMatches = []string{
+	`INSERT INTO matches (id, group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at,
+	                      idempotency_key, created_at) OVERRIDING SYSTEM VALUE
+	 SELECT id, group_id, group_id, number, 2, 2, 32, one, date_trunc('second', played_at), key, played_at
+	 FROM ` + bulkPlayed + ` ORDER BY id`,
+	`INSERT INTO match_players (match_id, player_id, side)
+	 SELECT id, player_id, side
+	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
+	`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, best_before, streak_before, reason,
+	                          created_at) OVERRIDING SYSTEM VALUE
+	 SELECT 2 * id - 2 + side, id, player_id, 1500, 1500, 1500, 0, 'match', played_at
+	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
+	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, sort)
+	 SELECT key, played_at, sender, date_trunc('second', played_at), 'result' FROM ` + bulkPlayed + ` ORDER BY id`,
+	`INSERT INTO outbox (id, chat_id, key, kind, purpose, payload, state, attempts, addressee, reply_to, match_id,
+	                     telegram_message_id, created_at, tried_at, finished_at, expires_at) OVERRIDING SYSTEM VALUE
+	 SELECT id, group_id, key, 'match_recorded', 'outcome',
+	        jsonb_build_object('number', number, 'sides', jsonb_build_array(
+	            jsonb_build_object('score', 2, 'players', jsonb_build_array(jsonb_build_object(
+	                'name', jsonb_build_object('name', one_name), 'before', 1500, 'after', 1500))),
+	            jsonb_build_object('score', 2, 'players', jsonb_build_array(jsonb_build_object(
+	                'name', jsonb_build_object('name', other_name), 'before', 1500, 'after', 1500))))),
+	        'sent', 1, one_name, message, id, answer, played_at, played_at, played_at,
+	        date_trunc('second', played_at) + interval '24 hours'
+	 FROM ` + bulkPlayed + ` ORDER BY id`,
+	`INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, fingerprint)
+	 SELECT telegram_chat_id, answer, id, id, encode(substr(sha256(key::bytea), 1, 8), 'hex')
+	 FROM ` + bulkPlayed + ` ORDER BY id`,
+}
+
+// bulkStandings makes what the matches have come to, and has new rows come after those that are there.
+var bulkStandings = []string{
+	`INSERT INTO groups (id, chat_id, last_match_number) OVERRIDING SYSTEM VALUE
+	 SELECT id, id, coalesce((SELECT max(number) FROM matches WHERE group_id = c.id), 0) FROM chats c ORDER BY id`,
+	`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE
+	 SELECT id, id, true FROM groups ORDER BY id`,
+	`INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo, version, played, drawn)
+	 OVERRIDING SYSTEM VALUE
+	 SELECT id, (id - 1) / @people::bigint + 1, id, display_name, 1500, 1500, 1500, greatest(played, 1), played, played
+	 FROM (SELECT p.*, (SELECT count(*) FROM match_players mp WHERE mp.player_id = p.id) AS played FROM players p) AS p
+	 ORDER BY id`,
+	`SELECT setval('chats_id_seq', (SELECT max(id) FROM chats)),
+	        setval('players_id_seq', (SELECT max(id) FROM players)),
+	        setval('groups_id_seq', (SELECT max(id) FROM groups)),
+	        setval('ladders_id_seq', (SELECT max(id) FROM ladders)),
+	        setval('group_players_id_seq', (SELECT max(id) FROM group_players)),
+	        setval('matches_id_seq', (SELECT max(id) FROM matches)),
+	        setval('elo_history_id_seq', (SELECT max(id) FROM elo_history)),
+	        setval('outbox_id_seq', (SELECT max(id) FROM outbox))`,
+}
+
+// write writes it into a database where nothing is yet, and leaves that as one that has been in use for long: cleaned
+// up, known to the planner, and on disk.
+func (b bulk) write(ctx context.Context, db database, progress *progress) error {
+	if err := b.run(ctx, db, 0, 0, bulkPeople...); err != nil {
+		return fmt.Errorf("make people: %w", err)
+	}
+	told := time.Now()
+	for first := 1; first <= b.matches; first += b.chunk {
+		last := min(first+b.chunk-1, b.matches)
+		tables, chunkCtx := errgroup.WithContext(ctx)
+		tables.SetLimit(runtime.NumCPU())
+		for _, sql := range bulkMatches {
+			tables.Go(func() error { return b.run(chunkCtx, db, first, last, sql) })
+		}
+		if err := tables.Wait(); err != nil {
+			return fmt.Errorf("make matches from %d on: %w", first, err)
+		}
+		if time.Since(told) > progressEvery {
+			told = time.Now()
+			progress.say("%d of %d matches are made", last, b.matches)
+		}
+	}
+	if err := b.run(ctx, db, 0, 0, bulkStandings...); err != nil {
+		return fmt.Errorf("make standings: %w", err)
+	}
+	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
+		if _, err := db.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return nil
+}
+
+// run runs statements in a transaction. What they refer to need not be there before them, and is not looked up, which
+// would take most of the time; nor is it waited for the disk, which the checkpoint at the end does.
+func (b bulk) run(ctx context.Context, db database, first, last int, statements ...string) error {
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		const settings = `
+			SELECT set_config('session_replication_role', 'replica', true),
+			       set_config('synchronous_commit', 'off', true)`
+		if _, err := tx.Exec(ctx, settings); err != nil {
+			return err
+		}
+		args := b.arguments(first, last)
+		for _, sql := range statements {
+			if _, err := tx.Exec(ctx, sql, args); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b bulk) arguments(first, last int) pgx.NamedArgs {
+	var chats, users []int64
+	var titles, usernames, names []string
+	for g, group := range b.crowd.groups {
+		chats, titles = append(chats, group.ID()), append(titles, group.Title())
+		for _, u := range b.crowd.people[g] {
+			users, usernames, names = append(users, u.ID), append(usernames, u.Username), append(names, u.FirstName)
+		}
+	}
+	return pgx.NamedArgs{
+		"chats": chats, "titles": titles, "users": users, "usernames": usernames, "names": names,
+		"groups": len(chats), "people": len(users) / len(chats), "matches": b.matches, "first": first, "last": last,
+		"until": b.until,
+	}
+}
