@@ -40,13 +40,16 @@ func (c *crowd) report(group, winner, loser int) {
 	c.groups[group].Say(c.people[group][winner], text)
 }
 
-// ask has everybody ask for the ranking once. The groups take turns.
-func (c *crowd) ask() {
+// ask has everybody ask for the ranking of their group once, and returns how many questions that makes. The groups take
+// turns.
+func (c *crowd) ask() (questions int) {
 	for p := range c.people[0] {
 		for g, group := range c.groups {
 			group.Say(c.people[g][p], "/ranking")
+			questions++
 		}
 	}
+	return questions
 }
 
 // introduce has everybody play once, so that the bot knows them, and returns how many results that makes.

@@ -27,6 +27,7 @@ func TestScenarios(t *testing.T) {
 	tiny := sizes{
 		groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
 		contended: 60, drained: 8, answers: 5,
+		bulk: []int{100, 1000}, rounds: 1,
 		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2,
 	}
 	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
@@ -63,6 +64,11 @@ func TestScenarios(t *testing.T) {
 	for _, r := range comparisons {
 		if _, ok := find(figures, r.name); !ok {
 			t.Errorf("there is no %s", r.name)
+		}
+	}
+	for _, name := range []string{"ratio.growth.match.1e3", "ratio.growth.ranking.1e3"} {
+		if _, ok := find(figures, name); !ok {
+			t.Errorf("there is no %s", name)
 		}
 	}
 	for _, name := range []string{

@@ -38,7 +38,7 @@ func ratios(figures []figure) []figure {
 			found = append(found, figure{Name: r.name, Value: of.Value / to.Value, Unit: "×", Better: r.better})
 		}
 	}
-	return found
+	return append(found, growthRatios(figures)...)
 }
 
 // find returns the figure of that name.

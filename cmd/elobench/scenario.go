@@ -15,7 +15,7 @@ type scenario struct {
 
 // scenarios are all that there is, in the order in which they run.
 func scenarios() []scenario {
-	return []scenario{throughput(), baseline(), latency(), contention(), draining(), memory(), start(), size()}
+	return []scenario{throughput(), baseline(), latency(), contention(), draining(), growth(), memory(), start(), size()}
 }
 
 // figure is a number that was measured.
@@ -47,6 +47,8 @@ type sizes struct {
 	contended      int // results of one group, for each number of instances
 	// answers go to each of the groups that are drained.
 	drained, answers int
+	bulk             []int         // matches in each of the databases where growth is measured, ascending
+	rounds           int           // through these databases
 	chats            int           // that the bot has had to do with when its memory is measured
 	waiting          int           // notices, some in each of these chats, when it is measured again
 	steady           time.Duration // for which the memory is watched
@@ -61,11 +63,15 @@ var (
 	fullSizes = sizes{
 		groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
 		contended: 3_000, drained: 200, answers: 10,
+		bulk: []int{1e3, 1e5, 1e6}, rounds: 5,
 		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true,
 	}
 	shortSizes = sizes{
 		groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
 		contended: 500, drained: 30, answers: 10,
+		bulk: []int{1e3, 1e4}, rounds: 3,
 		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5,
 	}
+	// hugeBulk takes half an hour and 20 GB.
+	hugeBulk = []int{1e7}
 )
