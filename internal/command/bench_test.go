@@ -7,37 +7,76 @@ import (
 	"elobot/internal/command"
 )
 
+// parsed returns a message as a command.
+func parsed(tb testing.TB, m message) command.Command {
+	tb.Helper()
+	c, ok := command.Parse(m.text, m.entities, botUsername)
+	if !ok {
+		tb.Fatalf("%q is no command", m.text)
+	}
+	return c
+}
+
+// BenchmarkParse finds out who and what is meant, however people are called. Most of what is written in a group is no
+// command.
 func BenchmarkParse(b *testing.B) {
-	for _, n := range namings() {
-		m := n.fill("/match {a} {b} 3:1")
-		b.Run(n.name, func(b *testing.B) {
+	run := func(name string, m message, want bool) {
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := command.Parse(m.text, m.entities, botUsername); !ok {
-					b.Fatal("no command")
+				if _, ok := command.Parse(m.text, m.entities, botUsername); ok != want {
+					b.Fatalf("%q is a command: %t", m.text, ok)
+				}
+			}
+		})
+	}
+	for _, n := range namings() {
+		run("match/names="+n.name, n.fill("/match {a} {b} 3:1"), true)
+	}
+	run("teams", namings()[0].fill("/match {a} {b} vs {c} {me} 11:7 9:11 11:5"), true)
+	run("ranking", namings()[0].fill("/ranking"), true)
+	run("ranking of another bot", namings()[0].fill("/ranking@OtherBot"), false)
+	run("chat", message{text: strings.Repeat("Who is up for a game tonight? ", 10)}, false)
+}
+
+// BenchmarkParseMatch reads results in all their forms, the longest one too.
+func BenchmarkParseMatch(b *testing.B) {
+	from, usernames := sender(), namings()[0]
+	for _, c := range []struct {
+		form, template string
+		valid          bool
+	}{
+		{"score", "/match {a} {b} 3:1", true},
+		{"sender", "/match {b} 3 1", true},
+		{"sets", "/match {a} {b} 11:7 9:11 11:5", true},
+		{"sets with commas", "/match {a} {b} 11-7,9-11,11-5", true},
+		{"teams", "/match {a} and {b} vs {c} and {me} 3:1", true},
+		{"wrong", "/match {a} {b} three to one", false},
+		{"longest", "/match {a} {b} " + strings.Repeat("1:1,", 1000), false},
+	} {
+		read := parsed(b, usernames.fill(c.template))
+		b.Run("form="+c.form, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if m, err := command.ParseMatch(read, from, nil); (err == nil) != c.valid {
+					b.Fatal(m, err)
 				}
 			}
 		})
 	}
 }
 
-func BenchmarkParseMatch(b *testing.B) {
-	for _, template := range []string{
-		"/match {a} {b} 3:1", "/match {a} {b} 11:7 9:11 11:5", "/match {a} {b} vs {c} {me} 3:1",
-		"/match {a} {b} " + strings.Repeat("1:1,", 1000),
+// BenchmarkParseFix reads corrections.
+func BenchmarkParseFix(b *testing.B) {
+	for _, c := range []struct{ form, template string }{
+		{"score", "/fix 42 3:1"}, {"sets", "/fix #42 11:7 9:11 11:5"},
 	} {
-		m := namings()[0].fill(template)
-		c, ok := command.Parse(m.text, m.entities, botUsername)
-		if !ok {
-			b.Fatal("no command")
-		}
-		from := sender()
-		b.Run(template[:min(len(template), 40)], func(b *testing.B) {
+		read := parsed(b, namings()[0].fill(c.template))
+		b.Run("form="+c.form, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				m, err := command.ParseMatch(c, from, nil)
-				if (err == nil) == (m.Scores == nil) {
-					b.Fatal(m, err)
+				if f, err := command.ParseFix(read); err != nil {
+					b.Fatal(f, err)
 				}
 			}
 		})

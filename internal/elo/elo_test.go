@@ -93,11 +93,3 @@ func TestScoreOf(t *testing.T) {
 		t.Error("3:1 wins, 1:3 loses and 2:2 is a draw")
 	}
 }
-
-func BenchmarkChange(b *testing.B) {
-	b.ReportAllocs()
-	one, other := []int{1512}, []int{1488}
-	for b.Loop() {
-		elo.Change(32, one, other, elo.Win)
-	}
-}

@@ -2,13 +2,17 @@ package outbox
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-const benchmarkedChats = 10_000
+const benchmarkedItems = 10_000 // that are told
+
+// benchmarkedLanes are how many lanes there are.
+var benchmarkedLanes = []int{100, 10_000}
 
 // BenchmarkPace is one request of a group that is always at its limits.
 func BenchmarkPace(b *testing.B) {
@@ -34,11 +38,11 @@ func BenchmarkPaceNext(b *testing.B) {
 	}
 }
 
-// readyLanes returns a tenure in which many lanes are ready.
-func readyLanes() (*tenure, time.Time) {
+// readyLanes returns a tenure in which so many lanes are ready.
+func readyLanes(count int) (*tenure, time.Time) {
 	d := NewDispatcher(nil, nil, slog.New(slog.DiscardHandler), Settings{Limits: MessengerLimits()})
 	t, now := newTenure(d, hold(1)), time.Now()
-	for c := range ChatID(benchmarkedChats) {
+	for c := range ChatID(count) {
 		l := t.lane(Lane{Chat: c}, now.Add(-time.Duration(c%977)*time.Millisecond))
 		l.level = int(c % 3)
 		t.schedule(l, now)
@@ -46,47 +50,108 @@ func readyLanes() (*tenure, time.Time) {
 	return t, now
 }
 
-// BenchmarkSchedule is one turn among 10,000 lanes that are ready: the first one goes, and gets in line again.
+// BenchmarkSchedule is one turn among lanes that are ready: the first one goes, and gets in line again.
 func BenchmarkSchedule(b *testing.B) {
-	b.ReportAllocs()
-	t, now := readyLanes()
-	for b.Loop() {
-		l := t.ready.first()
-		t.dequeue(l)
-		now = now.Add(time.Millisecond)
-		l.since = now
-		t.schedule(l, now)
-	}
-}
-
-// BenchmarkDiscover is one poll that finds 10,000 lanes which are known.
-func BenchmarkDiscover(b *testing.B) {
-	b.ReportAllocs()
-	t, now := readyLanes()
-	var backlogs []Backlog
-	for c := range ChatID(benchmarkedChats) {
-		backlogs = append(backlogs, Backlog{
-			Lane: Lane{Chat: c}, To: -int64(c), Purpose: Outcome, Age: time.Duration(c%977) * time.Millisecond,
+	for _, count := range benchmarkedLanes {
+		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
+			b.ReportAllocs()
+			t, now := readyLanes(count)
+			for b.Loop() {
+				l := t.ready.first()
+				t.dequeue(l)
+				now = now.Add(time.Millisecond)
+				l.since = now
+				t.schedule(l, now)
+			}
 		})
 	}
-	for b.Loop() {
-		now = now.Add(time.Second)
-		t.discover(backlogs, now)
+}
+
+// BenchmarkDiscover is one poll that finds lanes which are known.
+func BenchmarkDiscover(b *testing.B) {
+	for _, count := range benchmarkedLanes {
+		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
+			b.ReportAllocs()
+			t, now := readyLanes(count)
+			var backlogs []Backlog
+			for c := range ChatID(count) {
+				backlogs = append(backlogs, Backlog{
+					Lane: Lane{Chat: c}, To: -int64(c), Purpose: Outcome, Age: time.Duration(c%977) * time.Millisecond,
+				})
+			}
+			for b.Loop() {
+				now = now.Add(time.Second)
+				t.discover(backlogs, now)
+			}
+		})
 	}
 }
 
-// BenchmarkDispatcher tells 10,000 chats something, one after the other.
+// BenchmarkArouse has all lanes wait for a moment, and then all of them be ready.
+func BenchmarkArouse(b *testing.B) {
+	for _, count := range benchmarkedLanes {
+		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
+			b.ReportAllocs()
+			t, now := readyLanes(count)
+			for b.Loop() {
+				until := now.Add(time.Second)
+				for _, l := range t.lanes {
+					t.dequeue(l)
+					l.notBefore = until
+					t.schedule(l, now)
+				}
+				now = until
+				t.arouse(now)
+				if t.patient != 0 || len(t.ready) != count {
+					b.Fatalf("%d lanes wait, %d are ready", t.patient, len(t.ready))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAdmit gives as many lanes a place as there are, and finds out when there is more to be done.
+func BenchmarkAdmit(b *testing.B) {
+	for _, count := range benchmarkedLanes {
+		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
+			b.ReportAllocs()
+			t, now := readyLanes(count)
+			for b.Loop() {
+				t.admit(now)
+				if len(t.takes) == 0 || !t.next(now).After(now) {
+					b.Fatalf("%d lanes have a place", len(t.takes))
+				}
+				now = now.Add(time.Millisecond)
+				for _, l := range t.takes {
+					t.giveBack(l)
+					l.since = now
+					t.schedule(l, now)
+				}
+				t.takes = t.takes[:0]
+			}
+		})
+	}
+}
+
+// BenchmarkDispatcher tells 10,000 items, one to each chat, or many to a few, which are merged.
 func BenchmarkDispatcher(b *testing.B) {
+	for _, chats := range []int{benchmarkedItems / 100, benchmarkedItems} {
+		b.Run(fmt.Sprintf("chats=%d", chats), func(b *testing.B) { dispatchAll(b, chats) })
+	}
+}
+
+func dispatchAll(b *testing.B, chats int) {
+	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
 		store := newMemory()
-		for c := range ChatID(benchmarkedChats) {
-			store.add(c)
+		for i := range benchmarkedItems {
+			store.add(ChatID(i % chats))
 		}
 		var told atomic.Int32
 		done := make(chan struct{})
-		sender := senderFunc(func(context.Context, Message) (Receipt, error) {
-			if told.Add(1) == benchmarkedChats {
+		sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
+			if told.Add(int32(len(m.Items))) == benchmarkedItems {
 				close(done)
 			}
 			return Receipt{MessageID: 1}, nil
@@ -104,5 +169,5 @@ func BenchmarkDispatcher(b *testing.B) {
 			b.Fatalf("%d items are open", n)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchmarkedChats, "ns/item")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchmarkedItems, "ns/item")
 }

@@ -1,7 +1,7 @@
 package ranking_test
 
 import (
-	"log/slog"
+	"fmt"
 	"testing"
 	"time"
 
@@ -84,7 +84,7 @@ func TestUndoBeforeTenThousand(t *testing.T) {
 
 func BenchmarkUndo(b *testing.B) {
 	for _, later := range []int{10, 100, 1_000, 10_000} {
-		b.Run(slog.IntValue(later).String(), func(b *testing.B) {
+		b.Run(fmt.Sprintf("later=%d", later), func(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
 			admin := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}

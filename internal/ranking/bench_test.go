@@ -1,0 +1,62 @@
+package ranking
+
+import (
+	"fmt"
+	"testing"
+)
+
+// playedCourse returns the course of a ladder of twenty who have played so many matches, in sides of that size, with the
+// history that belongs to it.
+func playedCourse(tb testing.TB, matches, size int) Course {
+	tb.Helper()
+	const players = 20
+	var c Course
+	now := replayer{make(map[PlayerID]*Standing)}
+	for p := range PlayerID(players) {
+		name := fmt.Sprintf("Player %d", p)
+		s := Standing{ID: StandingID(p + 1), Player: p, Name: name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+		now.standings[p] = &s
+	}
+	var entry HistoryID
+	for i := range matches {
+		m := PlayedMatch{ID: MatchID(i + 1), Number: i + 1, K: 32, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
+		for j := range 2 * size { // the step from one to the next is odd and no multiple of five, so that they differ
+			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
+		}
+		entries, err := now.play(&m)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for j := range entries {
+			entry++
+			entries[j].ID = entry
+			m.Parts[j].Entry = &entries[j]
+		}
+		c.Matches = append(c.Matches, m)
+	}
+	for p := range PlayerID(players) {
+		c.Standings = append(c.Standings, Contender{Standing: *now.standings[p]})
+	}
+	return c
+}
+
+// BenchmarkReplay plays a whole ladder again: as it was, and without its first match.
+func BenchmarkReplay(b *testing.B) {
+	for _, size := range []int{1, 2} {
+		for _, matches := range []int{1_000, 10_000} {
+			c := playedCourse(b, matches, size)
+			for _, first := range []bool{false, true} {
+				b.Run(fmt.Sprintf("undone=%t/size=%d/matches=%d", first, size, matches), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						w, err := c.replay(ByUndo, func(m *PlayedMatch) { m.Undone = first && m.Number == 1 })
+						if err != nil || (len(w.Appended) > 0) != first || (len(w.Standings) > 0) != first {
+							b.Fatalf("%d entries appended, %d standings, error %v", len(w.Appended), len(w.Standings), err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(matches), "ns/match")
+				})
+			}
+		}
+	}
+}
