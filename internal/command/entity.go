@@ -128,5 +128,5 @@ func isSpace(r rune) bool {
 }
 
 func isInvisible(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf)
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
