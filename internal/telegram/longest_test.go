@@ -108,6 +108,7 @@ func TestToast(t *testing.T) {
 		"Reply with <code>/undo 42</code>":             "Reply with /undo 42",
 		showText("@bob") + " is here":                  isolate + "@bob" + endIsolate + " is here",
 		strings.Repeat("a", 199):                       strings.Repeat("a", 199),
+		strings.Repeat("a", 200):                       strings.Repeat("a", 199) + "…",
 		strings.Repeat("a", 201):                       strings.Repeat("a", 199) + "…",
 		strings.Repeat("a", 198) + family + "b":        strings.Repeat("a", 198) + "…",
 		strings.Repeat("&lt;", 150):                    strings.Repeat("<", 150),

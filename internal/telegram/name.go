@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"cmp"
 	"html"
 	"strconv"
 	"strings"
@@ -27,7 +26,12 @@ const (
 
 // displayName returns a person's name as it is kept.
 func displayName(u user) string {
-	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), "Player "+strconv.FormatInt(u.ID, 10))
+	for _, name := range [...]string{u.FirstName + " " + u.LastName, u.Username} {
+		if cleaned := cleanName(name); cleaned != "" {
+			return cleaned
+		}
+	}
+	return "Player " + strconv.FormatInt(u.ID, 10)
 }
 
 // cleanName takes out of a name what would disturb the text around it or could make two different names look the
@@ -69,23 +73,26 @@ func shorten(name string) string { return cut(name, maxName, maxNameUnits) }
 
 // cut cuts a text after so many characters or UTF-16 units, without cutting a character in two.
 func cut(text string, maxCharacters, maxUnits int) string {
-	var b strings.Builder
+	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
+		return text // no character has less than one unit, so there is no need to find out where they begin
+	}
 	characters, units := 0, 0
 	for rest, state := text, -1; rest != ""; {
+		begin := len(text) - len(rest)
 		var character string
 		character, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		length := utf16Length(character)
 		if characters == maxCharacters-1 && rest != "" || units+length > maxUnits-1 {
-			if b.Len() == 0 {
-				b.WriteString(firstUnits(character, maxUnits-1))
+			shown := text[:begin]
+			if begin == 0 {
+				shown = firstUnits(character, maxUnits-1)
 			}
-			return strings.TrimRight(b.String(), " ") + "…"
+			return strings.TrimRight(shown, " ") + "…"
 		}
-		b.WriteString(character)
 		characters++
 		units += length
 	}
-	return b.String()
+	return text
 }
 
 func utf16Length(text string) int {

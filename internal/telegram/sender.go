@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
-	"regexp"
+	"strings"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -165,7 +165,17 @@ func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool 
 	return true
 }
 
-var tag = regexp.MustCompile(`<[^>]*>`)
-
 // plain takes the markup out of a text.
-func plain(text string) string { return html.UnescapeString(tag.ReplaceAllString(text, "")) }
+func plain(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, opened := strings.Cut(text, "<")
+		_, after, closed := strings.Cut(rest, ">")
+		if !opened || !closed {
+			b.WriteString(text)
+			return html.UnescapeString(b.String())
+		}
+		b.WriteString(before)
+		text = after
+	}
+}

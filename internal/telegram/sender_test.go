@@ -525,7 +525,12 @@ func TestPlain(t *testing.T) {
 		"<b>Alice</b> beat <i>Bob</i>":                "Alice beat Bob",
 		"<code>/match @bob 3:1</code>":                "/match @bob 3:1",
 		"&lt;b&gt; &amp;amp; &#34;x&#34; &#39;y&#39;": `<b> &amp; "x" 'y'`,
-		"3 → 4": "3 → 4",
+		"3 → 4":                     "3 → 4",
+		"":                          "",
+		"a <a href='x'\n>b</a><br>": "a b",
+		"<<b>a > b < <i>c</i>":      "a > b c",
+		"<b>a</b> < b":              "a < b",
+		"> a <":                     "> a <",
 	} {
 		if got := plain(markup); got != want {
 			t.Errorf("plain(%q) = %q, want %q", markup, got, want)
