@@ -13,7 +13,8 @@ import (
 )
 
 // Apply implements ranking.Store. It is one pipelined batch, which the server takes as one transaction, always in the
-// same order: lease, group, key, standings by id. Whatever does not find what was read raises an error in the server, because
+// same order: lease, group, key, people, standings by id. Whatever does not find what was read raises an error in the
+// server, because
 // the rest of a batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
@@ -25,6 +26,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 			SELECT EXISTS (SELECT FROM drawn)::as_read`, c.Match.Group)
 	}
 	queueKey(&batch, c)
+	queuePlayers(&batch, c.People)
 	switch {
 	case c.Match != nil:
 		queueStandings(&batch, c.Match)

@@ -22,9 +22,7 @@ func (s *Store) Introduce(ctx context.Context, chat ranking.Chat, changes []rank
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
 	queueGroup(&batch, chat)
-	for _, change := range inLockOrder(changes) {
-		queuePlayer(&batch, change)
-	}
+	queuePlayers(&batch, changes)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("introduce: %w", translate(err))
 	}
@@ -42,6 +40,13 @@ func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
 	batch.Queue(`
 		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+thisChat+`
 		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
+}
+
+// queuePlayers keeps what is known of people.
+func queuePlayers(batch *pgx.Batch, changes []ranking.PlayerChange) {
+	for _, change := range inLockOrder(changes) {
+		queuePlayer(batch, change)
+	}
 }
 
 // inLockOrder puts those who are known first, by id, and those who are new after them, so that two instances that meet
@@ -68,8 +73,9 @@ func queuePlayer(batch *pgx.Batch, c ranking.PlayerChange) {
 	p := c.Player
 	if p.ID == 0 {
 		batch.Queue(`
-			INSERT INTO players (telegram_user_id, username, display_name)
-			VALUES (nullif($1::bigint, 0), nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
+			INSERT INTO players (id, telegram_user_id, username, display_name) OVERRIDING SYSTEM VALUE
+			VALUES (coalesce(nullif($4::bigint, 0), nextval('players_id_seq')), nullif($1::bigint, 0), nullif($2, ''), $3)`,
+			p.UserID, p.Username, p.Name, c.Reserved)
 		return
 	}
 	// a player who was claimed by somebody else or merged meanwhile must not be claimed again

@@ -73,6 +73,10 @@ const thisLadder = `(
 		    SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
 		    WHERE g.chat_id = ` + thisChat + `)`
 
+// thatPlayer is the player that ranking.Person.Identify says a person is, of those with their user id and their username.
+const thatPlayer = `coalesce(by_id.id,
+		    CASE WHEN person.user_id = 0 OR by_name.telegram_user_id IS NULL THEN by_name.id END)`
+
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0),
@@ -83,29 +87,34 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
 		       coalesce(s.streak, 0), s.left_at, namesakes.others, namesakes.earlier,
+		       CASE WHEN person.place <= $5 AND ` + thatPlayer + ` IS NULL THEN nextval('players_id_seq') ELSE 0 END,
 		       CASE WHEN $4 AND s.played > 0 AND s.left_at IS NULL THEN
 		           (SELECT 1 + count(*) FROM group_players o
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
-		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
+		FROM unnest($2::bigint[], $3::text[], $6::text[]) WITH ORDINALITY AS person (user_id, username, called, place)
 		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
 		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
-		-- the player that ranking.Person.Identify says the person is
-		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = coalesce(by_id.id,
-		    CASE WHEN person.user_id = 0 OR by_name.telegram_user_id IS NULL THEN by_name.id END)
+		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = ` + thatPlayer + `
 		CROSS JOIN LATERAL (
 		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
 		    FROM group_players o
 		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
-		      AND lower(o.name) = lower(coalesce(s.name, by_id.display_name, by_name.display_name))
+		      AND lower(o.name) = lower(coalesce(nullif(person.called, ''), CASE WHEN NOT $7 THEN s.name END,
+		          by_id.display_name, by_name.display_name, person.username))
 		) AS namesakes
 		ORDER BY person.place`
-	ids, usernames := make([]int64, len(q.People)), make([]string, len(q.People))
+	n := len(q.People)
+	ids, usernames, called := make([]int64, n), make([]string, n), make([]string, n)
 	for i, p := range q.People {
 		ids[i], usernames[i] = int64(p.ID), p.Username
+		if q.Named && p.ID != 0 {
+			called[i] = p.Name
+		}
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Top > 0 || q.Place).Query(func(rows pgx.Rows) error {
+	place := q.Top > 0 || q.Place
+	batch.Queue(sql, q.Chat.ID, ids, usernames, place, q.Needed, called, q.Named).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {
@@ -124,7 +133,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 		&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
 		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
 	}, standingFields(&s)...)
-	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Position)...)
+	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Reserved, &k.Position)...)
 	if byID.ID != 0 {
 		k.ByID = &byID
 	}

@@ -33,7 +33,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 			return nil
 		}
 		c.decide = answer(notice)
-		return apply(ctx, s.store, o, c, snap)
+		return apply(ctx, s.store, o, c, snap, nil)
 	}, "command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
 	if err != nil && !errors.Is(err, ErrHandled) {
 		return fmt.Errorf("%s: %w", c.name, err)

@@ -34,7 +34,7 @@ func sightings(p Person, k Known, needed bool) []PlayerChange {
 			changes = append(changes, PlayerChange{Player: released})
 		}
 	}
-	change := PlayerChange{Player: right}
+	change := PlayerChange{Player: right, Reserved: k.Reserved}
 	if k.Standing != nil && k.Standing.Name != right.Name {
 		change.Standing = k.Standing.ID
 	} else if player != nil && *player == right {
@@ -53,7 +53,48 @@ func recollections(p Person, k Known, needed bool) []PlayerChange {
 	if k.ByUsername != nil {
 		added.Username = "" // it is somebody else's by now
 	}
-	return []PlayerChange{{Player: added}}
+	return []PlayerChange{{Player: added, Reserved: k.Reserved}}
+}
+
+// foresee returns what there is once the news of its people are kept, as the store would return it. It returns false where
+// that takes another look: where somebody gives a username away, or goes by two, and where a new name may tell others apart
+// or no longer.
+func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
+	people := slices.Clone(snap.People)
+	for _, change := range news {
+		i := slices.IndexFunc(people, change.concerns)
+		if i < 0 || slices.ContainsFunc(people[i+1:], change.concerns) {
+			return snap, false
+		}
+		player := change.Player
+		player.ID = cmp.Or(player.ID, change.Reserved)
+		if k := &people[i]; change.Standing != 0 {
+			others := slices.Concat(people[:i], people[i+1:])
+			if slices.ContainsFunc(others, func(o Known) bool { return o.goesBy(k.Standing.Name) || o.goesBy(player.Name) }) {
+				return snap, false
+			}
+			standing := *k.Standing
+			standing.Name = player.Name
+			k.Standing = &standing
+		}
+		people[i].Player = &player
+	}
+	snap.People = people
+	return snap, true
+}
+
+// goesBy tells whether the person is called so, here or elsewhere.
+func (k Known) goesBy(name string) bool {
+	return k.Player != nil && strings.EqualFold(k.Player.Name, name) ||
+		k.Standing != nil && strings.EqualFold(k.Standing.Name, name)
+}
+
+// concerns tells whether the change is of what the person is known as.
+func (c PlayerChange) concerns(k Known) bool {
+	if c.Player.ID == 0 {
+		return c.Reserved != 0 && c.Reserved == k.Reserved
+	}
+	return k.Player != nil && k.Player.ID == c.Player.ID
 }
 
 // same says whether two people are the same person as far as one can see. There may be more to it: the store may know

@@ -97,7 +97,9 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	q := Query{Key: o.Key, Chat: o.Chat, People: c.people, Top: c.top, Match: c.match}
+	q := Query{
+		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Again, Top: c.top, Match: c.match,
+	}
 	if c.ask != nil {
 		c.ask(&q)
 	}
@@ -148,18 +150,19 @@ func (s *Service) insist(ctx context.Context, try func(ctx context.Context, atte
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
 // what takes a match back holds it from the beginning.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	snap, refusal, err := s.acquaint(ctx, o, c)
+	alone := attempt > 1 || c.match != nil
+	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone)
 	switch {
 	case err != nil:
 		return err
 	case refusal != nil:
 		c.decide = answer(refusal)
-	case attempt > 1 || c.match != nil:
+	case alone:
 		return s.store.Exclusively(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
 			return again(ctx, store, o, c, snap)
 		})
 	}
-	return apply(ctx, s.store, o, c, snap)
+	return apply(ctx, s.store, o, c, snap, news)
 }
 
 // again reads and decides anew, now that the group is held and nothing can change any more.
@@ -191,15 +194,16 @@ func again(ctx context.Context, store Store, o Origin, c command, known Snapshot
 			c.decide = answer(n)
 		}
 	}
-	return apply(ctx, store, o, c, snap)
+	return apply(ctx, store, o, c, snap, nil)
 }
 
-// apply decides, and has the store apply it.
-func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot) error {
+// apply decides, and has the store apply it, and keep the news as well.
+func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, news []PlayerChange) error {
 	changes, err := c.decide(snap)
 	if err != nil {
 		return err
 	}
+	changes.People = news
 	changes.Key, changes.Chat, changes.Counted = o.Key, snap.ChatID, c.counted(o, changes.Notice)
 	switch {
 	case !o.Again:
@@ -224,23 +228,25 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot)
 
 // acquaint reads what the command concerns, after it has made known what is new in it: players who have turned out to be
 // the same person, the chat, and people. None of that is an effect of the command. It returns the refusal if the command
-// is refused; then nobody is added.
-func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, Notice, error) {
+// is refused; then nobody is added. If the news may come later, and it is clear what they will come to, they are not made
+// known but returned, for whoever applies the command, which spares a transaction and a look at what it has come to.
+func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool) (
+	snap Snapshot, news []PlayerChange, refusal Notice, err error,
+) {
 	q := c.query(o)
 	q.Counted = c.counted(o, nil)
-	snap, err := s.store.Read(ctx, q)
-	if err != nil {
-		return snap, nil, err
+	if snap, err = s.store.Read(ctx, q); err != nil {
+		return snap, nil, nil, err
 	}
 	if snap.Handled {
-		return snap, nil, ErrHandled
+		return snap, nil, nil, ErrHandled
 	}
 	if c.known && snap.ChatID == 0 {
-		return snap, nil, nil
+		return snap, nil, nil, nil
 	}
 	refusal, over := s.tooMuch(o, c, snap)
 	if over && refusal == nil {
-		return snap, nil, errUnanswered
+		return snap, nil, nil, errUnanswered
 	}
 	q.Counted = Counted{} // it is known now
 	if same := merges(snap); len(same) > 0 && !o.Again {
@@ -249,11 +255,11 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, 
 			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
 				s.log.ErrorContext(ctx, "two players stay apart: `elobot verify` says what is wrong", "error", err)
 			} else if err != nil {
-				return snap, nil, err
+				return snap, nil, nil, err
 			}
 		}
 		if snap, err = s.store.Read(ctx, q); err != nil {
-			return snap, nil, err
+			return snap, nil, nil, err
 		}
 	}
 	if refusal == nil {
@@ -262,20 +268,26 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command) (Snapshot, 
 	if refusal != nil {
 		c.needed = 0
 	}
-	seen, news := o.Chat, news(snap, q, c.needed, o.Again)
+	seen := o.Chat
+	news = novelties(snap, q, c.needed, o.Again)
 	if o.Again && snap.ChatID != 0 {
 		seen = snap.Chat
 	}
-	if snap.ChatID != 0 && snap.Chat.looksLike(seen) && len(news) == 0 {
-		return snap, refusal, nil
+	if snap.ChatID != 0 && snap.Chat.looksLike(seen) {
+		if len(news) == 0 {
+			return snap, nil, refusal, nil
+		}
+		if foreseen, ok := foresee(snap, news); ok && later {
+			return foreseen, news, refusal, nil
+		}
 	}
 	if err := s.store.Introduce(ctx, seen, news); err != nil {
-		return snap, nil, err
+		return snap, nil, nil, err
 	}
 	if snap, err = s.store.Read(ctx, q); err != nil {
-		return snap, nil, err
+		return snap, nil, nil, err
 	}
-	return snap, refusal, c.met(snap)
+	return snap, nil, refusal, c.met(snap)
 }
 
 // met returns an error unless everybody is known whom the command needs.
@@ -301,9 +313,9 @@ func (c command) refused(ctx context.Context, snap Snapshot) Notice {
 	return nil
 }
 
-// news returns what the command has shown of its people that is not known yet. A command that is handled again shows how
-// things were when it was sent.
-func news(snap Snapshot, q Query, needed int, again bool) []PlayerChange {
+// novelties returns what the command has shown of its people that is not known yet. A command that is handled again shows
+// how things were when it was sent.
+func novelties(snap Snapshot, q Query, needed int, again bool) []PlayerChange {
 	look := sightings
 	if again {
 		look = recollections

@@ -58,6 +58,8 @@ type Query struct {
 	Key    string
 	Chat   Chat
 	People []Person
+	Needed int  // for the first so many people an id is set aside if they are not known
+	Named  bool // what people are called by now is what they go by in the ladder, whatever the store has
 	Top    int  // how many rows of the ranking are wanted, 0 for no ranking
 	Place  bool // where in the ranking the people stand is wanted, which it is with the ranking anyway
 	// LastPlayed asks when the first of the people has played last in the ladder.
@@ -161,6 +163,7 @@ type Known struct {
 	Player     *Player   // which of the two the person is, or nil
 	Standing   *Standing // of that player
 	Position   int       // of that player in the ranking, when the query asked for it; 0 for who is not shown there
+	Reserved   PlayerID  // set aside for the player that the person becomes; 0 if there is one, or nobody needs one
 
 	// Namesakes is how many others in the ladder go by the name that the player goes by, Earlier how many of them
 	// came first.
@@ -176,10 +179,11 @@ func (p Person) Identify(byID, byUsername *Player) *Player {
 	return byID
 }
 
-// PlayerChange is one step of keeping what is known of people. Without an ID it is a new player; Standing 0 leaves
-// the name in the ladder alone.
+// PlayerChange is one step of keeping what is known of people. Without an ID it is a new player, who gets the one that is
+// Reserved, if any; Standing 0 leaves the name in the ladder alone.
 type PlayerChange struct {
 	Player   Player
+	Reserved PlayerID
 	Standing StandingID
 }
 
@@ -189,6 +193,7 @@ type Changes struct {
 	Counted Counted // what the command counts as
 	Chat    ChatID
 	SentAt  time.Time // when the command was sent: what is told lives from then on, for ever if it is zero
+	People  []PlayerChange
 	Match   *NewMatch
 	Join    *NewStanding
 	Undo    *Undone
