@@ -14,7 +14,7 @@ func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
 	}
-	err := s.insist(ctx, func(ctx context.Context, _ int) error {
+	err := s.insist(ctx, from, func(ctx context.Context, _ int) error {
 		return s.store.Move(ctx, from, to, Appended.reckon)
 	}, "command", "move chat", "chat_id", from, "to_chat_id", to)
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 		offer.reporter = offer.people.add(*o.Sender)
 	}
 	c := command{name: "offer fix", people: offer.people, sort: SortQuestion, match: &made}
-	err := s.insist(ctx, func(ctx context.Context, _ int) error {
+	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
 		q := c.query(o)
 		q.Counted = c.counted(o, nil)
 		snap, err := s.store.Read(ctx, q)

@@ -85,7 +85,7 @@ type try struct {
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	all := []try{{0, false}, {100 * time.Millisecond, true}, {300 * time.Millisecond, true}, {700 * time.Millisecond, true}}
+	all := []try{{0, false}, {10 * time.Millisecond, true}, {30 * time.Millisecond, true}, {70 * time.Millisecond, true}}
 	for lost := range 5 {
 		t.Run(fmt.Sprintf("%d lost", lost), func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestRetries(t *testing.T) {
 				}
 				want := all[:min(lost, 3)+1]
 				if lost == 4 {
-					want = append(slices.Clone(want), try{700 * time.Millisecond, false}) // the refusal
+					want = append(slices.Clone(want), try{70 * time.Millisecond, false}) // the refusal
 				}
 				if diff := cmp.Diff(want, tries); diff != "" {
 					t.Errorf("tries (-want +got):\n%s", diff)
@@ -116,6 +116,51 @@ func TestRetries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRivals: where somebody else was faster a moment ago, results hold the group from the beginning.
+func TestRivals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var held []bool
+		store := losing{Store: &easy{}, left: new(atomic.Int64), log: func(exclusive bool) { held = append(held, exclusive) }}
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		elsewhere := from(&alice, "m:2")
+		elsewhere.Chat.ID--
+		for i, tc := range []struct {
+			lost   int64
+			after  time.Duration
+			origin ranking.Origin
+			want   []bool
+		}{
+			{0, 0, from(&alice, "m:1"), []bool{false}},
+			{1, 0, from(&alice, "m:1"), []bool{false, true}},
+			{0, 0, elsewhere, []bool{false}},
+			{0, 900 * time.Millisecond, from(&alice, "m:3"), []bool{true}},
+			{0, 200 * time.Millisecond, from(&alice, "m:4"), []bool{false}},
+		} {
+			store.left.Store(tc.lost)
+			time.Sleep(tc.after)
+			held = nil
+			if err := service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, held); diff != "" {
+				t.Errorf("result %d held the group (-want +got):\n%s", i+1, diff)
+			}
+		}
+		store.left.Store(1)
+		if err := service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)); err != nil {
+			t.Fatal(err)
+		}
+		held = nil
+		if err := service.Answer(t.Context(), from(&alice, "m:6"), ranking.Refusal{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]bool{false}, held); diff != "" {
+			t.Errorf("a question held the group (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func mustLog(t *testing.T, logged *records, lost int) {

@@ -11,10 +11,10 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// How often a command that conflicts with others is tried again, and how long it waits first: 100, 200 and 400 ms.
+// How often a command that conflicts with others is tried again, and how long it waits first: 10, 20 and 40 ms.
 const (
 	maxRetries = 3
-	firstWait  = 100 * time.Millisecond
+	firstWait  = 10 * time.Millisecond
 )
 
 // Service handles the commands of all groups. Each of its methods ends with the command's effect, its key and its
@@ -24,6 +24,7 @@ type Service struct {
 	store    Store
 	log      *slog.Logger
 	settings Settings
+	rivals   rivals
 }
 
 // Settings of a Service. The zero value of a field stands for its default.
@@ -109,7 +110,7 @@ func (c command) query(o Origin) Query {
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
 // another transaction.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
-	err := s.insist(ctx, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
+	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
 	if errors.Is(err, ErrConflict) && !c.silent {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
@@ -132,13 +133,16 @@ func (c command) instead(n Notice) command { return command{sort: c.sort, decide
 
 // insist tries until there is no conflict with another transaction, a few times at most. What it logs of a conflict says
 // what it is about.
-func (s *Service) insist(ctx context.Context, try func(ctx context.Context, attempt int) error, about ...any) error {
+func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
+	about ...any,
+) error {
 	attempt := 0
 	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstWait))
 	return retry.Do(ctx, backoff, func(ctx context.Context) error {
 		attempt++
 		err := try(ctx, attempt)
 		if errors.Is(err, ErrConflict) {
+			s.rivals.seen(chat, time.Now())
 			s.log.WarnContext(ctx, "conflict with another transaction",
 				slices.Concat(about, []any{"attempt", attempt, "error", err})...)
 			return retry.RetryableError(err)
@@ -148,9 +152,9 @@ func (s *Service) insist(ctx context.Context, try func(ctx context.Context, atte
 }
 
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
-// what takes a match back holds it from the beginning.
+// what takes a match back holds it from the beginning, and so does what changes something where others were faster lately.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	alone := attempt > 1 || c.match != nil
+	alone := attempt > 1 || c.match != nil || c.sort == SortResult && s.rivals.about(o.Chat.ID, time.Now())
 	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone)
 	switch {
 	case err != nil:
