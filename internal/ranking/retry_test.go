@@ -198,7 +198,7 @@ func TestStoppedBetweenRetries(t *testing.T) {
 		store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 		store.left.Store(1000)
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
 		if !errors.Is(err, context.DeadlineExceeded) || len(memory.applied) > 0 {

@@ -152,9 +152,9 @@ func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx 
 }
 
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
-// what takes a match back holds it from the beginning, and so does what changes something where others were faster lately.
+// what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	alone := attempt > 1 || c.match != nil || c.sort == SortResult && s.rivals.about(o.Chat.ID, time.Now())
+	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.about(o.Chat.ID, time.Now())
 	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone)
 	switch {
 	case err != nil:
