@@ -141,7 +141,8 @@ func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram
 
 // handling returns what handles updates, under a lease if there is one.
 func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store, letters := postgres.NewStore(b.pool, b.committed), postgres.NewDeadLetters(b.pool).Waking(b.committed)
+	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve)
+	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed)
 	if lease != nil {
 		store, letters = store.Under(lease), letters.Under(lease)
 	}
@@ -153,6 +154,11 @@ func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranki
 	})
 	dead := telegram.NewUndertaker(letters, self, store.Unavailable, time.Now, b.log)
 	return handling{service, intake.NewWorker(router.Handle, dead, store.Unavailable, b.log)}
+}
+
+// reserve holds the place of a lane, if this instance is the one that sends.
+func (b *bot) reserve(ctx context.Context, l outbox.Lane) *outbox.Place {
+	return b.dispatcher.Reserve(ctx, l)
 }
 
 // committed has what is to be sent in a lane sent at once, by this instance or by the one that does that.

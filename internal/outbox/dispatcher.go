@@ -17,6 +17,7 @@ type Dispatcher struct {
 	mu     sync.Mutex
 	woken  map[Lane]struct{} // since it was last looked at; nil while nothing is dispatched
 	signal chan struct{}     // there is something in woken
+	tenure *tenure           // that gives away places; nil while there is none
 
 	meter meter
 }

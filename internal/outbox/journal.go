@@ -117,7 +117,6 @@ func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Ti
 	t.meter.took(turn)
 	switch m := turn.Message; {
 	case m != nil:
-		l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
 		t.meter.waited(now.Sub(l.since))
 		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })
 	case l.woken || turn.Wait > 0:

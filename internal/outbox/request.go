@@ -147,8 +147,9 @@ func (t *tenure) request(ctx context.Context, m Message) (Receipt, error) {
 
 // hear goes on with a lane whose request has ended: it says how long the lane has to wait, and has that written down.
 func (t *tenure) hear(r result, now time.Time) {
-	l := r.lane
+	l, m := r.lane, r.Message
 	t.giveBack(l)
+	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
 	if r.asked && !l.Toasts {
 		t.pace.add(now)
 		l.pace.add(now)

@@ -43,10 +43,16 @@ type tenure struct {
 	results []result // that are to be written down
 	journal journal
 
-	found    chan []Backlog
-	answered chan result
-	written  chan entry
-	workers  sync.WaitGroup // the goroutines that ask the store and send
+	found        chan []Backlog
+	answered     chan result
+	written      chan entry
+	reservations chan reservation
+	returned     chan *lane      // whose places were held and are given back
+	workers      sync.WaitGroup  // the goroutines that ask the store and send
+	requests     context.Context // of all requests
+
+	ending sync.Mutex    // held where it must not end meanwhile
+	over   chan struct{} // closed at the end
 }
 
 // result is what came of a request of a lane.
@@ -74,6 +80,10 @@ func newTenure(d *Dispatcher, lease Lease) *tenure {
 		found:    make(chan []Backlog),
 		answered: make(chan result, 2*d.settings.Parallel),
 		written:  make(chan entry, 1),
+
+		reservations: make(chan reservation),
+		returned:     make(chan *lane),
+		over:         make(chan struct{}),
 	}
 }
 
@@ -85,9 +95,12 @@ func (t *tenure) run(ctx context.Context) error {
 	defer t.workers.Wait()
 	defer leave()
 	defer abort()
+	defer t.end()
 	if !t.remember(ctx) {
 		return nil
 	}
+	t.requests = requests
+	t.begins()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -97,6 +110,10 @@ func (t *tenure) run(ctx context.Context) error {
 			t.wake(time.Now())
 		case backlogs := <-t.found:
 			t.discover(backlogs, time.Now())
+		case r := <-t.reservations:
+			r.place <- t.reserve(r.lane, time.Now())
+		case l := <-t.returned:
+			t.takeBack(l, time.Now())
 		case r := <-t.answered:
 			t.hear(r, time.Now())
 		case e := <-t.written:
@@ -128,6 +145,10 @@ func (t *tenure) drain(store, requests context.Context, abort, leave func()) err
 		select {
 		case <-t.signal:
 			t.wake(time.Now())
+		case r := <-t.reservations:
+			r.place <- nil
+		case l := <-t.returned:
+			t.takeBack(l, time.Now())
 		case r := <-t.answered:
 			t.hear(r, time.Now())
 		case e := <-t.written:

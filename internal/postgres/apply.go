@@ -19,6 +19,13 @@ import (
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.require(&batch)
+	place := s.place(ctx, c)
+	if place != nil {
+		defer place.GiveBack()
+		if s.lease == nil {
+			queueEpoch(&batch, LeaderLease, place.Epoch())
+		}
+	}
 	if c.Match != nil {
 		batch.Queue(`
 			WITH drawn AS (
@@ -49,10 +56,17 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 		return err
 	}
 	queuePresence(&batch, c)
+	var now *outbox.Message
+	if place != nil {
+		now = queueTakeNow(&batch, c)
+	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
-	if c.Notice != nil || c.Card != nil || c.Presence == ranking.Present {
+	if now != nil && now.Count > 0 {
+		place.Send(*now)
+	}
+	if c.Notice != nil && (now == nil || now.Count == 0) || c.Card != nil || c.Presence == ranking.Present {
 		s.told(c.Chat)
 	}
 	if c.Button != "" {

@@ -119,6 +119,8 @@ type Store struct {
 	lease *Lease
 	// committed is told which lanes have something new to be sent. It must not block.
 	committed func(outbox.Lane)
+	// reserve, if set, holds the place of a lane in which something is to be sent at once.
+	reserve func(context.Context, outbox.Lane) *outbox.Place
 }
 
 var _ ranking.Store = (*Store)(nil)
