@@ -33,6 +33,8 @@ type addition struct {
 	size     int           // as a part of a message
 	alone    bool          // it does not stand in a message with others
 	fates    []fate        // of the requests that begin with it; the last one ends it
+	direct   bool          // it is sent as it is added, where it gets a place for that
+	held     time.Duration // for how long the place is held before
 }
 
 func (a addition) lane() Lane { return Lane{Chat: a.chat, Toasts: a.action == Toast} }
@@ -190,6 +192,9 @@ func drawAddition(t *rapid.T) addition {
 	}
 	if oneIn(4).Draw(t, "in a topic") {
 		a.thread = 7
+	}
+	if a.action == Send && rapid.Bool().Draw(t, "direct") {
+		a.direct, a.held = true, ms(0, 0, 2, 700).Draw(t, "held")
 	}
 	a.fates = drawFates(t, a.action == Toast)
 	return a

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,6 +89,26 @@ func newDatabase(model *queuemodel.Model, counts *tally) *database {
 func (db *database) put(a addition) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	db.add(a)
+}
+
+// putNow adds a row under the lease of an instance, and takes it if it is the only one in its lane and can be sent. It
+// tells whether it was added.
+func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, added bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if i.isGone() || epoch != db.epoch {
+		return nil, false
+	}
+	alone := !slices.ContainsFunc(db.rows, func(r *record) bool { return r.lane == a.lane() && r.open() })
+	db.add(a)
+	if !alone {
+		return nil, true
+	}
+	return db.take(epoch, a.lane(), Bounds{Merge: 1, Waiting: 1}).Message, true
+}
+
+func (db *database) add(a addition) {
 	id := int64(len(db.rows) + 1)
 	r := &record{
 		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.says, "a"))},

@@ -26,6 +26,7 @@ func (s scenario) play() (map[string]int, error) {
 	w.calm = true
 	w.mu.Unlock()
 	_ = pass(context.Background(), time.Minute) // until all are up again
+	w.tells.Wait()
 	w.finish()
 	// one more is told like the first one
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: Outcome, fates: []fate{{}}}}, wake: true})
@@ -98,6 +99,8 @@ var everything = []string{
 	"an edit",
 	"an edit that was needless",
 	"an item came too late",
+	"an item that was sent as it was added",
+	"an item whose place was of no use",
 	"an unknown outcome that arrived",
 	"an unknown outcome that did not",
 	"items that are not named",
