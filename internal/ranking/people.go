@@ -56,28 +56,38 @@ func recollections(p Person, k Known, needed bool) []PlayerChange {
 	return []PlayerChange{{Player: added, Reserved: k.Reserved}}
 }
 
-// foresee returns what there is once the news of its people are kept, as the store would return it. It returns false where
-// that takes another look: where somebody gives a username away, or goes by two, and where a new name may tell others apart
-// or no longer.
+// foresee returns what there is once the news of its people are kept, as the store would return it. It returns false
+// where that takes another look: where the ranking shows what they are called, where somebody goes by two or gives a
+// username away, and where a new name may tell others of the command apart, or no longer.
 func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
+	if len(snap.Ranked) > 0 {
+		return snap, false
+	}
 	people := slices.Clone(snap.People)
 	for _, change := range news {
 		i := slices.IndexFunc(people, change.concerns)
-		if i < 0 || slices.ContainsFunc(people[i+1:], change.concerns) {
+		if i < 0 || slices.ContainsFunc(people[i+1:], change.concerns) || people[i].Player != snap.People[i].Player {
 			return snap, false
 		}
 		player := change.Player
 		player.ID = cmp.Or(player.ID, change.Reserved)
-		if k := &people[i]; change.Standing != 0 {
-			others := slices.Concat(people[:i], people[i+1:])
-			if slices.ContainsFunc(others, func(o Known) bool { return o.goesBy(k.Standing.Name) || o.goesBy(player.Name) }) {
+		people[i].Player = &player
+		if change.Standing != 0 {
+			standing := *people[i].Standing
+			standing.Name = player.Name
+			people[i].Standing = &standing
+		}
+	}
+	for i, k := range people {
+		before := snap.People[i].Standing
+		if before == nil || before.Name == k.Standing.Name {
+			continue
+		}
+		for j, other := range slices.Concat(snap.People, people) { // as they are called before it and after it
+			if j%len(people) != i && (other.goesBy(before.Name) || other.goesBy(k.Standing.Name)) {
 				return snap, false
 			}
-			standing := *k.Standing
-			standing.Name = player.Name
-			k.Standing = &standing
 		}
-		people[i].Player = &player
 	}
 	snap.People = people
 	return snap, true

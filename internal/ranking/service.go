@@ -155,7 +155,8 @@ func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx 
 // what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.about(o.Chat.ID, time.Now())
-	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone)
+	// of a command of long ago the store counts namesakes only by the names that it has already
+	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone && !o.Again)
 	switch {
 	case err != nil:
 		return err
