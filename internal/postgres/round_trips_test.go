@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -45,12 +46,25 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 	record := func(key string) error {
 		return service.RecordMatch(t.Context(), origin(key), aliceBeatsBob)
 	}
+	ids := int64(1000)
+	newcomer := func() ranking.Person {
+		ids++
+		return ranking.Person{ID: ranking.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
+	}
 	commands := []struct {
 		name string
 		run  func(key string) error
 		want int64
 	}{
 		{"match", record, 2},
+		{"match of new people", func(key string) error {
+			return service.RecordMatch(t.Context(), origin(key), singles(newcomer(), newcomer(), won))
+		}, 2},
+		{"match under another name", func(key string) error {
+			renamed := alice
+			renamed.Name = newcomer().Name
+			return service.RecordMatch(t.Context(), origin(key), singles(renamed, bob, won))
+		}, 2},
 		{"ranking", func(key string) error { return service.ShowRanking(t.Context(), origin(key)) }, 2},
 		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
 		{"answer", func(key string) error {
@@ -76,7 +90,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
 		}
 	}
-	if got := value[int](t, pool, `SELECT count(*) FROM matches`); got != 5 {
-		t.Errorf("there are %d matches, want 5", got)
+	if got := value[int](t, pool, `SELECT count(*) FROM matches`); got != 15 {
+		t.Errorf("there are %d matches, want 15", got)
 	}
 }

@@ -1,0 +1,159 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+// TestReserved looks for people of whom some are needed and not known.
+func TestReserved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	people := []ranking.Person{carol, alice, {Username: "BOB"}, {Username: "dave"}, {ID: 5, Username: "bob", Name: "Eve"}, zoe}
+	read := func() (ids []ranking.PlayerID) {
+		snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: people, Needed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range snap.People {
+			ids = append(ids, k.Reserved)
+		}
+		return ids
+	}
+	// Alice and Bob are 1 and 2; whoever is seen now is not the one who had their username
+	for _, want := range [][]ranking.PlayerID{{3, 0, 0, 4, 5, 0}, {6, 0, 0, 7, 8, 0}} {
+		if diff := cmp.Diff(want, read()); diff != "" {
+			t.Errorf("ids that are set aside (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestApplyPeople keeps a new player and another name with a match, or nothing of it all.
+func TestApplyPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.play(t, "1", alice, bob)
+	snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice, carol}, Needed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, added := snap.People[0], &snap.People[1]
+	al := ranking.PlayerChange{Player: *known.Player, Standing: known.Standing.ID}
+	al.Player.Name = "Al"
+	newcomer := asNew(carol)
+	newcomer.Reserved = added.Reserved
+	added.Player = &ranking.Player{ID: added.Reserved, UserID: carol.ID, Username: carol.Username, Name: carol.Name}
+	before := w.contents(t)
+	for name, tc := range map[string]struct {
+		key    string
+		people []ranking.PlayerChange
+		want   error
+	}{
+		"handled":         {"1", []ranking.PlayerChange{newcomer, al}, ranking.ErrHandled},
+		"is there by now": {"2", []ranking.PlayerChange{newcomer, al, asNew(bob)}, ranking.ErrConflict},
+	} {
+		c := match(snap, tc.key)
+		c.People = tc.people
+		if err := w.store.Apply(t.Context(), c); !errors.Is(err, tc.want) {
+			t.Errorf("%s: error is %v, want %v", name, err, tc.want)
+		}
+		if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+			t.Errorf("%s: something is kept (-before +after):\n%s", name, diff)
+		}
+	}
+	c := match(snap, "2")
+	c.People = []ranking.PlayerChange{newcomer, al}
+	if err := w.store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 @alice Al", "2 @bob Bob", "3 @carol Carol"}, w.known(t)); diff != "" {
+		t.Errorf("players (-want +got):\n%s", diff)
+	}
+	ladder := values[string](t, w.pool, `SELECT player_id || ' ' || name || ' ' || elo FROM group_players ORDER BY id`)
+	if diff := cmp.Diff([]string{"1 Al 1532", "2 Bob 1484", "3 Carol 1484"}, ladder); diff != "" {
+		t.Errorf("standings (-want +got):\n%s", diff)
+	}
+}
+
+// TestMeetAtOnce has two instances that do not know somebody look for them before either records a match of theirs.
+func TestMeetAtOnce(t *testing.T) {
+	t.Parallel()
+	seen, named := ranking.Person{ID: 71, Username: "new", Name: "New"}, ranking.Person{Username: "NEW"}
+	for name, tc := range map[string]struct {
+		chats [2]ranking.Chat
+		as    [2]ranking.Person
+		want  string
+	}{
+		"seen in one group":      {[2]ranking.Chat{club, club}, [2]ranking.Person{seen, seen}, "71 @new New"},
+		"seen in two groups":     {[2]ranking.Chat{club, annex}, [2]ranking.Person{seen, seen}, "71 @new New"},
+		"named in one group":     {[2]ranking.Chat{club, club}, [2]ranking.Person{named, named}, "0 @NEW NEW"},
+		"named in two groups":    {[2]ranking.Chat{club, annex}, [2]ranking.Person{named, named}, "0 @NEW NEW"},
+		"seen in one, named too": {[2]ranking.Chat{club, annex}, [2]ranking.Person{seen, named}, "71 @new New"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			if err := w.store.Introduce(t.Context(), annex, nil); err != nil {
+				t.Fatal(err)
+			}
+			var looking sync.WaitGroup
+			var conflicts atomic.Int64
+			looking.Add(2)
+			results := make(chan error, 2)
+			for i := range 2 {
+				s := service(&together{Store: w.store, looking: &looking, conflicts: &conflicts})
+				go func() {
+					results <- s.RecordMatch(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), singles(alice, tc.as[i], won))
+				}()
+			}
+			for range 2 {
+				if err := receive(t, results); err != nil {
+					t.Error(err)
+				}
+			}
+			if diff := cmp.Diff([]string{"1 @alice Alice", "2 @bob Bob", tc.want}, w.known(t)); diff != "" {
+				t.Errorf("players (-want +got):\n%s", diff)
+			}
+			played := value[int](t, w.pool, `SELECT count(*) FROM match_players mp JOIN players p ON p.id = mp.player_id
+				WHERE lower(p.username) = 'new'`)
+			if played != 2 || conflicts.Load() != 1 {
+				t.Errorf("they have played %d matches, after %d conflicts", played, conflicts.Load())
+			}
+		})
+	}
+}
+
+var won = ranking.Score{A: 3, B: 1}
+
+// together is a store whose first look ends when that of all others has.
+type together struct {
+	ranking.Store
+	once      sync.Once
+	looking   *sync.WaitGroup
+	conflicts *atomic.Int64
+}
+
+func (s *together) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	snap, err := s.Store.Read(ctx, q)
+	s.once.Do(func() {
+		s.looking.Done()
+		s.looking.Wait()
+	})
+	return snap, err
+}
+
+func (s *together) Apply(ctx context.Context, c ranking.Changes) error {
+	err := s.Store.Apply(ctx, c)
+	if errors.Is(err, ranking.ErrConflict) {
+		s.conflicts.Add(1)
+	}
+	return err
+}
