@@ -83,8 +83,8 @@ func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
 		if before == nil || before.Name == k.Standing.Name {
 			continue
 		}
-		for j, other := range slices.Concat(snap.People, people) { // as they are called before it and after it
-			if j%len(people) != i && (other.goesBy(before.Name) || other.goesBy(k.Standing.Name)) {
+		for j, other := range people {
+			if j != i && (other.goesBy(before.Name) || other.goesBy(k.Standing.Name)) {
 				return snap, false
 			}
 		}
@@ -93,10 +93,9 @@ func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
 	return snap, true
 }
 
-// goesBy tells whether the person is called so, here or elsewhere.
+// goesBy tells whether the person is known and called so.
 func (k Known) goesBy(name string) bool {
-	return k.Player != nil && strings.EqualFold(k.Player.Name, name) ||
-		k.Standing != nil && strings.EqualFold(k.Standing.Name, name)
+	return k.Player != nil && strings.EqualFold(k.Player.Name, name)
 }
 
 // concerns tells whether the change is of what the person is known as.
