@@ -83,6 +83,19 @@ func TestApplyPeople(t *testing.T) {
 	}
 }
 
+// TestApplyPeopleLockOrder has a match show other names of those who play it.
+func TestApplyPeopleLockOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.play(t, "1", alice, bob)
+	al, bobby := alice, bob
+	al.Name, bobby.Name = "Al", "Bobby"
+	command := func() error {
+		return service(w.store).RecordMatch(t.Context(), by("2", carol), singles(bobby, al, won))
+	}
+	w.mustLockInOrder(t, command, group(club), player("Alice"), standing("Alice"), player("Bob"), standing("Bob"))
+}
+
 // TestMeetAtOnce has two instances that do not know somebody look for them before either records a match of theirs.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()
