@@ -253,6 +253,12 @@ func TestPeopleComeToTheSame(t *testing.T) {
 			s.match(alice, alice, named("bob"))
 			s.match(alice, alice, named("BOB"))
 		}, 3},
+		"a name that somebody has and that another one has been shown under elsewhere": {func(s *scene) {
+			s.match(alice, alice, bob)
+			s.join(carol)
+			elsewhere(s, func() { s.join(someone(2, "bob", "Carol")) })
+			s.match(alice, alice, named("bob"))
+		}, 4},
 		"two who come with one name": {func(s *scene) {
 			s.match(someone(5, "", "Alex"), someone(5, "", "Alex"), someone(6, "", "ALEX"))
 			s.match(someone(7, "alex", "Alex"), someone(5, "", "Alex"), someone(6, "", "ALEX"))
