@@ -17,7 +17,9 @@ import (
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	people := []ranking.Person{carol, alice, {Username: "BOB"}, {Username: "dave"}, {ID: 5, Username: "bob", Name: "Eve"}, zoe}
+	people := []ranking.Person{
+		carol, alice, {Username: "BOB"}, {Username: "dave"}, {ID: 5, Username: "bob", Name: "Eve"}, zoe,
+	}
 	read := func() (ids []ranking.PlayerID) {
 		snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: people, Needed: 5})
 		if err != nil {

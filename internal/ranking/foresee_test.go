@@ -211,9 +211,8 @@ func someone(id ranking.UserID, username, name string) ranking.Person {
 
 func named(username string) ranking.Person { return ranking.Person{Username: username} }
 
-// TestPeopleComeToTheSame has the same commands handled in two ways: with what they show of their people kept together with
-// their effect, where it is clear what that comes to, and with it kept before, and looked at again, as it is after a
-// conflict.
+// TestPeopleComeToTheSame has the same commands handled in two ways: with what they show of their people kept with their
+// effect, where it is clear what that comes to; and with it kept before, and looked at again, as it is after a conflict.
 func TestPeopleComeToTheSame(t *testing.T) {
 	t.Parallel()
 	lost := 0
