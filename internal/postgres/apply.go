@@ -14,8 +14,7 @@ import (
 
 // Apply implements ranking.Store. It is one pipelined batch, which the server takes as one transaction, always in the
 // same order: lease, group, key, people, standings by id. Whatever does not find what was read raises an error in the
-// server, because
-// the rest of a batch would be committed otherwise.
+// server, because the rest of a batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.require(&batch)
