@@ -140,7 +140,7 @@ func TestRivals(t *testing.T) {
 			{0, 200 * time.Millisecond, from(&alice, "m:4"), []bool{false}},
 		} {
 			store.left.Store(tc.lost)
-			time.Sleep(tc.after)
+			<-time.After(tc.after)
 			held = nil
 			if err := service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)); err != nil {
 				t.Fatal(err)
