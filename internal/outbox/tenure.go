@@ -47,12 +47,9 @@ type tenure struct {
 	answered     chan result
 	written      chan entry
 	reservations chan reservation
-	returned     chan *lane      // whose places were held and are given back
-	workers      sync.WaitGroup  // the goroutines that ask the store and send
-	requests     context.Context // of all requests
-
-	ending sync.Mutex    // held where it must not end meanwhile
-	over   chan struct{} // closed at the end
+	left         chan leaving
+	over         chan struct{}  // closed at the end
+	workers      sync.WaitGroup // the goroutines that ask the store and send
 }
 
 // result is what came of a request of a lane.
@@ -82,7 +79,7 @@ func newTenure(d *Dispatcher, lease Lease) *tenure {
 		written:  make(chan entry, 1),
 
 		reservations: make(chan reservation),
-		returned:     make(chan *lane),
+		left:         make(chan leaving),
 		over:         make(chan struct{}),
 	}
 }
@@ -95,11 +92,10 @@ func (t *tenure) run(ctx context.Context) error {
 	defer t.workers.Wait()
 	defer leave()
 	defer abort()
-	defer t.end()
+	defer t.ends()
 	if !t.remember(ctx) {
 		return nil
 	}
-	t.requests = requests
 	t.begins()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -112,8 +108,8 @@ func (t *tenure) run(ctx context.Context) error {
 			t.discover(backlogs, time.Now())
 		case r := <-t.reservations:
 			r.place <- t.reserve(r.lane, time.Now())
-		case l := <-t.returned:
-			t.takeBack(l, time.Now())
+		case left := <-t.left:
+			t.free(requests, left, time.Now())
 		case r := <-t.answered:
 			t.hear(r, time.Now())
 		case e := <-t.written:
@@ -138,8 +134,8 @@ func (t *tenure) drain(store, requests context.Context, abort, leave func()) err
 	t.wake(time.Now())
 	for {
 		timer.Reset(t.step(store, requests, time.Now()))
-		left := t.sending+t.sendingToasts > 0 || t.journal.writing || len(t.results) > 0
-		if !left || store.Err() != nil {
+		busy := t.sending+t.sendingToasts > 0 || t.journal.writing || len(t.results) > 0
+		if !busy || store.Err() != nil {
 			return nil
 		}
 		select {
@@ -147,8 +143,8 @@ func (t *tenure) drain(store, requests context.Context, abort, leave func()) err
 			t.wake(time.Now())
 		case r := <-t.reservations:
 			r.place <- nil
-		case l := <-t.returned:
-			t.takeBack(l, time.Now())
+		case left := <-t.left:
+			t.free(requests, left, time.Now())
 		case r := <-t.answered:
 			t.hear(r, time.Now())
 		case e := <-t.written:

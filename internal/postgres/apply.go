@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,14 +17,24 @@ import (
 // same order: lease, group, key, people, standings by id. Whatever does not find what was read raises an error in the
 // server, because the rest of a batch would be committed otherwise.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
+	place := s.place(ctx, c)
+	if place == nil {
+		return s.apply(ctx, c, nil)
+	}
+	defer place.GiveBack()
+	err := s.apply(ctx, c, place)
+	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // which only what is sent at once depends on
+		return s.apply(ctx, c, nil)
+	}
+	return err
+}
+
+// apply is Apply with the place at which the answer is sent, nil for none.
+func (s *Store) apply(ctx context.Context, c ranking.Changes, place *outbox.Place) error {
 	var batch pgx.Batch
 	s.lease.require(&batch)
-	place := s.place(ctx, c)
-	if place != nil {
-		defer place.GiveBack()
-		if s.lease == nil {
-			queueEpoch(&batch, LeaderLease, place.Epoch())
-		}
+	if place != nil && s.lease == nil {
+		queueEpoch(&batch, LeaderLease, place.Epoch())
 	}
 	if c.Match != nil {
 		batch.Queue(`
@@ -62,10 +73,8 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
-	if now != nil && now.Count > 0 {
-		place.Send(*now)
-	}
-	if c.Notice != nil && (now == nil || now.Count == 0) || c.Card != nil || c.Presence == ranking.Present {
+	sent := now != nil && now.Count > 0 && place.Send(*now)
+	if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {
 		s.told(c.Chat)
 	}
 	if c.Button != "" {

@@ -30,7 +30,7 @@ func (s *Store) place(ctx context.Context, c ranking.Changes) *outbox.Place {
 // moment. The returned message is filled in when the batch has run; without items nothing was taken.
 func queueTakeNow(batch *pgx.Batch, c ranking.Changes) *outbox.Message {
 	const sql = `
-		UPDATE outbox i SET state = 'sending', attempts = 1, tried_at = now()
+		UPDATE outbox i SET state = 'sending', attempts = 1, tried_at = clock_timestamp()
 		FROM chats c
 		WHERE c.id = $1 AND c.parked_at IS NULL AND coalesce(c.frozen_until <= now(), true)
 		  AND i.id = (

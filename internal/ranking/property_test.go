@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -35,6 +36,7 @@ func TestAnyCourse(t *testing.T) {
 
 // society is people who play in groups.
 type society struct {
+	sent int // commands
 	*game
 	t       *testing.T
 	rt      *rapid.T
@@ -190,7 +192,9 @@ func (c *course) enter(e *entity) {
 // command has somebody send a command and returns what is answered.
 func (c *course) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
 	c.commands++
+	c.sent++
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
+	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // so slowly that all questions are answered
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
 	late := c.earlier != 0 && rapid.Bool().Draw(c.rt, "late")
 	if late {
