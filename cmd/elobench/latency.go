@@ -25,7 +25,12 @@ func latency() scenario {
 			if waited, err = echoLatency(ctx, env); err != nil {
 				return figures, fmt.Errorf("echo: %w", err)
 			}
-			return append(figures, latencyFigures("latency.echo", waited)...), nil
+			figures = append(figures, latencyFigures("latency.echo", waited)...)
+			committed, err := commitLatency(ctx, env)
+			if err != nil {
+				return figures, fmt.Errorf("commit: %w", err)
+			}
+			return append(figures, percentiles("latency.commit", committed)...), nil
 		},
 	}
 }
@@ -41,18 +46,45 @@ func latencyFigures(name string, waits []wait) []figure {
 	for i, w := range waits {
 		handedOut[i], said[i] = w.handedOut, w.said
 	}
+	return append(percentiles(name, handedOut), percentiles(name+".said", said)...)
+}
+
+func percentiles(name string, times []time.Duration) []figure {
 	var figures []figure
-	for _, since := range []struct {
-		name   string
-		waited []time.Duration
-	}{{name, handedOut}, {name + ".said", said}} {
-		for _, p := range []float64{50, 95, 99} {
-			figures = append(figures, figure{
-				Name: fmt.Sprintf("%s.p%g", since.name, p), Value: milliseconds(percentile(since.waited, p)), Unit: "ms", Better: lower,
-			})
-		}
+	for _, p := range []float64{50, 95, 99} {
+		figures = append(figures, figure{
+			Name: fmt.Sprintf("%s.p%g", name, p), Value: milliseconds(percentile(times, p)), Unit: "ms", Better: lower,
+		})
 	}
 	return figures
+}
+
+// commitLatency has one row be committed at the same rate, and returns how long each commit takes: the least that comes on
+// top of the echo bot for a bot that answers only what is recorded.
+func commitLatency(ctx context.Context, env *environment) ([]time.Duration, error) {
+	db, drop, err := env.database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer drop()
+	n := env.sizes.rate * int(env.sizes.latency)
+	env.progress.say("%d commits of one row, %d a second", n, env.sizes.rate)
+	tick := time.NewTicker(time.Second / time.Duration(env.sizes.rate))
+	defer tick.Stop()
+	times := make([]time.Duration, 0, n)
+	for i := range n {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		begun := time.Now()
+		if _, err := db.Exec(ctx, `INSERT INTO handled_commands (key) VALUES ($1)`, fmt.Sprint("commit ", i)); err != nil {
+			return nil, fmt.Errorf("commit a row: %w", err)
+		}
+		times = append(times, time.Since(begun))
+	}
+	return times, nil
 }
 
 func elobotLatency(ctx context.Context, env *environment) ([]wait, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 // TestWhatIsToldTogether fills a lane and looks at what is taken of it, message by message.
@@ -366,4 +367,17 @@ func TestMovedMeanwhile(t *testing.T) {
 	}
 	m.mustTake(t, 2, 1, 2, 4)
 	m.mustTake(t, 1, 3)
+}
+
+// TestPagesStandAlone: what cannot be told together is not taken together either.
+func TestPagesStandAlone(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	for _, kind := range []string{"a", ranking.KindRankingPage, ranking.KindRankingPage, "b", "c"} {
+		exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, $1, '{}')`, kind)
+	}
+	for _, want := range [][]int64{{1}, {2}, {3}, {4, 5}} {
+		m.finish(t, sentAs(m.mustTake(t, 1, want...), want[0]))
+	}
+	m.mustHaveRows(t, `attempts`, "1 1", "2 1", "3 1", "4 1", "5 1")
 }
