@@ -107,37 +107,54 @@ func (w *world) payload(t *testing.T, key string) string {
 	return value[string](t, w.pool, `SELECT payload::text FROM outbox WHERE key = $1`, key)
 }
 
-// TestNotTakenAsItIsCommitted: what may not be sent at this moment, or not as the first of its chat, waits.
+// TestNotTakenAsItIsCommitted: what may not be sent at this moment, or not as the first of its chat, waits, though there
+// was a place for it.
 func TestNotTakenAsItIsCommitted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob)
-	_, lease := w.asLeader(t)
-	store, _ := w.newDesk(t, lease)
-	late := func(c *ranking.Changes) { c.SentAt = time.Now().Add(-time.Hour) }
 	for name, tc := range map[string]struct {
 		before string
 		change func(*ranking.Changes)
+		want   string
 	}{
-		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, func(*ranking.Changes) {}},
+		"taken":  {`SELECT`, func(*ranking.Changes) {}, "sending 1"},
+		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, func(*ranking.Changes) {}, "planned 0"},
 		"behind another one": {
 			`INSERT INTO outbox (chat_id, kind, payload, not_before) SELECT id, 'k', '{}', now() + interval '1 hour' FROM chats`,
-			func(*ranking.Changes) {},
+			func(*ranking.Changes) {}, "planned 0",
 		},
-		"too late": {`SELECT`, late},
-		"absent":   {`SELECT`, func(c *ranking.Changes) { c.Presence = ranking.Absent }},
+		"too late": {`SELECT`, func(c *ranking.Changes) { c.SentAt = time.Now().Add(-25 * time.Hour) }, "planned 0"},
+		"absent":   {`SELECT`, func(c *ranking.Changes) { c.Presence = ranking.Absent }, "planned 0"},
 	} {
-		exec(t, w.pool, `DELETE FROM outbox`)
-		exec(t, w.pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
-		exec(t, w.pool, tc.before)
-		snap := w.read(t, alice, bob)
-		c := ranking.Changes{Key: name, Chat: snap.ChatID, SentAt: time.Now(), Notice: ranking.Refusal{Code: ranking.NoDraws}}
-		tc.change(&c)
-		if err := store.Apply(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		if n := value[int](t, w.pool, `SELECT count(*) FROM outbox WHERE attempts > 0`); n != 0 {
-			t.Errorf("%s: %d are being sent", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			_, lease := w.asLeader(t)
+			store, desk := w.newDesk(t, lease)
+			// nothing else looks at the lane before the transaction has ended, and the row is read in it
+			exec(t, w.pool, `
+				CREATE TABLE seen (what text);
+				CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
+				BEGIN
+				    INSERT INTO seen SELECT state || ' ' || attempts FROM outbox WHERE id = NEW.id;
+				    RETURN NULL;
+				END $$;
+				CREATE CONSTRAINT TRIGGER see AFTER INSERT ON outbox DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW WHEN (NEW.kind = 'refusal') EXECUTE FUNCTION see()`)
+			exec(t, w.pool, tc.before)
+			snap := w.read(t, alice, bob)
+			c := ranking.Changes{Key: name, Chat: snap.ChatID, SentAt: time.Now(), Notice: ranking.Refusal{Code: ranking.NoDraws}}
+			tc.change(&c)
+			if err := store.Apply(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if got := value[string](t, w.pool, `SELECT what FROM seen`); got != tc.want {
+				t.Errorf("it was committed as %s, want %s", got, tc.want)
+			}
+			if name == "taken" {
+				receive(t, desk.begun)
+				desk.end <- struct{}{}
+			}
+		})
 	}
 }
 
