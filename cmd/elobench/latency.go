@@ -67,7 +67,7 @@ func commitLatency(ctx context.Context, env *environment) ([]time.Duration, erro
 		return nil, err
 	}
 	defer drop()
-	n := env.sizes.rate * int(env.sizes.latency)
+	n := max(1, env.sizes.rate*int(env.sizes.latency)/4)
 	env.progress.say("%d commits of one row, %d a second", n, env.sizes.rate)
 	tick := time.NewTicker(time.Second / time.Duration(env.sizes.rate))
 	defer tick.Stop()

@@ -63,13 +63,13 @@ var (
 	fullSizes = sizes{
 		groups: 200, people: 20, results: 20_000, clients: 32, pgbench: 20, rate: 50, latency: 60,
 		contended: 3_000, drained: 200, answers: 10,
-		bulk: []int{1e3, 1e5, 1e6}, rounds: 5,
+		bulk: []int{1e3, 1e5, 1e6}, rounds: 3,
 		chats: 10_000, waiting: 100_000, steady: 12 * time.Second, starts: 10, image: true,
 	}
 	shortSizes = sizes{
 		groups: 40, people: 20, results: 3_000, clients: 32, pgbench: 5, rate: 50, latency: 5,
 		contended: 500, drained: 30, answers: 10,
-		bulk: []int{1e3, 1e4}, rounds: 3,
+		bulk: []int{1e3, 1e4}, rounds: 1,
 		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5,
 	}
 	// hugeBulk takes half an hour and 20 GB.
