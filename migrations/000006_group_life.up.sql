@@ -30,7 +30,7 @@ ALTER TABLE handled_commands
 CREATE INDEX handled_commands_sender_idx ON handled_commands (sender, sent_at) WHERE sender IS NOT NULL;
 
 -- What has to be true of what a statement has found, or it fails by the name of the constraint, and a pipelined transaction
--- with it: an UPDATE that finds no row is no error by itself. A cast costs a tenth of what a call of require_rows does,
--- which is here still for instances of the release before.
+-- with it: an UPDATE that finds no row is no error by itself. The function require_rows, which has said so, is here still
+-- for instances of the release before.
 CREATE DOMAIN as_read AS boolean CONSTRAINT as_read CHECK (VALUE IS TRUE);
 CREATE DOMAIN lease_held AS boolean CONSTRAINT lease_held CHECK (VALUE IS TRUE);
