@@ -15,81 +15,86 @@ import (
 
 // Apply implements ranking.Store. It is one pipelined batch, which the server takes as one transaction, always in the
 // same order: lease, group, key, people, standings by id. Whatever does not find what was read raises an error in the
-// server, because the rest of a batch would be committed otherwise.
+// server, because the rest of a batch would be committed otherwise. Results that come while others are being written are
+// written together.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	place := s.place(ctx, c)
 	if place == nil {
-		return s.apply(ctx, c, nil)
+		return s.gathering.apply(ctx, s, c)
 	}
 	defer place.GiveBack()
-	err := s.apply(ctx, c, place)
+	err := s.apply(ctx, []ranking.Changes{c}, place)
 	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // which only what is sent at once depends on
-		return s.apply(ctx, c, nil)
+		return s.gathering.apply(ctx, s, c)
 	}
 	return err
 }
 
-// apply is Apply with the place at which the answer is sent, nil for none.
-func (s *Store) apply(ctx context.Context, c ranking.Changes, place *outbox.Place) error {
+// apply is Apply for several commands, of which all or none come to something. Only results go with others. The place is
+// that at which the answer of a single one is sent, nil for none.
+func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.Place) error {
 	var batch pgx.Batch
 	s.lease.require(&batch)
 	if place != nil && s.lease == nil {
 		queueEpoch(&batch, LeaderLease, place.Epoch())
 	}
-	if c.Match != nil {
-		batch.Queue(`
-			WITH drawn AS (
-			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = $1 RETURNING 1)
-			SELECT EXISTS (SELECT FROM drawn)::as_read`, c.Match.Group)
-	}
-	queueKey(&batch, c)
-	queuePlayers(&batch, c.People)
-	switch {
-	case c.Match != nil:
-		queueStandings(&batch, c.Match)
-		if err := queueMatch(&batch, c); err != nil {
-			return err
-		}
-	case c.Join != nil:
-		queueNewStanding(&batch, c.Join.Ladder, c.Join.Standing)
-	case c.Standing != nil:
-		queueChangedStandings(&batch, []ranking.Standing{*c.Standing})
-	case c.Undo != nil:
-		queueUndo(&batch, *c.Undo)
-	case c.Fix != nil:
-		queueFix(&batch, *c.Fix)
-	}
-	if c.Rewrite != nil {
-		queueRewrite(&batch, *c.Rewrite)
-	}
-	if err := queueNotices(&batch, c); err != nil {
+	queueNumbers(&batch, all)
+	queueKeys(&batch, all)
+	queuePlayers(&batch, all)
+	queueStandings(&batch, all)
+	if err := queueMatches(&batch, all); err != nil {
 		return err
 	}
-	queuePresence(&batch, c)
+	for _, c := range all {
+		switch {
+		case c.Undo != nil:
+			queueUndo(&batch, *c.Undo)
+		case c.Fix != nil:
+			queueFix(&batch, *c.Fix)
+		}
+		if c.Rewrite != nil {
+			queueRewrite(&batch, *c.Rewrite)
+		}
+		if err := queueNotices(&batch, c); err != nil {
+			return err
+		}
+	}
+	queuePresence(&batch, all)
 	var now *outbox.Message
 	if place != nil {
-		now = queueTakeNow(&batch, c)
+		now = queueTakeNow(&batch, all[0])
 	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
 	sent := now != nil && now.Count > 0 && place.Send(*now)
-	if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {
-		s.told(c.Chat)
-	}
-	if c.Button != "" {
-		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Toasts: true})
+	for _, c := range all {
+		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {
+			s.told(c.Chat)
+		}
+		if c.Button != "" {
+			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Toasts: true})
+		}
 	}
 	return nil
 }
 
-func queueStandings(batch *pgx.Batch, m *ranking.NewMatch) {
+func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
 	var known []ranking.Standing
-	for _, p := range m.Players {
-		if p.Before.ID == 0 {
-			queueNewStanding(batch, m.Ladder, p.After)
-		} else {
-			known = append(known, p.After)
+	for _, c := range all {
+		switch {
+		case c.Match != nil:
+			for _, p := range c.Match.Players {
+				if p.Before.ID == 0 {
+					queueNewStanding(batch, c.Match.Ladder, p.After)
+				} else {
+					known = append(known, p.After)
+				}
+			}
+		case c.Join != nil:
+			queueNewStanding(batch, c.Join.Ladder, c.Join.Standing)
+		case c.Standing != nil:
+			known = append(known, *c.Standing)
 		}
 	}
 	queueChangedStandings(batch, known)
@@ -107,49 +112,6 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM added)::as_read`,
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
-}
-
-// queueMatch inserts the match under the number that was drawn, who played in it, the history and its card.
-func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
-	const sql = `
-		WITH match AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
-		                         idempotency_key)
-		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, nullif($7::bigint, 0), $8, $9
-		    FROM groups g WHERE g.id = $1
-		    RETURNING id, number
-		), sides AS (
-		    INSERT INTO match_players (match_id, player_id, side, place)
-		    SELECT match.id, played.player_id, played.side, played.place
-		    FROM match, unnest($10::bigint[], $11::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
-		), history AS (
-		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.best_before, moved.streak_before,
-		           'match'
-		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
-		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
-		)
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
-		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
-		       nullif($21::bigint, 0), nullif($22::bigint, 0), $23, match.id
-		FROM match`
-	payload, err := encode(c.Notice)
-	if err != nil {
-		return err
-	}
-	m := c.Match
-	n := len(m.Players)
-	players, sides := make([]int64, n), make([]int16, n)
-	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
-	for i, p := range m.Players {
-		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
-		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
-		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
-	}
-	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
-		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee,
-		c.ReplyTo, c.Thread, expiry(c, c.Notice.Purpose().Lifetime()))
-	return nil
 }
 
 // expiry returns when something ends that lives so long, nil for never.

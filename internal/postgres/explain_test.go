@@ -170,6 +170,20 @@ func TestNoCommandScansATable(t *testing.T) {
 	store := postgres.NewStore(pool, ignore)
 	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
 	players := values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 250 ORDER BY id LIMIT 2`)
+	var elsewhere [2]ranking.Snapshot
+	for i := range elsewhere {
+		var two []ranking.Person
+		for _, id := range values[int64](t, plain, `
+			SELECT player_id FROM group_players WHERE ladder_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 251+i) {
+			two = append(two, ranking.Person{ID: ranking.UserID(id)})
+		}
+		chat := ranking.Chat{ID: ranking.ExternalChatID(-251 - i), Kind: ranking.Group}
+		var err error
+		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: two}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec.take()
 	people := []ranking.Person{
 		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
@@ -196,6 +210,9 @@ func TestNoCommandScansATable(t *testing.T) {
 			c := match(snap, "k")
 			return store.Apply(ctx, c)
 		}, 5},
+		{"matches together", func(ctx context.Context) error {
+			return store.ApplyTogether(ctx, match(elsewhere[0], "one"), match(elsewhere[1], "two"))
+		}, 6},
 		{"answer", func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, 3},

@@ -1,8 +1,43 @@
 package postgres
 
+import (
+	"context"
+
+	"elobot/internal/ranking"
+)
+
 // What tests look at that nobody else needs.
 var (
 	LaneLists        = laneLists
 	ReadLanes        = readLanes
 	NextNotification = next
 )
+
+// MaxTogether is how many results are written in one transaction at most.
+const MaxTogether = maxTogether
+
+// ApplyTogether applies results in one transaction.
+func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
+	return s.apply(ctx, all, nil)
+}
+
+// HoldUp has all results wait until the returned function is called.
+func (s *Store) HoldUp() (goOn func()) {
+	g := s.gathering
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writing += maxWriting
+	return func() {
+		for range maxWriting {
+			g.next(s)
+		}
+	}
+}
+
+// Gathered returns how many results wait to be written together.
+func (s *Store) Gathered() int {
+	g := s.gathering
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}

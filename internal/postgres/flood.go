@@ -9,15 +9,21 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueKey inserts the key of a command, with what the command counts as.
-func queueKey(batch *pgx.Batch, c ranking.Changes) {
-	var at *time.Time
-	if c.Counted != (ranking.Counted{}) {
-		at = &c.Counted.At
-	}
+// queueKeys inserts the keys of commands, with what the commands count as.
+func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 	batch.Queue(`
-		INSERT INTO handled_commands (key, sender, sent_at, sort) VALUES ($1, nullif($2::bigint, 0), $3, nullif($4, ''))`,
-		c.Key, c.Counted.Sender, at, c.Counted.Sort)
+		INSERT INTO handled_commands (key, sender, sent_at, sort)
+		SELECT key, nullif(sender, 0), sent_at, nullif(sort, '')
+		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[]) AS c (key, sender, sent_at, sort)`,
+		column(all, func(c ranking.Changes) string { return c.Key }),
+		column(all, func(c ranking.Changes) ranking.SenderID { return c.Counted.Sender }),
+		column(all, func(c ranking.Changes) *time.Time {
+			if c.Counted == (ranking.Counted{}) {
+				return nil
+			}
+			return &c.Counted.At
+		}),
+		column(all, func(c ranking.Changes) string { return string(c.Counted.Sort) }))
 }
 
 // queueLately counts what a sender has sent lately.

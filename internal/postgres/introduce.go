@@ -22,7 +22,7 @@ func (s *Store) Introduce(ctx context.Context, chat ranking.Chat, changes []rank
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
 	queueGroup(&batch, chat)
-	queuePlayers(&batch, changes)
+	queuePlayers(&batch, []ranking.Changes{{People: changes}})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("introduce: %w", translate(err))
 	}
@@ -42,9 +42,13 @@ func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
 		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 }
 
-// queuePlayers keeps what is known of people.
-func queuePlayers(batch *pgx.Batch, changes []ranking.PlayerChange) {
-	for _, change := range inLockOrder(changes) {
+// queuePlayers keeps what commands have shown of people.
+func queuePlayers(batch *pgx.Batch, all []ranking.Changes) {
+	var people []ranking.PlayerChange
+	for _, c := range all {
+		people = append(people, c.People...)
+	}
+	for _, change := range inLockOrder(people) {
 		queuePlayer(batch, change)
 	}
 }

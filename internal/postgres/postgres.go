@@ -115,6 +115,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// db is the pool, or the transaction that Exclusively has opened.
 	db querier
+	// gathering is where results wait to be written together; nil: none does.
+	gathering *gathering
 	// lease is what every transaction that writes depends on; nil: on none.
 	lease *Lease
 	// committed is told which lanes have something new to be sent. It must not block.
@@ -128,7 +130,7 @@ var _ ranking.Store = (*Store)(nil)
 // NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
 // committed with its lane; that function must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
-	return &Store{pool: pool, db: pool, committed: committed}
+	return &Store{pool: pool, db: pool, gathering: new(gathering), committed: committed}
 }
 
 // told says that a chat has something new to be sent.

@@ -7,25 +7,37 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePresence keeps what a command has shown of the bot's place in the chat, and that the chat is greeted.
-func queuePresence(batch *pgx.Batch, c ranking.Changes) {
-	switch c.Presence {
-	case ranking.Heard: // it can be written to, perhaps; that is tried once a minute
+// queuePresence keeps what commands have shown of the bot's place in their chats, and which are greeted.
+func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
+	var heard []ranking.ChatID
+	for _, c := range all {
+		switch c.Presence {
+		case ranking.Heard:
+			heard = append(heard, c.Chat)
+		case ranking.Present:
+			batch.Queue(`
+				UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
+				WHERE id = $1`, c.Chat, c.Language)
+		case ranking.Absent: // when it is back it is to be greeted, however soon that is
+			batch.Queue(`
+				UPDATE chats
+				SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+				WHERE id = $1`, c.Chat)
+		}
+	}
+	if len(heard) > 0 { // they can be written to, perhaps; that is tried once a minute
 		batch.Queue(`
 			UPDATE chats SET is_active = true, parked_at = NULL,
 			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
 			        THEN greatest(frozen_until, parked_at + interval '1 minute') ELSE frozen_until END
-			WHERE id = $1 AND (parked_at IS NOT NULL OR NOT is_active)`, c.Chat)
-	case ranking.Present:
-		batch.Queue(`
-			UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
-			WHERE id = $1`, c.Chat, c.Language)
-	case ranking.Absent: // when it is back it is to be greeted, however soon that is
-		batch.Queue(`
-			UPDATE chats
-			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
-			WHERE id = $1`, c.Chat)
+			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, heard)
 	}
+	for _, c := range all {
+		queueGreeted(batch, c)
+	}
+}
+
+func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
 	if g := c.Greeted; g != nil {
 		batch.Queue(`
 			WITH greeted AS (

@@ -14,7 +14,7 @@ import (
 // the queue first.
 func (s *Store) Reserving(reserve func(context.Context, outbox.Lane) *outbox.Place) *Store {
 	reserving := *s
-	reserving.reserve = reserve
+	reserving.reserve, reserving.gathering = reserve, new(gathering)
 	return &reserving
 }
 

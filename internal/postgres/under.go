@@ -25,7 +25,7 @@ func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
 // meanwhile comes to nothing.
 func (s *Store) Under(l *Lease) *Store {
 	under := *s
-	under.lease = l
+	under.lease, under.gathering = l, new(gathering)
 	return &under
 }
 

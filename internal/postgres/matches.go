@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// queueNumbers draws the numbers of new matches, and holds their groups with it. One by itself waits for its group; of
+// several none must wait for the group of another one.
+func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
+	var groups []ranking.GroupID
+	for _, c := range all {
+		if c.Match != nil {
+			groups = append(groups, c.Match.Group)
+		}
+	}
+	if len(groups) > 1 {
+		batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
+	}
+	if len(groups) > 0 {
+		batch.Queue(`
+			WITH drawn AS (
+			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
+			SELECT (count(*) = cardinality($1))::as_read FROM drawn`, groups)
+	}
+}
+
+// insertMatches inserts several matches of different groups at once.
+const insertMatches = `
+	WITH new AS (
+	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
+	                         $7::bigint[], $8::timestamptz[], $9::text[], $10::bigint[], $11::text[], $12::text[],
+	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::timestamptz[])
+	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
+	              reported_by, played_at, key, chat_id, kind, purpose,
+	              payload, addressee, reply_to, thread_id, expires_at)
+	), match AS (
+	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
+	                         idempotency_key)
+	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
+	           nullif(n.reported_by, 0), n.played_at, n.key
+	    FROM new n JOIN groups g ON g.id = n.group_id
+	    RETURNING id, group_id, number
+	), sides AS (
+	    INSERT INTO match_players (match_id, player_id, side, place)
+	    SELECT match.id, p.player_id, p.side, p.place
+	    FROM unnest($18::bigint[], $19::bigint[], $20::smallint[], $21::smallint[])
+	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
+	), history AS (
+	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.best_before, p.streak_before, 'match'
+	    FROM unnest($18::bigint[], $19::bigint[], $22::integer[], $23::integer[], $24::integer[], $25::integer[])
+	         AS p (group_id, player_id, elo_before, elo_after, best_before, streak_before) JOIN match USING (group_id)
+	)
+	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
+	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), n.expires_at, match.id
+	FROM new n JOIN match USING (group_id)`
+
+// queueMatches inserts matches under the numbers that were drawn, who played in them, the history and their cards. They
+// are of different groups.
+func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(c ranking.Changes) bool { return c.Match == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	var payloads [][]byte
+	var players []matchPlayer
+	for _, c := range all {
+		payload, err := encode(c.Notice)
+		if err != nil {
+			return err
+		}
+		payloads = append(payloads, payload)
+		for i, p := range c.Match.Players {
+			players = append(players, matchPlayer{p, c.Match.Group, i + 1})
+		}
+	}
+	batch.Queue(insertMatches,
+		column(all, func(c ranking.Changes) ranking.GroupID { return c.Match.Group }),
+		column(all, func(c ranking.Changes) ranking.LadderID { return c.Match.Ladder }),
+		column(all, func(c ranking.Changes) int { return c.Match.A }),
+		column(all, func(c ranking.Changes) int { return c.Match.B }),
+		column(all, func(c ranking.Changes) *string { return setsText(c.Match.Sets) }),
+		column(all, func(c ranking.Changes) int { return c.Match.K }),
+		column(all, func(c ranking.Changes) ranking.PlayerID { return c.Match.ReportedBy }),
+		column(all, func(c ranking.Changes) time.Time { return c.Match.PlayedAt }),
+		column(all, func(c ranking.Changes) string { return c.Key }),
+		column(all, func(c ranking.Changes) ranking.ChatID { return c.Chat }),
+		column(all, func(c ranking.Changes) string { return c.Notice.Kind() }),
+		column(all, func(c ranking.Changes) string { return string(c.Notice.Purpose()) }),
+		payloads,
+		column(all, func(c ranking.Changes) string { return c.Addressee }),
+		column(all, func(c ranking.Changes) int64 { return c.ReplyTo }),
+		column(all, func(c ranking.Changes) int64 { return c.Thread }),
+		column(all, func(c ranking.Changes) *time.Time { return expiry(c, c.Notice.Purpose().Lifetime()) }),
+		column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
+		column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
+		column(players, func(p matchPlayer) int { return p.Side }),
+		column(players, func(p matchPlayer) int { return p.place }),
+		column(players, func(p matchPlayer) int { return p.Before.Elo }),
+		column(players, func(p matchPlayer) int { return p.After.Elo }),
+		column(players, func(p matchPlayer) int { return p.Before.BestElo }),
+		column(players, func(p matchPlayer) int { return p.Before.Streak }))
+	return nil
+}
+
+// matchPlayer is a player of one of several new matches, with the place among those who play in it, from 1 on.
+type matchPlayer struct {
+	ranking.MatchPlayer
+	group ranking.GroupID
+	place int
+}
+
+// setsText returns the points of sets as PostgreSQL writes them: in an array of arrays all must have as many elements.
+func setsText(sets []ranking.Score) *string {
+	if len(sets) == 0 {
+		return nil
+	}
+	pairs := make([]string, len(sets))
+	for i, s := range sets {
+		pairs[i] = fmt.Sprintf("{%d,%d}", s.A, s.B)
+	}
+	text := "{" + strings.Join(pairs, ",") + "}"
+	return &text
+}
