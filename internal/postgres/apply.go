@@ -34,6 +34,9 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 // that at which the answer of a single one is sent, nil for none.
 func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.Place) error {
 	var batch pgx.Batch
+	if len(all) > 1 {
+		batch.Queue(hasty)
+	}
 	s.lease.require(&batch)
 	if place != nil && s.lease == nil {
 		queueEpoch(&batch, LeaderLease, place.Epoch())

@@ -212,7 +212,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, 5},
 		{"matches together", func(ctx context.Context) error {
 			return store.ApplyTogether(ctx, match(elsewhere[0], "one"), match(elsewhere[1], "two"))
-		}, 6},
+		}, 7},
 		{"answer", func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, 3},

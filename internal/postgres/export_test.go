@@ -21,17 +21,13 @@ func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error
 	return s.apply(ctx, all, nil)
 }
 
-// HoldUp has all results wait until the returned function is called.
+// HoldUp has all results wait until the returned function is called. Then there is one transaction after the other.
 func (s *Store) HoldUp() (goOn func()) {
 	g := s.gathering
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.writing += maxWriting
-	return func() {
-		for range maxWriting {
-			g.next(s)
-		}
-	}
+	return func() { g.next(s) }
 }
 
 // Gathered returns how many results wait to be written together.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,21 +11,24 @@ import (
 )
 
 const (
-	// maxWriting is how many transactions of results there are at a time. Whatever comes while so many are being written
-	// waits until one of them ends, and is written together then.
+	// maxWriting is how many transactions there may be for another one to begin at once. Results that come while there are as
+	// many wait until one of them ends, and are written together then.
 	maxWriting = 4
 	// writesFor is how long a transaction counts as one of these. One that takes longer waits for its group, which must not
 	// keep results of other groups from being written.
 	writesFor = 100 * time.Millisecond
 	// maxTogether bounds how many results are written in one transaction.
 	maxTogether = 32
-	// writeTimeout bounds such a transaction, which waits for no group.
-	writeTimeout = 5 * time.Second
+	// writeTimeout bounds such a transaction. It waits for no group, and for nothing else for long.
+	writeTimeout = 2 * time.Second
 )
+
+// hasty has a transaction not wait for locks as long as it would. What waits for it are all that are written together.
+const hasty = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // gathering is where results wait that are to be written together. What the server needs to set up a statement, and for a
 // commit, is more than what a result takes in them, so that several together take much less than one after the other. None
-// depends on another one: those that cannot be written together are written each by itself.
+// depends on another one: when they cannot be written together, each is written by itself.
 type gathering struct {
 	mu      sync.Mutex
 	writing int
@@ -59,6 +63,9 @@ func (g *gathering) apply(ctx context.Context, s *Store, c ranking.Changes) erro
 		}
 		return err
 	case <-ctx.Done():
+		if !g.leave(w) {
+			<-w.done // which is soon, because nothing is written for somebody who has given up
+		}
 		return ctx.Err()
 	}
 }
@@ -74,6 +81,18 @@ func (g *gathering) join(ctx context.Context, c ranking.Changes) *waiting {
 	w := &waiting{ctx, c, make(chan error, 1)}
 	g.waiting = append(g.waiting, w)
 	return w
+}
+
+// leave has a result not wait any more. It returns false if that is being written already.
+func (g *gathering) leave(w *waiting) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := slices.Index(g.waiting, w)
+	if at < 0 {
+		return false
+	}
+	g.waiting = slices.Delete(g.waiting, at, at+1)
+	return true
 }
 
 // counts has a transaction be one of those that are being written until it ends, which the returned function says, but no
@@ -103,29 +122,41 @@ func (g *gathering) take() []*waiting {
 	var together, later []*waiting
 	groups := make(map[ranking.GroupID]bool)
 	for _, w := range g.waiting {
-		switch group := w.changes.Match.Group; {
-		case w.ctx.Err() != nil: // nobody waits any more
-		case groups[group] || len(together) == maxTogether:
-			later = append(later, w)
-		default:
+		if group := w.changes.Match.Group; len(together) < maxTogether && !groups[group] {
 			groups[group] = true
 			together = append(together, w)
+		} else {
+			later = append(later, w)
 		}
 	}
 	g.waiting = later
 	return together
 }
 
-// write writes what has gathered.
+// write writes what has gathered, and says what came of it.
 func (g *gathering) write(s *Store, together []*waiting) {
 	defer g.counts(s)()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	err := s.apply(ctx, column(together, func(w *waiting) ranking.Changes { return w.changes }), nil)
-	if err != nil && len(together) > 1 && !Unavailable(err) {
-		err = errAlone // one of them is to blame, or somebody else who has the group of one
-	}
+	err := s.applyTogether(together)
 	for _, w := range together {
 		w.done <- err
 	}
+}
+
+// applyTogether writes results in one transaction. It fails with errAlone where that says nothing of each of them: one may
+// be to blame, or somebody else who has the group of one, or nobody waits for one any more. One that panics does so again
+// by itself, where it is known whose it is.
+func (s *Store) applyTogether(together []*waiting) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	all := make([]ranking.Changes, len(together))
+	for i, w := range together {
+		all[i] = w.changes
+		defer context.AfterFunc(w.ctx, cancel)()
+	}
+	defer func() {
+		if recover() != nil || err != nil && !Unavailable(err) {
+			err = errAlone
+		}
+	}()
+	return s.apply(ctx, all, nil)
 }

@@ -53,17 +53,26 @@ func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Change
 	goOn := store.HoldUp()
 	results := make([]<-chan error, len(all))
 	for i, c := range all {
-		before := store.Gathered()
 		results[i] = start(func() error { return store.Apply(t.Context(), c) })
-		for deadline := time.Now().Add(patience); store.Gathered() == before; {
-			if time.Now().After(deadline) {
-				t.Fatal("a result does not wait")
-			}
-			<-time.After(time.Millisecond)
-		}
+		w.awaitGathered(t, store, i+1)
 	}
 	goOn()
 	return results
+}
+
+// awaitGathered waits until so many results wait.
+func (w *town) awaitGathered(t *testing.T, store *postgres.Store, n int) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for store.Gathered() != n {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%d results wait, want %d", store.Gathered(), n)
+		}
+	}
 }
 
 // recorded returns the keys of the matches there are beside the first ones, by transaction.
@@ -171,21 +180,19 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestGatheredOfOneGroup: of two results that have read the same, one is recorded.
+// TestGatheredOfOneGroup: of results of one group, one is written with those of others. The next one finds that it has
+// read something else.
 func TestGatheredOfOneGroup(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, 1)
-	conflicts := 0
-	for _, r := range w.gather(t, w.store, w.match(t, 0, "a"), w.match(t, 0, "b")) {
-		switch err := receive(t, r); {
-		case errors.Is(err, ranking.ErrConflict):
-			conflicts++
-		case err != nil:
-			t.Error(err)
+	w := newTown(t, 2)
+	results := w.gather(t, w.store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
+	for i, want := range []error{nil, ranking.ErrConflict, nil} {
+		if err := receive(t, results[i]); !errors.Is(err, want) {
+			t.Errorf("result %d: %v, want %v", i, err, want)
 		}
 	}
-	if got := w.recorded(t); len(got) != 1 || conflicts != 1 {
-		t.Errorf("recorded: %v, with %d conflicts", got, conflicts)
+	if diff := cmp.Diff([]string{"a c"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 	}
 }
 
@@ -260,8 +267,8 @@ func TestGatheredUnderLostLease(t *testing.T) {
 	}
 }
 
-// TestGatheredAndGivenUp: what nobody waits for any more is not recorded with the rest.
-func TestGatheredAndGivenUp(t *testing.T) {
+// TestGivenUpBeforeWritten: what nobody waits for any more is not recorded with the rest.
+func TestGivenUpBeforeWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
 	goOn := w.store.HoldUp()
@@ -270,12 +277,82 @@ func TestGatheredAndGivenUp(t *testing.T) {
 	if err := w.store.Apply(ctx, w.match(t, 0, "given up")); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
+	c := w.match(t, 1, "k")
+	result := start(func() error { return w.store.Apply(t.Context(), c) })
+	w.awaitGathered(t, w.store, 1)
 	goOn()
-	if err := w.store.Apply(t.Context(), w.match(t, 1, "k")); err != nil {
+	if err := receive(t, result); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// TestGivenUpWhileWritten: when somebody gives up whose result is being written with others, it is not recorded any more,
+// and the others are.
+func TestGivenUpWhileWritten(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	exec(t, w.pool, `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE INSERT ON matches FOR EACH ROW EXECUTE FUNCTION wait();
+		ALTER FUNCTION wait() SET lock_timeout = 0`)
+	holder := begin(t, w.pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
+		t.Fatal(err)
+	}
+	goOn := w.store.HoldUp()
+	ctx, giveUp := context.WithCancel(t.Context())
+	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
+	first := start(func() error { return w.store.Apply(ctx, givenUp) })
+	second := start(func() error { return w.store.Apply(t.Context(), kept) })
+	w.awaitGathered(t, w.store, 2)
+	goOn()
+	await(t, w.pool, blocked)
+	giveUp()
+	if err := receive(t, first); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, second); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// bad is a notice that cannot be encoded.
+type bad struct{ ranking.MatchRecorded }
+
+func (bad) MarshalJSON() ([]byte, error) { panic("bad") }
+
+// TestGatheredWithPanic: whoever waits for a result that makes the bot panic does so, and nobody else.
+func TestGatheredWithPanic(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
+	guilty.Notice = bad{}
+	goOn := w.store.HoldUp()
+	first := make(chan any, 1)
+	go func() {
+		defer func() { first <- recover() }()
+		_ = w.store.Apply(t.Context(), guilty) // it panics
+	}()
+	second := start(func() error { return w.store.Apply(t.Context(), innocent) })
+	w.awaitGathered(t, w.store, 2)
+	goOn()
+	if got := receive(t, first); got != "bad" {
+		t.Errorf("panics with %v", got)
+	}
+	if err := receive(t, second); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"innocent"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 	}
 }
 

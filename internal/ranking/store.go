@@ -15,7 +15,8 @@ var (
 	ErrConflict = errors.New("conflict with another transaction")
 )
 
-// Store keeps everything. Each method is one transaction of its own. The store that Exclusively lends is part of one that
+// Store keeps everything. Each method is one transaction, its own or, of results that come at the same time, one that they
+// have in common, though none depends on another one. The store that Exclusively lends is part of one that
 // is open already: there Merge, Move and Exclusively must not be called.
 type Store interface {
 	// Read returns what the command concerns, in one round trip and without locks. Here as everywhere, an earlier id of a
