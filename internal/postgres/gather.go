@@ -56,18 +56,19 @@ func (g *gathering) apply(ctx context.Context, s *Store, c ranking.Changes) erro
 		defer g.counts(s)()
 		return s.apply(ctx, alone, nil)
 	}
+	var err error
 	select {
-	case err := <-w.done:
-		if errors.Is(err, errAlone) {
-			return s.apply(ctx, alone, nil)
-		}
-		return err
+	case err = <-w.done:
 	case <-ctx.Done():
-		if !g.leave(w) {
-			<-w.done // which is soon, because nothing is written for somebody who has given up
+		if g.leave(w) {
+			return ctx.Err()
 		}
-		return ctx.Err()
+		err = <-w.done // soon, because nothing is written for somebody who has given up
 	}
+	if errors.Is(err, errAlone) {
+		return s.apply(ctx, alone, nil)
+	}
+	return err
 }
 
 // join has a result wait, or returns nil if it is to be written at once, which counts.

@@ -310,10 +310,14 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	w.awaitGathered(t, w.store, 2)
 	goOn()
 	await(t, w.pool, blocked)
+	writer := value[int](t, w.pool, `
+		SELECT pid FROM pg_stat_activity
+		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 	giveUp()
 	if err := receive(t, first); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
+	await(t, w.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has heard of it
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
