@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -64,10 +65,22 @@ func (e *environment) verify(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return err
 	}
-	if <-p.ended; p.err != nil {
-		return fmt.Errorf("verify: %w: %s", p.err, p.output.tail())
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for told := ""; ; {
+		select {
+		case <-tick.C:
+			if line := p.output.lastLine(); line != told {
+				e.progress.say("verified: %s", line)
+				told = line
+			}
+		case <-p.ended:
+			if p.err != nil {
+				return fmt.Errorf("verify: %w: %s", p.err, p.output.tail())
+			}
+			return nil
+		}
 	}
-	return nil
 }
 
 // during returns a context that ends also when the process does, because what it should do will not happen then.
@@ -149,6 +162,12 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.buf.String()
+}
+
+// lastLine returns the last line that is complete, or the first one as far as it is there.
+func (o *output) lastLine() string {
+	lines := strings.Split(o.String(), "\n")
+	return lines[max(0, len(lines)-2)]
 }
 
 func (o *output) tail() string {
