@@ -67,8 +67,11 @@ const insertMatches = `
 // are of different groups.
 func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(c ranking.Changes) bool { return c.Match == nil })
-	if len(all) == 0 {
+	switch len(all) {
+	case 0:
 		return nil
+	case 1:
+		return queueMatch(batch, all[0])
 	}
 	var payloads [][]byte
 	var players []matchPlayer
@@ -108,6 +111,50 @@ func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
 		column(players, func(p matchPlayer) int { return p.After.Elo }),
 		column(players, func(p matchPlayer) int { return p.Before.BestElo }),
 		column(players, func(p matchPlayer) int { return p.Before.Streak }))
+	return nil
+}
+
+// queueMatch does the same as queueMatches with a match by itself. It could go with arrays too, but whoever has reported it
+// would wait longer for the answer.
+func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
+	const sql = `
+		WITH match AS (
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
+		                         idempotency_key)
+		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, nullif($7::bigint, 0), $8, $9
+		    FROM groups g WHERE g.id = $1
+		    RETURNING id, number
+		), sides AS (
+		    INSERT INTO match_players (match_id, player_id, side, place)
+		    SELECT match.id, played.player_id, played.side, played.place
+		    FROM match, unnest($10::bigint[], $11::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
+		), history AS (
+		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.best_before, moved.streak_before,
+		           'match'
+		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
+		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
+		)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
+		       nullif($21::bigint, 0), nullif($22::bigint, 0), $23, match.id
+		FROM match`
+	payload, err := encode(c.Notice)
+	if err != nil {
+		return err
+	}
+	m := c.Match
+	n := len(m.Players)
+	players, sides := make([]int64, n), make([]int16, n)
+	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	for i, p := range m.Players {
+		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
+		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
+		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
+	}
+	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
+		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee,
+		c.ReplyTo, c.Thread, expiry(c, c.Notice.Purpose().Lifetime()))
 	return nil
 }
 
