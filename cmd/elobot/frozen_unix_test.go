@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	freezeFor   = flag.Duration("freeze.for", 3*time.Second, "how long the leader stands still in TestFrozenLeader")
-	freezeLease = flag.String("freeze.lease", "1s", "for how long it keeps others from working meanwhile")
+	freezeFor   = flag.Duration("freeze.for", 6*time.Second, "how long the leader stands still in TestFrozenLeader")
+	freezeLease = flag.String("freeze.lease", "3s", "for how long it keeps others from working meanwhile")
 )
 
 // audit has the database note, at each commit, who has written and which epoch the lease had then.
@@ -55,7 +55,7 @@ func TestFrozenLeader(t *testing.T) {
 	// so that some requests are always under way
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})
 	frozen := launch(t, as("frozen"), "run")
-	load := startLoad(t, sim, 10, 50*time.Millisecond)
+	load := startLoad(t, sim, 10, 100*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 5)
 	successor := launch(t, as("successor"), "run")
 	successor.await(t, "standing by")
