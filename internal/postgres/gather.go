@@ -19,7 +19,8 @@ const (
 	writesFor = 100 * time.Millisecond
 	// maxTogether bounds how many results are written in one transaction.
 	maxTogether = 32
-	// writeTimeout bounds such a transaction. It waits for no group, and for nothing else for long.
+	// writeTimeout bounds such a transaction. That of several waits for no group, and for nothing else for long; if only one
+	// has gathered, it waits for its group as by itself.
 	writeTimeout = 2 * time.Second
 )
 

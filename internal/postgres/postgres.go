@@ -23,7 +23,8 @@ import (
 const defaultMaxConns = 16
 
 // rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends as a conflict. A command that
-// never gets its lock waits four times, and must then have time left to tell its user, before it is cut off.
+// never gets its lock waits four times, or five if it has gathered alone, and must then have time left to tell its user,
+// before it is cut off.
 const rowLockTimeout = "'1500ms'"
 
 // planning has every statement be planned once for a connection, for whatever arguments: most of them take a tenth of a
