@@ -53,7 +53,7 @@ func measureEcho(ctx context.Context, env *environment) (float64, error) {
 	polling.began(sim, func() { once.Do(func() { begun = time.Now() }) })
 	messages, leave := sim.Subscribe()
 	defer leave()
-	bot, err := env.launchEcho(ctx, sim)
+	bot, err := env.launchEcho(ctx, sim, "")
 	if err != nil {
 		return 0, err
 	}

@@ -15,22 +15,20 @@ import (
 func latency() scenario {
 	return scenario{
 		name:        "latency",
-		description: "from an update that is handed out to the answer that arrives, elobot's and the echo bot's",
+		description: "from an update that is handed out to the answer that arrives, elobot's and two echo bots'",
 		run: func(ctx context.Context, env *environment) ([]figure, error) {
-			waited, err := elobotLatency(ctx, env)
-			if err != nil {
-				return nil, fmt.Errorf("elobot: %w", err)
+			var figures []figure
+			for _, bot := range []struct {
+				name    string
+				measure func(context.Context, *environment) ([]wait, error)
+			}{{"latency", elobotLatency}, {"latency.echo", echoLatency}, {"latency.durable_echo", durableEchoLatency}} {
+				waited, err := bot.measure(ctx, env)
+				if err != nil {
+					return figures, fmt.Errorf("%s: %w", bot.name, err)
+				}
+				figures = append(figures, latencyFigures(bot.name, waited)...)
 			}
-			figures := latencyFigures("latency", waited)
-			if waited, err = echoLatency(ctx, env); err != nil {
-				return figures, fmt.Errorf("echo: %w", err)
-			}
-			figures = append(figures, latencyFigures("latency.echo", waited)...)
-			committed, err := commitLatency(ctx, env)
-			if err != nil {
-				return figures, fmt.Errorf("commit: %w", err)
-			}
-			return append(figures, percentiles("latency.commit", committed)...), nil
+			return figures, nil
 		},
 	}
 }
@@ -59,34 +57,6 @@ func percentiles(name string, times []time.Duration) []figure {
 	return figures
 }
 
-// commitLatency has one row be committed at the same rate, and returns how long each commit takes: the least that comes on
-// top of the echo bot for a bot that answers only what is recorded.
-func commitLatency(ctx context.Context, env *environment) ([]time.Duration, error) {
-	db, drop, err := env.database(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer drop()
-	n := max(1, env.sizes.rate*int(env.sizes.latency)/4)
-	env.progress.say("%d commits of one row, %d a second", n, env.sizes.rate)
-	tick := time.NewTicker(time.Second / time.Duration(env.sizes.rate))
-	defer tick.Stop()
-	times := make([]time.Duration, 0, n)
-	for i := range n {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		begun := time.Now()
-		if _, err := db.Exec(ctx, `INSERT INTO handled_commands (key) VALUES ($1)`, fmt.Sprint("commit ", i)); err != nil {
-			return nil, fmt.Errorf("commit a row: %w", err)
-		}
-		times = append(times, time.Since(begun))
-	}
-	return times, nil
-}
-
 func elobotLatency(ctx context.Context, env *environment) ([]wait, error) {
 	db, drop, err := env.database(ctx)
 	if err != nil {
@@ -103,7 +73,18 @@ func elobotLatency(ctx context.Context, env *environment) ([]wait, error) {
 }
 
 func echoLatency(ctx context.Context, env *environment) ([]wait, error) {
-	return measureLatency(ctx, env, func(sim *botsim.Server) (*process, error) { return env.launchEcho(ctx, sim) })
+	return measureLatency(ctx, env, func(sim *botsim.Server) (*process, error) { return env.launchEcho(ctx, sim, "") })
+}
+
+// durableEchoLatency is that of the echo bot that looks something up and commits one row before it answers: what an answer
+// takes of any bot that answers only what is recorded.
+func durableEchoLatency(ctx context.Context, env *environment) ([]wait, error) {
+	db, drop, err := env.database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer drop()
+	return measureLatency(ctx, env, func(sim *botsim.Server) (*process, error) { return env.launchEcho(ctx, sim, db.url) })
 }
 
 // measureLatency has results come at the rate and returns how long each has waited. Before that everybody has played, so

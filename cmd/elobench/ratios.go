@@ -19,6 +19,7 @@ var comparisons = []ratio{
 	{name: "ratio.webhook.told", of: "throughput.webhook.told", to: "baseline.pgbench", better: higher},
 	{name: "ratio.told_to_echo", of: "throughput.told", to: "baseline.echo", better: higher},
 	{name: "ratio.p50", of: "latency.p50", to: "latency.echo.p50", better: lower},
+	{name: "ratio.p50_to_durable_echo", of: "latency.p50", to: "latency.durable_echo.p50", better: lower},
 	{name: "ratio.p99_over", of: "latency.p99", to: "latency.echo.p99", better: lower, over: true},
 	{name: "ratio.contention", of: "contention.three", to: "contention.one", better: higher},
 	{name: "ratio.draining", of: "draining.time", to: "draining.least", better: lower},

@@ -15,6 +15,7 @@ func TestRatios(t *testing.T) {
 		{Name: "baseline.echo", Value: 0, Unit: "messages/s", Better: higher}, // nothing can be compared with nothing
 		{Name: "latency.p50", Value: 1.5, Unit: "ms", Better: lower},
 		{Name: "latency.echo.p50", Value: 0.5, Unit: "ms", Better: lower},
+		{Name: "latency.durable_echo.p50", Value: 1, Unit: "ms", Better: lower},
 		{Name: "latency.p99", Value: 4, Unit: "ms", Better: lower},
 		{Name: "latency.echo.p99", Value: 1.5, Unit: "ms", Better: lower},
 		{Name: "contention.one", Value: 500, Unit: "results/s", Better: higher},
@@ -26,6 +27,7 @@ func TestRatios(t *testing.T) {
 		{Name: "ratio.recorded", Value: 0.75, Unit: "×", Better: higher},
 		{Name: "ratio.told", Value: 0, Unit: "×", Better: higher},
 		{Name: "ratio.p50", Value: 3, Unit: "×", Better: lower},
+		{Name: "ratio.p50_to_durable_echo", Value: 1.5, Unit: "×", Better: lower},
 		{Name: "ratio.p99_over", Value: 2.5, Unit: "ms", Better: lower},
 		{Name: "ratio.contention", Value: 0.8, Unit: "×", Better: higher},
 		{Name: "ratio.draining", Value: 1.25, Unit: "×", Better: lower},
