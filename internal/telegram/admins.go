@@ -35,11 +35,8 @@ func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user 
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
-	// The library's model of a member refuses the whole list for one status that it does not know.
-	var result json.RawMessage
-	_, err := c.api.GetChatAdministrators(keepResult(ctx, &result),
-		&bot.GetChatAdministratorsParams{ChatID: int64(chat)})
-	if result == nil {
+	result, err := c.call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
+	if err != nil {
 		var api *APIError
 		if errors.As(err, &api) && isRefusal(api.class()) {
 			return nil, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -128,22 +127,29 @@ type pollParams struct {
 
 // getUpdates makes the request that the library offers only together with its own way of taking updates.
 func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
-	body, err := json.Marshal(params)
-	if err != nil {
-		return fmt.Errorf("encode getUpdates: %w", err)
-	}
-	var result json.RawMessage
-	req, err := http.NewRequestWithContext(keepResult(ctx, &result), http.MethodPost, c.base+"getUpdates", bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("make getUpdates: %w", withoutURL(err))
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
+	result, err := c.call(ctx, "getUpdates", params)
 	if err != nil {
 		return pollError(err)
 	}
-	if err := errors.Join(resp.Body.Close(), json.Unmarshal(result, updates)); err != nil {
+	if err := json.Unmarshal(result, updates); err != nil {
 		return fmt.Errorf("read updates: %w", err)
 	}
 	return nil
+}
+
+// call makes a request with the parameters of a method, and returns its result as it came. Whatever comes often, or may
+// hold what the library does not know, goes this way: the library's own way would refuse all of an answer for one unknown
+// type in it, though what was asked for has been done, and hands the request on in a form, piece by piece.
+func (c *Client) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", method, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", method, withoutURL(err))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	a, err := c.http.ask(req)
+	return a.Result, err
 }

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/go-telegram/bot"
@@ -52,10 +51,9 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 // editMessage edits. What Telegram has accepted has been done, even if its answer cannot be read; and a message that
 // says already what it is to say has been edited before.
 func (s *Sender) editMessage(ctx context.Context, params *bot.EditMessageTextParams) error {
-	var result json.RawMessage
-	_, err := s.client.api.EditMessageText(keepResult(ctx, &result), params)
+	_, err := s.client.call(ctx, "editMessageText", params)
 	var api *APIError
-	if result != nil || errors.As(err, &api) && api.says("message is not modified") {
+	if errors.As(err, &api) && api.says("message is not modified") {
 		return nil
 	}
 	return err
@@ -67,11 +65,7 @@ func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	if err != nil {
 		return rejected(err)
 	}
-	var result json.RawMessage
-	_, err = s.client.api.AnswerCallbackQuery(keepResult(ctx, &result),
+	_, err = s.client.call(ctx, "answerCallbackQuery",
 		&bot.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button, Text: out.toast()})
-	if result != nil {
-		return nil
-	}
 	return err
 }

@@ -63,10 +63,8 @@ func marks(link, object string) bool {
 
 // pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, else 0.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
-	// The library's model of a chat refuses the whole of it for one unknown type in it.
-	var result json.RawMessage
-	_, err := s.client.api.GetChat(keepResult(ctx, &result), &bot.GetChatParams{ChatID: m.To})
-	if result == nil {
+	result, err := s.client.call(ctx, "getChat", &bot.GetChatParams{ChatID: m.To})
+	if err != nil {
 		f := sendFailure(err)
 		if f.Class == outbox.Ambiguous { // nothing was to be sent
 			f.Class = outbox.Unreachable
@@ -100,10 +98,9 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 // pin pins a message without a sound. Without the right to do so it stays where it is, which is no reason to send it
 // again.
 func (s *Sender) pin(ctx context.Context, m outbox.Message, id int64) {
-	var result json.RawMessage
-	_, err := s.client.api.PinChatMessage(keepResult(ctx, &result),
+	_, err := s.client.call(ctx, "pinChatMessage",
 		&bot.PinChatMessageParams{ChatID: m.To, MessageID: int(id), DisableNotification: true})
-	if result == nil {
+	if err != nil {
 		s.log.InfoContext(ctx, "a message that is kept up to date is not pinned", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
 	}
 }

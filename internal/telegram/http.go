@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,6 +58,8 @@ type answer struct {
 		RetryAfter int64 `json:"retry_after"`
 		MigrateTo  int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
+
+	body []byte // all of it, as it came
 }
 
 // transport makes the requests, the library's and our own. Its errors are of type *APIError or *ConnectionError, which
@@ -74,35 +75,40 @@ type transport struct {
 
 // Do implements HttpClient. Whatever it returns without an error is an answer that says ok.
 func (t transport) Do(req *http.Request) (*http.Response, error) {
-	method := path.Base(req.URL.Path)
 	if err := buffer(req); err != nil {
-		return nil, &ConnectionError{Method: method, Err: fmt.Errorf("build request: %w", err)}
+		return nil, &ConnectionError{Method: path.Base(req.URL.Path), Err: fmt.Errorf("build request: %w", err)}
 	}
+	a, err := t.ask(req)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(a.body))}, nil
+}
+
+// ask makes a request and returns an answer that says ok.
+func (t transport) ask(req *http.Request) (answer, error) {
+	method := path.Base(req.URL.Path)
 	connected := false
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	resp, err := t.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
-		return nil, &ConnectionError{Method: method, Connected: connected, Err: t.withoutSecret(err)}
+		return answer{}, &ConnectionError{Method: method, Connected: connected, Err: t.withoutSecret(err)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = errTooLarge
 	}
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, &ConnectionError{Method: method, Connected: true, Err: t.withoutSecret(err)}
+		return answer{}, &ConnectionError{Method: method, Connected: true, Err: t.withoutSecret(err)}
 	}
-	var a answer
+	a := answer{body: body}
 	if err := json.Unmarshal(body, &a); err != nil || !a.OK {
-		return nil, &APIError{
+		return answer{}, &APIError{
 			Method: method, Status: resp.StatusCode, Description: t.masked(a.Description),
 			RetryAfter: time.Duration(a.Parameters.RetryAfter) * time.Second, MigrateTo: a.Parameters.MigrateTo,
 		}
 	}
-	if keep, ok := req.Context().Value(resultKey{}).(*json.RawMessage); ok {
-		*keep = append(json.RawMessage{}, a.Result...) // never nil: that it is there says that it was done
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
+	return a, nil
 }
 
 // buffer reads the body of a request into memory. With a body that can be read again, net/http repeats a request by
@@ -144,12 +150,4 @@ func withoutURL(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-type resultKey struct{}
-
-// keepResult returns a context under which the result of a request is kept, also when the library cannot decode it:
-// what was done has been done.
-func keepResult(ctx context.Context, result *json.RawMessage) context.Context {
-	return context.WithValue(ctx, resultKey{}, result)
 }

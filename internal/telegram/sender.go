@@ -122,9 +122,8 @@ func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboard
 // sendMessage sends and returns the id of the message. What Telegram has accepted counts as sent, even if its answer
 // cannot be read further; the id is 0 then.
 func (s *Sender) sendMessage(ctx context.Context, params *bot.SendMessageParams) (int64, error) {
-	var result json.RawMessage
-	_, err := s.client.api.SendMessage(keepResult(ctx, &result), params)
-	if result == nil {
+	result, err := s.client.call(ctx, "sendMessage", params)
+	if err != nil {
 		return 0, err
 	}
 	var sent struct {
