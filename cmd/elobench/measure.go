@@ -13,7 +13,7 @@ import (
 
 type measureCommand struct {
 	Short    bool     `help:"Measure with little of everything, in about a minute."`
-	Huge     bool     `help:"Measure growth also with ten million matches, which takes an hour and 20 GB."`
+	Huge     bool     `help:"Measure growth also with ten million matches, which takes up to an hour and 20 GB."`
 	Scenario []string `placeholder:"NAME" help:"Only these: ${scenarios}. The default is all."`
 	Runs     int      `default:"1" placeholder:"N" help:"How often everything is measured; the figures are the medians (default: 1)."`
 	Elobot   string   `type:"existingfile" xor:"program" placeholder:"FILE" help:"The elobot to be measured (default: one that is built from the sources)."`

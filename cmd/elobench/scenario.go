@@ -72,6 +72,6 @@ var (
 		bulk: []int{1e3, 1e4}, rounds: 1,
 		chats: 1_000, waiting: 10_000, steady: 3 * time.Second, starts: 5,
 	}
-	// hugeBulk takes an hour and 20 GB.
+	// hugeBulk takes up to an hour and 20 GB.
 	hugeBulk = []int{1e7}
 )
