@@ -18,22 +18,25 @@ import (
 // echoWorkers is how many messages the echo bot answers at the same time: as many as elobot sends by default.
 const echoWorkers = 32
 
-// The echo bot is told by these which bot it is, and where the database of one is that keeps what it answers.
+// The echo bot is told by these which bot it is, and where its database is if it has one.
 const (
 	echoToken    = "ELOBENCH_ECHO_TOKEN"
 	echoURL      = "ELOBENCH_ECHO_URL"
 	echoDatabase = "ELOBENCH_ECHO_DATABASE"
 )
 
-// runEcho is a bot on elobot's own library that answers each message with its text, until it is told to stop. Without a
-// database it does nothing else: what it takes is what Telegram, the library and this machine take by themselves. With one
-// it is the least that a bot can do which records before it answers.
+// runEcho is a bot on elobot's library, used as it is meant to be, that answers each message with its text, until it is told
+// to stop. Without a database it does nothing else: what it takes is what Telegram, the library and this machine take by
+// themselves. With one it looks first whether it knows the message already, and commits a row for it: two round trips, as
+// elobot makes them.
 func runEcho(ctx context.Context) error {
 	token, url := os.Getenv(echoToken), os.Getenv(echoURL)
 	if token == "" || url == "" {
 		return errors.New("the echo bot is started by a measurement")
 	}
 	handle := echo
+	running, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	if database := os.Getenv(echoDatabase); database != "" {
 		db, err := pgxpool.New(ctx, database)
 		if err != nil {
@@ -41,9 +44,11 @@ func runEcho(ctx context.Context) error {
 		}
 		defer db.Close()
 		handle = func(ctx context.Context, b *bot.Bot, u *models.Update) {
-			if keep(ctx, db, u) == nil {
-				echo(ctx, b, u)
+			if err := keep(ctx, db, u); err != nil {
+				fail(fmt.Errorf("keep an update: %w", err))
+				return
 			}
+			echo(ctx, b, u)
 		}
 	}
 	pool := http.DefaultTransport.(*http.Transport).Clone()
@@ -53,8 +58,11 @@ func runEcho(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the echo bot: %w", err)
 	}
-	b.Start(ctx)
-	return nil
+	b.Start(running)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(running)
 }
 
 func echo(ctx context.Context, b *bot.Bot, u *models.Update) {
@@ -67,8 +75,7 @@ func echo(ctx context.Context, b *bot.Bot, u *models.Update) {
 	})
 }
 
-// keep looks whether an update is there already and commits one row for it, in one round trip each. Whoever counts the
-// answers misses that to an update for which it fails.
+// keep looks whether an update is known already and commits one row for it, in one round trip each.
 func keep(ctx context.Context, db *pgxpool.Pool, u *models.Update) error {
 	key := fmt.Sprint("echo ", u.ID)
 	var handled bool

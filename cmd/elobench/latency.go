@@ -24,7 +24,7 @@ func latency() scenario {
 			}{{"latency", elobotLatency}, {"latency.echo", echoLatency}, {"latency.durable_echo", durableEchoLatency}} {
 				waited, err := bot.measure(ctx, env)
 				if err != nil {
-					return figures, fmt.Errorf("%s: %w", bot.name, err)
+					return figures, fmt.Errorf("measure %s: %w", bot.name, err)
 				}
 				figures = append(figures, latencyFigures(bot.name, waited)...)
 			}
@@ -76,8 +76,8 @@ func echoLatency(ctx context.Context, env *environment) ([]wait, error) {
 	return measureLatency(ctx, env, func(sim *botsim.Server) (*process, error) { return env.launchEcho(ctx, sim, "") })
 }
 
-// durableEchoLatency is that of the echo bot that looks something up and commits one row before it answers: what an answer
-// takes of any bot that answers only what is recorded.
+// durableEchoLatency is that of the echo bot that looks something up and commits one row before it answers: what the two
+// round trips to the database take by themselves.
 func durableEchoLatency(ctx context.Context, env *environment) ([]wait, error) {
 	db, drop, err := env.database(ctx)
 	if err != nil {

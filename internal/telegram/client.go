@@ -139,7 +139,8 @@ func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]j
 
 // call makes a request with the parameters of a method, and returns its result as it came. Whatever comes often, or may
 // hold what the library does not know, goes this way: the library's own way would refuse all of an answer for one unknown
-// type in it, though what was asked for has been done, and hands the request on in a form, piece by piece.
+// type in it, though what was asked for has been done, and hands the request on in a form, piece by piece. Parameters that
+// the library marshals in a way of its own, as files and the scopes of commands, cannot go this way.
 func (c *Client) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
