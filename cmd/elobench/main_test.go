@@ -82,6 +82,7 @@ func TestScenarios(t *testing.T) {
 		t.Errorf("half of all wait for %v ms", p50.Value)
 	}
 	checkLostIsMissed(t, env)
+	checkEchoSaysWhatFails(t, env)
 	if left, err := os.ReadDir(env.folder); err != nil || len(left) > 2 {
 		t.Errorf("in the folder are %v, %v: want the bot and a script", left, err)
 	}
