@@ -315,7 +315,7 @@ func TestPeopleComeToTheSame(t *testing.T) {
 			s.match(alice, alice, bob)
 			s.match(someone(1, "al", "Alice"), named("alice"), bob)
 			s.match(someone(1, "alicia", "Alicia"), someone(1, "alicia", "Alicia"), named("al"))
-		}, 1},
+		}, 3},
 		"a username in other letters": {func(s *scene) {
 			s.match(alice, alice, named("Dave"))
 			s.match(someone(1, "ALICE", "Alice"), named("alice"), named("DAVE"))

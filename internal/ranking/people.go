@@ -27,7 +27,7 @@ func sightings(p Person, k Known, needed bool) []PlayerChange {
 	var changes []PlayerChange
 	if holder := k.ByUsername; holder != nil && holder.ID != right.ID {
 		if holder.UserID == 0 {
-			right.Username = player.Username // an unclaimed player keeps the username until the two are merged
+			right.Username = "" // an unclaimed player keeps the username until the two are merged
 		} else {
 			released := *holder // whoever was seen last with a username owns it
 			released.Username = ""
@@ -104,6 +104,21 @@ func (c PlayerChange) concerns(k Known) bool {
 		return c.Reserved != 0 && c.Reserved == k.Reserved
 	}
 	return k.Player != nil && k.Player.ID == c.Player.ID
+}
+
+// outdated tells whether one of the people is named by a username that the store knows as that of another one of them. That
+// one was seen, and has the username no more: who is named and seen by the same username is one of the people, not two.
+func outdated(snap Snapshot, people []Person) bool {
+	for i, p := range people {
+		holder := snap.People[i].Player
+		if p.ID != 0 || holder == nil || holder.UserID == 0 {
+			continue
+		}
+		if slices.ContainsFunc(people, func(q Person) bool { return q.ID == holder.UserID }) {
+			return true
+		}
+	}
+	return false
 }
 
 // same says whether two people are the same person as far as one can see. There may be more to it: the store may know

@@ -134,8 +134,8 @@ func TestSightings(t *testing.T) {
 		"username given up":              {as(11, "", "Alice"), alice, nil, "Alice", false, []PlayerChange{change(1, 11, "", "Alice", 0)}},
 		"username taken over":            {as(11, "bob", "Alice"), alice, bob, "", false, []PlayerChange{change(2, 22, "", "Bob", 0), change(1, 11, "bob", "Alice", 0)}},
 		"username taken over by new one": {as(5, "bob", "Eve"), nil, bob, "", false, []PlayerChange{change(2, 22, "", "Bob", 0), change(0, 5, "bob", "Eve", 0)}},
-		"username is unclaimed":          {as(11, "dave", "Alice"), alice, dave, "", false, nil},
-		"username is unclaimed, renamed": {as(11, "dave", "Al"), alice, dave, "", false, []PlayerChange{change(1, 11, "alice", "Al", 0)}},
+		"username is unclaimed":          {as(11, "dave", "Alice"), alice, dave, "", false, []PlayerChange{change(1, 11, "", "Alice", 0)}},
+		"username is unclaimed, renamed": {as(11, "dave", "Al"), alice, dave, "", false, []PlayerChange{change(1, 11, "", "Al", 0)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 type Report struct {
 	A, B   []Person // at least one on each side, side A the one whose scores come first
 	Scores []Score  // at least one
+	Shown  []Person // others whom the message shows with their ids, as the one that it replies to
 }
 
 // RecordMatch records a match, moves the ratings of all who played and tells the group.
@@ -29,9 +30,16 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 	if o.Sender != nil {
 		rec.reporter = rec.people.add(*o.Sender)
 	}
+	involved := len(rec.people)
+	for _, p := range r.Shown {
+		rec.people.add(p)
+	}
+	shown := rec.people[involved:]
+	rec.people = rec.people[:involved:involved]
 	return s.handle(ctx, o, command{
 		name:   "record match",
 		people: rec.people,
+		shown:  shown,
 		needed: len(rec.people),
 		sort:   SortResult,
 		item:   rec.item,

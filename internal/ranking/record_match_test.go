@@ -99,11 +99,6 @@ func TestRefusals(t *testing.T) {
 		"same id":         {&carol, alice, ranking.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"same username":   {&carol, named("eve"), named("EVE"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"against oneself": {&alice, alice, named("Alice"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
-		// Alice goes by a username now that somebody unclaimed has, and keeps her old one until the two are merged
-		"known in two ways": {
-			&carol, ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, named("alice"), [2]int{3, 1},
-			`INSERT INTO players (username, display_name) VALUES ('dave', 'dave')`, ranking.Refusal{Code: ranking.SamePlayer},
-		},
 		"draw": {&alice, alice, bob, [2]int{2, 2}, "", nil},
 		"no draws": {
 			&alice, alice, bob, [2]int{2, 2}, `UPDATE ladders SET draws_allowed = false`, ranking.Refusal{Code: ranking.NoDraws},

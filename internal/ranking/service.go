@@ -73,6 +73,9 @@ type command struct {
 	name   string
 	people cast
 	needed int // the first so many people are added when they are not known
+	// shown are others whom the message shows with their ids. They have no part in the command, but a username that one of
+	// them has given up means somebody else.
+	shown []Person
 	top    int // how many rows of the ranking it shows
 	// ask, if set, asks for more than that.
 	ask func(*Query)
@@ -239,6 +242,7 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool)
 	snap Snapshot, news []PlayerChange, refusal Notice, err error,
 ) {
 	q := c.query(o)
+	q.People = slices.Concat(c.people, c.shown)
 	q.Counted = c.counted(o, nil)
 	if snap, err = s.store.Read(ctx, q); err != nil {
 		return snap, nil, nil, err
@@ -249,24 +253,17 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool)
 	if c.known && snap.ChatID == 0 {
 		return snap, nil, nil, nil
 	}
+	if !o.Again {
+		if snap, err = s.identify(ctx, o.Chat, q, snap); err != nil {
+			return snap, nil, nil, err
+		}
+	}
+	q.People, snap.People = c.people, snap.People[:len(c.people)]
 	refusal, over := s.tooMuch(o, c, snap)
 	if over && refusal == nil {
 		return snap, nil, nil, errUnanswered
 	}
 	q.Counted = Counted{} // it is known now
-	if same := merges(snap); len(same) > 0 && !o.Again {
-		for _, m := range same {
-			err := s.merge(ctx, m.from, m.into)
-			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
-				s.log.ErrorContext(ctx, "two players stay apart: `elobot verify` says what is wrong", "error", err)
-			} else if err != nil {
-				return snap, nil, nil, err
-			}
-		}
-		if snap, err = s.store.Read(ctx, q); err != nil {
-			return snap, nil, nil, err
-		}
-	}
 	if refusal == nil {
 		refusal = c.refused(ctx, snap)
 	}
@@ -293,6 +290,38 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool)
 		return snap, nil, nil, err
 	}
 	return snap, nil, refusal, c.met(snap)
+}
+
+// identify makes sure that the people of a query are whom their names mean by now, and reads it again if they were not:
+// an unclaimed player may be somebody who is known, and a username may have passed from somebody who was seen to others.
+func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapshot) (Snapshot, error) {
+	if same := merges(snap); len(same) > 0 {
+		for _, m := range same {
+			err := s.merge(ctx, m.from, m.into)
+			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
+				s.log.ErrorContext(ctx, "two players stay apart: `elobot verify` says what is wrong", "error", err)
+			} else if err != nil {
+				return snap, err
+			}
+		}
+		var err error
+		if snap, err = s.store.Read(ctx, q); err != nil {
+			return snap, err
+		}
+	}
+	if !outdated(snap, q.People) {
+		return snap, nil
+	}
+	var seen []PlayerChange
+	for i, p := range q.People {
+		if p.ID != 0 {
+			seen = append(seen, sightings(p, snap.People[i], false)...)
+		}
+	}
+	if err := s.store.Introduce(ctx, chat, seen); err != nil {
+		return snap, err
+	}
+	return s.store.Read(ctx, q)
 }
 
 // met returns an error unless everybody is known whom the command needs.

@@ -148,8 +148,13 @@ func (req request) report() (ranking.Report, error) {
 	if req.origin.Sender != nil {
 		sender = req.message.From.mentioned()
 	}
-	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
-	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
+	replied := req.message.repliedPerson()
+	m, err := command.ParseMatch(req.command, sender, replied)
+	report := ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}
+	if replied != nil {
+		report.Shown = []ranking.Person{person(*replied)}
+	}
+	return report, err
 }
 
 // isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, and no copy of what
