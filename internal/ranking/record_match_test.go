@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 		"same id":         {&carol, alice, ranking.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"same username":   {&carol, named("eve"), named("EVE"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"against oneself": {&alice, alice, named("Alice"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
-		"draw": {&alice, alice, bob, [2]int{2, 2}, "", nil},
+		"draw":            {&alice, alice, bob, [2]int{2, 2}, "", nil},
 		"no draws": {
 			&alice, alice, bob, [2]int{2, 2}, `UPDATE ladders SET draws_allowed = false`, ranking.Refusal{Code: ranking.NoDraws},
 		},

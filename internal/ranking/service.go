@@ -76,7 +76,7 @@ type command struct {
 	// shown are others whom the message shows with their ids. They have no part in the command, but a username that one of
 	// them has given up means somebody else.
 	shown []Person
-	top    int // how many rows of the ranking it shows
+	top   int // how many rows of the ranking it shows
 	// ask, if set, asks for more than that.
 	ask func(*Query)
 	// known says that it means nothing in a chat that is not known; that is not made known then.

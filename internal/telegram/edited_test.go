@@ -70,6 +70,8 @@ func TestEditsThatAreIgnored(t *testing.T) {
 		"no command":      {match, time.Second, "we have played 3:2"},
 		"of a bot":        {botsim.Post{Text: match.Text, From: botsim.User{ID: 77, IsBot: true, FirstName: "B"}}, time.Second, "/match @bob 3:2"},
 		"forwarded":       {botsim.Post{Text: match.Text, ForwardOrigin: json.RawMessage(`{"type":"hidden_user"}`)}, time.Second, "/match @bob 3:2"},
+		"via a bot":       {botsim.Post{Text: match.Text, Extra: map[string]any{"via_bot": map[string]any{"id": 78}}}, time.Second, "/match @bob 3:2"},
+		"an old forward":  {botsim.Post{Text: match.Text, Extra: map[string]any{"forward_sender_name": "Bob"}}, time.Second, "/match @bob 3:2"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

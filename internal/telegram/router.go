@@ -157,17 +157,23 @@ func (req request) report() (ranking.Report, error) {
 	return report, err
 }
 
-// isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, and no copy of what
-// was written elsewhere.
+// isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, no copy of what was
+// written elsewhere, and nothing that a bot has put together for a person to send.
 func (m *message) isFromPerson() bool {
 	switch {
-	case m.From == nil, m.IsAutomaticForward, m.ForwardOrigin != nil, m.Chat.Type == "channel":
+	case m.From == nil, m.ViaBot != nil, m.isForward(), m.Chat.Type == "channel":
 		return false
 	case m.SenderChat != nil:
 		return m.isAnonymousAdmin()
 	default:
 		return !m.From.IsBot
 	}
+}
+
+// isForward tells a copy of what was written elsewhere. Bot API servers before 7.0 have fields of their own for that.
+func (m *message) isForward() bool {
+	return m.IsAutomaticForward || m.ForwardOrigin != nil ||
+		m.ForwardFrom != nil || m.ForwardFromChat != nil || m.ForwardSenderName != nil || m.ForwardDate != nil
 }
 
 // isAnonymousAdmin tells an admin who writes as the group itself. Who it is cannot be known.

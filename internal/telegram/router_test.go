@@ -550,15 +550,21 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	t.Parallel()
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
 	groupBot := botsim.User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
+	alice := botsim.User{ID: 1001, FirstName: "Alice"}
 	for name, p := range map[string]botsim.Post{
 		"a bot":                         {From: botsim.User{ID: 77, IsBot: true, FirstName: "Helper", Username: "helper_bot"}},
 		"a channel":                     {From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel"}, SenderChat: channel},
 		"a person as a channel":         {From: botsim.User{ID: 1001, FirstName: "Alice"}, SenderChat: channel},
 		"nobody":                        {SenderChat: channel},
 		"an automatic forward":          {From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, AutomaticForward: true},
-		"an automatic forward alone":    {From: botsim.User{ID: 1001, FirstName: "Alice"}, AutomaticForward: true},
-		"a forward":                     {From: botsim.User{ID: 1001, FirstName: "Alice"}, ForwardOrigin: json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)},
-		"a forward of the unheard-of":   {From: botsim.User{ID: 1001, FirstName: "Alice"}, ForwardOrigin: json.RawMessage(`{"type":"hologram"}`)},
+		"an automatic forward alone":    {From: alice, AutomaticForward: true},
+		"a forward":                     {From: alice, ForwardOrigin: json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)},
+		"a forward of the unheard-of":   {From: alice, ForwardOrigin: json.RawMessage(`{"type":"hologram"}`)},
+		"by way of an inline bot":       {From: alice, Extra: map[string]any{"via_bot": map[string]any{"id": 78, "is_bot": true, "first_name": "Helper"}}},
+		"an old forward of a person":    {From: alice, Extra: map[string]any{"forward_from": map[string]any{"id": 1002, "first_name": "Bob"}}},
+		"an old forward of a channel":   {From: alice, Extra: map[string]any{"forward_from_chat": map[string]any{"id": -1009, "type": "channel"}}},
+		"an old forward of one hidden":  {From: alice, Extra: map[string]any{"forward_sender_name": "Bob"}},
+		"an old forward":                {From: alice, Extra: map[string]any{"forward_date": 1}},
 		"the stand-in without a chat":   {From: groupBot},
 		"the stand-in of another group": {From: groupBot, SenderChat: &botsim.SenderChat{ID: -1009, Type: "supergroup"}},
 	} {

@@ -37,7 +37,12 @@ type message struct {
 	Date               int64           `json:"date"`
 	EditDate           int64           `json:"edit_date"`
 	Chat               chat            `json:"chat"`
+	ViaBot             json.RawMessage `json:"via_bot"`
 	ForwardOrigin      json.RawMessage `json:"forward_origin"`
+	ForwardFrom        json.RawMessage `json:"forward_from"`
+	ForwardFromChat    json.RawMessage `json:"forward_from_chat"`
+	ForwardSenderName  json.RawMessage `json:"forward_sender_name"`
+	ForwardDate        json.RawMessage `json:"forward_date"`
 	IsAutomaticForward bool            `json:"is_automatic_forward"`
 	ReplyTo            *message        `json:"reply_to_message"`
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
