@@ -78,10 +78,16 @@ func (s *Server) Forum(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, true, members)
 }
 
+// generalTopic is the id of a forum's first topic, which no message can be sent to by its id.
+const generalTopic = 1
+
 func (s *Server) addGroup(kind, title string, forum bool, members []User) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.newGroup(kind, title, forum)
+	if forum {
+		c.lastID = generalTopic
+	}
 	for i, u := range members {
 		if i == 0 {
 			c.setStatus(u.ID, statusCreator)

@@ -282,6 +282,7 @@ func TestTopics(t *testing.T) {
 	bot.want(t, "sendMessage", send(fields{"reply_parameters": fields{"message_id": general.ID}}), nil)
 	bot.want(t, "sendMessage", send(fields{"reply_parameters": fields{"message_id": created.ID}}), nil)
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": 1000}), 400, "Bad Request: message thread not found")
+	bot.refused(t, "sendMessage", send(fields{"message_thread_id": 1}), 400, "Bad Request: message thread not found")
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": general.ID}), 400, "Bad Request: message thread not found")
 	var threads []int
 	for _, m := range forum.BotMessages() {

@@ -78,7 +78,7 @@ func duration(minutes int) string {
 }
 
 func (english) wrongForm(n WrongForm) string {
-	quoted := "“" + showText(n.Detail) + "”"
+	quoted := "“" + showWord(n.Detail) + "”"
 	form, sets := formMatch, formSets
 	switch {
 	case n.Command == command.NameUndo:

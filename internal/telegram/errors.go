@@ -88,7 +88,7 @@ func (e *APIError) class() outbox.Class {
 		e.Method == "editMessageText" && e.says("MESSAGE_ID_INVALID"):
 		return outbox.Pointless
 	case e.Status == http.StatusForbidden,
-		e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "not enough rights", "have no rights to send",
+		e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",
 			"need administrator rights", "group chat was deactivated"):
 		return outbox.Gone
 	case e.Status == http.StatusBadRequest:

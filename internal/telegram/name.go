@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"fmt"
 	"html"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func cleanName(name string) string {
 		switch {
 		case unicode.IsSpace(r) || isBlank(r):
 			return ' '
-		case !unicode.IsPrint(r) && !isPartOfCharacter(r), r == unicode.ReplacementChar:
+		case isUnprintable(r):
 			return -1
 		}
 		visible = visible || unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
@@ -52,6 +53,11 @@ func cleanName(name string) string {
 		return ""
 	}
 	return shorten(strings.Join(strings.Fields(cleaned), " "))
+}
+
+// isUnprintable tells what does not belong into a text that people read.
+func isUnprintable(r rune) bool {
+	return !unicode.IsPrint(r) && !isPartOfCharacter(r) || r == unicode.ReplacementChar
 }
 
 // isBlank tells letters and symbols that look like nothing.
@@ -122,6 +128,21 @@ var linkEnders = strings.NewReplacer(
 // HTML and isolated in its direction of writing.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
+}
+
+// showWord is showText for a word that could not be read. What nobody can see in it is shown by its code points, as
+// U+202E: else it would look right, or like nothing.
+func showWord(word string) string {
+	nothing := cleanName(word) == ""
+	var b strings.Builder
+	for _, r := range word {
+		if nothing || isBlank(r) || isUnprintable(r) && !unicode.IsSpace(r) {
+			fmt.Fprintf(&b, " U+%04X ", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return showText(b.String())
 }
 
 // showName is showText for the name of a player, with the mark that tells them from others of that name.

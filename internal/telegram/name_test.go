@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -345,3 +346,28 @@ type recorder []string
 func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
+
+// TestUnprintableWordsAreQuotedByTheirCodePoints: a word that cannot be read, and cannot be seen either, does not vanish
+// from the answer that quotes it.
+func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"\u3164":             "U+3164",
+		"3\ue000":            "3 U+E000",
+		"a\u202eb\x1b":       "a U+202E b U+001B",
+		"\u200b\u2060":       "U+200B U+2060",
+		"\u200d":             "U+200D",
+		"\ufe0f\u0301":       "U+FE0F U+0301",
+		"\xff!":              "U+FFFD !",
+		"\U000e0001":         "U+E0001",
+		"👨\u200d👩":           "👨\u200d👩",
+		"\u0628\u200c\u0628": "\u0628\u200c\u0628",
+		"two words":          "two words",
+	} {
+		notice := WrongForm{Command: "match", Reason: command.ReasonUnexpectedWord, Detail: word}
+		text := mustRender(t, notice).html
+		if quoted := "I don’t understand “" + isolate + want + endIsolate + "”"; !strings.HasPrefix(text, quoted) {
+			t.Errorf("%+q is quoted as %+q, want %+q", word, text, quoted)
+		}
+	}
+}

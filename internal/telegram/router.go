@@ -198,11 +198,14 @@ func (m *message) place() ranking.Origin {
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
-	if m.IsTopicMessage { // in the General topic it is not set, and answers there take no topic
+	if m.IsTopicMessage && m.ThreadID != generalTopic { // in the General topic neither is set, as a rule
 		o.Thread = m.ThreadID
 	}
 	return o
 }
+
+// generalTopic is the topic of a forum that every chat has. Telegram takes no message that names it.
+const generalTopic = 1
 
 // key returns the idempotency key of the command in a message. A message that has no id, or none yet, is told from
 // others by its content.

@@ -458,6 +458,10 @@ func TestTopics(t *testing.T) {
 	if o := w.expect("in General", "ranking")[0].origin; o.Thread != 0 {
 		t.Errorf("in General: thread %d", o.Thread)
 	}
+	forum.Post(botsim.Post{From: w.alice, Text: "/ranking", ThreadID: 1, Extra: map[string]any{"is_topic_message": true}})
+	if o := w.expect("in General, named by its id", "ranking")[0].origin; o.Thread != 0 {
+		t.Errorf("in General, named by its id: thread %d", o.Thread)
+	}
 	// A thread of replies has an id too, but is no topic that could be written to.
 	first := w.group.Say(w.bob, "who wins?")
 	w.group.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: first.ID, ThreadID: first.ID})

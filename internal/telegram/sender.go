@@ -88,11 +88,13 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int6
 func (s *Sender) params(m outbox.Message, out outgoing) *bot.SendMessageParams {
 	params := &bot.SendMessageParams{
 		ChatID:              m.To,
-		MessageThreadID:     int(m.Thread),
 		Text:                out.html,
 		ParseMode:           models.ParseModeHTML,
 		DisableNotification: !m.Private,
 		LinkPreviewOptions:  &models.LinkPreviewOptions{IsDisabled: bot.True()},
+	}
+	if m.Thread != generalTopic {
+		params.MessageThreadID = int(m.Thread)
 	}
 	if out.replyTo != 0 {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
@@ -144,7 +146,7 @@ func (s *Sender) simplify(ctx context.Context, params *bot.SendMessageParams, ro
 		return false
 	case params.ReplyParameters != nil && api.says("message to be replied not found", "replied message not found"):
 		params.ReplyParameters = nil
-	case params.MessageThreadID != 0 && api.says("thread not found", "TOPIC_CLOSED"):
+	case params.MessageThreadID != 0 && api.says("thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
 		params.MessageThreadID, params.ReplyParameters = 0, nil
 	case s.unparsed(ctx, row, err):
 		params.Text, params.ParseMode = plain(params.Text), ""

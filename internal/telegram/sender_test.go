@@ -208,6 +208,7 @@ func TestFailures(t *testing.T) {
 		"no of HTTP 200":          {botsim.Fault{Kind: botsim.Reject, Status: 200, Description: "Bad Request: chat not found"}, outbox.Failed, 0},
 		"chat not found":          {reject(400, "Bad Request: chat not found"), outbox.Gone, 0},
 		"CHAT_WRITE_FORBIDDEN":    {reject(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), outbox.Gone, 0},
+		"CHAT_RESTRICTED":         {reject(400, "Bad Request: CHAT_RESTRICTED"), outbox.Gone, 0},
 		"no rights to send":       {reject(400, "Bad Request: have no rights to send a message"), outbox.Gone, 0},
 		"only admins may write":   {reject(400, "Bad Request: need administrator rights in the channel chat"), outbox.Gone, 0},
 		"group is a supergroup":   {reject(400, "Bad Request: group chat was deactivated"), outbox.Gone, 0},
@@ -412,6 +413,7 @@ func TestSimplified(t *testing.T) {
 		"Bad Request: replied message not found":                                          {"reply_parameters"},
 		"Bad Request: message thread not found":                                           {"message_thread_id", "reply_parameters"},
 		"Bad Request: TOPIC_CLOSED":                                                       {"message_thread_id", "reply_parameters"},
+		"Bad Request: TOPIC_DELETED":                                                      {"message_thread_id", "reply_parameters"},
 		"Bad Request: can't parse entities: Unsupported start tag \"x\" at byte offset 0": {"parse_mode"},
 	} {
 		t.Run(description, func(t *testing.T) {
@@ -465,6 +467,19 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		if n := p.sim.CallCount("sendMessage"); n != 2 {
 			t.Errorf("%q: %d requests", description, n)
 		}
+	}
+}
+
+// TestTheGeneralTopicIsNeverNamed: Telegram finds no topic by its number, 1. It may stand in what was stored long ago.
+func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	told := hello(t, p.sim.Forum("Club", p.alice).ID())
+	told.Thread = 1
+	p.mustSend(t, told)
+	params := p.params(t)
+	if _, named := params[0]["message_thread_id"]; named || len(params) != 1 {
+		t.Errorf("%d requests, the first of them %v", len(params), params[0])
 	}
 }
 
