@@ -271,6 +271,10 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		client.Close()
 		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
 	}
+	if err := claim(ctx, pool, self); err != nil {
+		client.Close()
+		return nil, nil, err
+	}
 	// the running bot looks for what is to be sent by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, time.Now), nil

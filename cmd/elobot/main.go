@@ -27,6 +27,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Play a scene with a pretended Telegram and a database of its own, then chat with the bot."`
 	Verify  verifyCommand  `cmd:"" help:"Replay all ratings from the first match on, and tell what differs from what is stored."`
 	Dead    deadCommand    `cmd:"" help:"Look into what could not be handled or sent, and retry or drop it."`
+	Adopt   adoptCommand   `cmd:"" help:"Make the database that of another bot, the one of the token."`
 	Webhook webhookCommand `cmd:"" help:"Say how Telegram delivers updates, and change it."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -66,6 +66,10 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if err := claim(ctx, pool, self); err != nil {
+		return err
+	}
+	publishMenu(ctx, client, log)
 
 	// as late as this: whoever can connect is to be answered
 	server, err := web.Listen(ctx, c.listenAddr(), log)
@@ -247,8 +251,8 @@ func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.P
 	return pool, nil
 }
 
-// introduce asks Telegram who the bot is and publishes its menu. As long as Telegram cannot be reached it keeps trying;
-// what Telegram refuses is an error.
+// introduce asks Telegram who the bot is. As long as Telegram cannot be reached it keeps trying; what Telegram refuses is
+// an error.
 func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
@@ -264,10 +268,14 @@ func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 	if err != nil {
 		return self, fmt.Errorf("%w\nIs TELEGRAM_BOT_TOKEN the token that @BotFather gave you, and TELEGRAM_API_URL right or left out?", err)
 	}
+	return self, nil
+}
+
+// publishMenu gives the bot its menus of commands. Without them it works as well.
+func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if err := client.PublishMenu(ctx); err != nil {
 		log.WarnContext(ctx, "the menu of commands may be out of date until the next start", "error", err)
 	}
-	return self, nil
 }

@@ -31,6 +31,7 @@ const oneOfEach = `
 	INSERT INTO handled_commands VALUES ('m:-100:1');
 	INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1');
 	INSERT INTO leases VALUES ('leader', 'x', 1, now());
+	INSERT INTO bot (telegram_user_id) VALUES (7);
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
 	    VALUES ('update', 5, NULL, 'x', 'why', 1, now()), ('notice', NULL, 5, 'x', 'why', 1, now());`
@@ -50,6 +51,9 @@ const (
 var breaks = map[string][]string{
 	"as_read":                    {`SELECT false::as_read`, `SELECT NULL::as_read`},
 	"lease_held":                 {`SELECT false::lease_held`, `SELECT NULL::lease_held`},
+	"bot_pkey":                   {`INSERT INTO bot (telegram_user_id) VALUES (8)`},
+	"bot_only_one_check":         {`INSERT INTO bot VALUES (false, 8)`},
+	"bot_telegram_user_id_check": {`UPDATE bot SET telegram_user_id = 0`},
 	"chats_pkey":                 {`INSERT INTO chats (id, telegram_chat_id, kind) OVERRIDING SYSTEM VALUE VALUES (1, 5, 'group')`},
 	"chats_telegram_chat_id_key": {`INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'private')`},
 	"chats_kind_check": {

@@ -104,7 +104,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	if err := instances.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(t, pool); got != "6 false" {
+	if got := state(t, pool); got != "9 false" {
 		t.Errorf("state is %q", got)
 	}
 }
@@ -283,7 +283,7 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
 	exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
 	migrate(t, pool, migrations.FS)
-	if got := state(t, pool); got != "6 false" {
+	if got := state(t, pool); got != "9 false" {
 		t.Errorf("state is %q", got)
 	}
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+	"elobot/migrations"
+)
+
+// claim makes sure that the database belongs to this bot. The first bot that runs on a database gets it. Another one would
+// send into chats that it is not in, and edit messages that are not its own.
+func claim(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
+	owner, err := postgres.ClaimBot(ctx, pool, ranking.UserID(self.ID))
+	if err != nil || owner == ranking.UserID(self.ID) {
+		return err
+	}
+	return fmt.Errorf("the database belongs to the bot whose token begins with %d:, and this is the token of @%s (%d): "+
+		"give the other token or another database, or have @%s take the database over with `elobot adopt`",
+		owner, self.Username, self.ID, self.Username)
+}
+
+type adoptCommand struct {
+	telegramConfig
+	databaseConfig
+}
+
+// Run makes the database that of the token's bot.
+func (c *adoptCommand) Run(ctx context.Context) error {
+	faults := c.telegramConfig.complete()
+	if fault := c.fault(); fault != "" {
+		faults = append(faults, fault)
+	}
+	if len(faults) > 0 {
+		return &configurationError{faults}
+	}
+	pool, err := connectDatabase(ctx, c.DatabaseURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if err != nil {
+		return err
+	}
+	defer postgres.Close(pool)
+	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
+		return err
+	}
+	return c.withTelegram(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
+		self, err := client.GetMe(ctx)
+		if err != nil {
+			return fmt.Errorf("%w\nNothing was changed. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+		}
+		before, err := postgres.AdoptBot(ctx, pool, ranking.UserID(self.ID))
+		switch {
+		case err != nil:
+			return err
+		case before == ranking.UserID(self.ID):
+			fmt.Printf("The database belongs to @%s (%d) already.\n", self.Username, self.ID)
+		case before == 0:
+			fmt.Printf("The database belongs to @%s (%d) now.\n", self.Username, self.ID)
+		default:
+			fmt.Printf("The database belongs to @%s (%d) now, and no longer to the bot %d.\n"+
+				"Stop everything that still runs with the other token. Add @%[1]s to the groups: it reaches no chat that only "+
+				"the other bot is in, and cannot edit what that one has sent.\n", self.Username, self.ID, before)
+		}
+		return nil
+	})
+}
