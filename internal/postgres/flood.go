@@ -11,6 +11,9 @@ import (
 
 // queueKeys inserts the keys of commands, with what the commands count as.
 func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
+	if all[0].Keyless { // alone: only results go with others
+		return
+	}
 	batch.Queue(`
 		INSERT INTO handled_commands (key, sender, sent_at, sort)
 		SELECT key, nullif(sender, 0), sent_at, nullif(sort, '')
@@ -31,11 +34,12 @@ func queueLately(batch *pgx.Batch, c ranking.Counted, lately *ranking.Lately) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE sort = 'question' AND sent_at <= $2),
 		       count(*) FILTER (WHERE sort = 'result' AND sent_at <= $2),
+		       count(*) FILTER (WHERE sort = 'press' AND sent_at <= $2),
 		       count(*) FILTER (WHERE sort = 'slowed')
 		FROM handled_commands
 		WHERE sender = $1 AND sent_at > $2::timestamptz - $3::interval AND sent_at < $2::timestamptz + $3::interval`,
 		c.Sender, c.At, ranking.FloodWindow).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&lately.Questions, &lately.Results, &lately.Slowed)
+		return row.Scan(&lately.Questions, &lately.Results, &lately.Presses, &lately.Slowed)
 	})
 }
 

@@ -37,6 +37,10 @@ var purges = []string{
 	     WHERE o.finished_at < now() - interval '7 days'
 	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
 	     LIMIT $1)`,
+	// Answers to pressed buttons are shown for a moment. However many presses there are, few of them are kept.
+	`DELETE FROM outbox WHERE id IN (
+	     SELECT o.id FROM outbox o
+	     WHERE o.action = 'toast' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
 	// nobody asks what a chat has to be told that is never heard of again; what has no deadline has that of its rows
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL

@@ -54,6 +54,31 @@ func TestPurgeByAge(t *testing.T) {
 	purge(t, pool, 0)
 }
 
+// TestPurgeAnswersToPresses: they go after an hour, all else that was sent stays for a week.
+func TestPurgeAnswersToPresses(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
+	add := func(press *string, state, age string) {
+		t.Helper()
+		exec(t, pool, `
+			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
+			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'toast' END, $1, $2, now() - $3::text::interval)`,
+			press, state, age)
+	}
+	press := "press"
+	add(&press, "sent", "61 minutes")
+	add(&press, "expired", "61 minutes")
+	add(&press, "sent", "59 minutes")
+	add(&press, "dead", "61 minutes")
+	add(nil, "sent", "61 minutes")
+	purge(t, pool, 2)
+	left := values[string](t, pool, `SELECT action || ' ' || state FROM outbox ORDER BY id`)
+	if want := []string{"toast sent", "toast dead", "send sent"}; !slices.Equal(left, want) {
+		t.Errorf("left are %v, want %v", left, want)
+	}
+}
+
 // TestPurgeInBatches: however many there are, no transaction removes more than 10,000 keys.
 func TestPurgeInBatches(t *testing.T) {
 	t.Parallel()
@@ -73,7 +98,7 @@ func TestPurgeInBatches(t *testing.T) {
 				deleted++
 			}
 		}
-		begun -= 3 // for what else there is to purge
+		begun -= 4 // for what else there is to purge
 		if begun != batches || deleted != batches {
 			t.Errorf("%d keys were removed in %d transactions by %d statements, want %d", old, begun, deleted, batches)
 		}

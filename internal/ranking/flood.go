@@ -12,6 +12,8 @@ const (
 	maxQuestions = 20
 	// defaultResults is how many results of one sender count in that time, unless the settings say otherwise.
 	defaultResults = 60
+	// maxPresses is how many presses of buttons of one person are handled in that time, of those that change nothing.
+	maxPresses = 60
 )
 
 // SenderID is the messenger's id of whom a command counts for: a person's, or that of the chat for somebody who writes as
@@ -27,6 +29,7 @@ const (
 	SortSlowed   Sort = "slowed"   // a question that was answered by asking for patience
 	SortResult   Sort = "result"   // it reports, undoes or corrects a match, or tries to
 	SortRefused  Sort = "refused"  // one of those that was too many, and was not done
+	SortPress    Sort = "press"    // the press of a button that changes nothing
 )
 
 // Counted says what a command counts as, for whom, and when it was sent. The zero value is that of a command that counts
@@ -41,6 +44,7 @@ type Counted struct {
 type Lately struct {
 	Questions int
 	Results   int
+	Presses   int
 	Slowed    int // also in the time after the command, which need not be handled in the order of the dates
 }
 
@@ -90,6 +94,8 @@ func (s *Service) tooMuch(o Origin, c command, snap Snapshot) (n Notice, over bo
 			return nil, true
 		}
 		return Refusal{Code: TooManyQuestions}, true
+	case c.sort == SortPress && limit > 0 && snap.Lately.Presses >= maxPresses:
+		return Refusal{Code: TooManyPresses}, true
 	case c.item != nil && limit > 0 && snap.Lately.Results >= limit:
 		if o.Button != "" {
 			return Refusal{Code: TooManyResults}, true
@@ -97,6 +103,12 @@ func (s *Service) tooMuch(o Origin, c command, snap Snapshot) (n Notice, over bo
 		return NotRecorded{Limit: limit, Items: []NotDone{c.item(snap)}}, true
 	}
 	return nil, false
+}
+
+// isTooMany tells what is said to a press that was one too many.
+func isTooMany(n Notice) bool {
+	refusal, ok := n.(Refusal)
+	return ok && (refusal.Code == TooManyPresses || refusal.Code == TooManyResults)
 }
 
 // item tells a match that is not recorded, with everybody as they are known or were named.

@@ -154,6 +154,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 			t.Errorf("a press is answered %d times", n)
 		}
 	}
+	g.mustSort(t, "after three presses", "press=3 question=20 slowed=1")
 	// joining does something
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
@@ -162,7 +163,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 		t.Errorf("%d standings, want 2", n)
 	}
 	must(t, g.Answer(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Refusal{}))
-	g.mustSort(t, "after what was never sent", "question=21 slowed=1")
+	g.mustSort(t, "after what was never sent", "press=3 question=21 slowed=1")
 }
 
 // TestBacklogIsNoFlood: what was sent over hours and comes at once is all handled.
@@ -290,8 +291,11 @@ func TestWhatIsAResult(t *testing.T) {
 	press := g.origin(&alice)
 	press.Button = press.Key
 	must(t, g.UndoMatch(t.Context(), press, number(1)))
-	mustTell(t, g.answer(t, press.Key, "action = 'toast'"), ranking.Refusal{Code: ranking.TooManyResults})
-	g.mustSort(t, "after a press", "refused=7 result=6")
+	mustTell(t, g.toast(t, press), ranking.Refusal{Code: ranking.TooManyResults})
+	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 0 {
+		t.Error("the key of a press that was one too many is kept")
+	}
+	g.mustSort(t, "after a press", "refused=6 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
 		t.Errorf("what a press did not do is told to the chat: %+v", got)
 	}

@@ -233,6 +233,7 @@ const (
 	UnknownButton  RefusalCode = "unknown_button"   // the button means nothing any more
 
 	TooManyQuestions RefusalCode = "too_many_questions" // of the sender in a minute; results still count
+	TooManyPresses   RefusalCode = "too_many_presses"   // of the person in a minute; the press was not looked at
 	TooManyResults   RefusalCode = "too_many_results"   // of the sender in a minute; what the button does was not done
 )
 

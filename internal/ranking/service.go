@@ -31,7 +31,8 @@ type Service struct {
 type Settings struct {
 	// UndoWindow is how long those who played or reported a match may undo or correct it, default 24 h.
 	UndoWindow time.Duration
-	// ResultsPerMinute is how many results of one sender count in a minute, default 60; negative for any number.
+	// ResultsPerMinute is how many results of one sender count in a minute, default 60; negative for any number, and of
+	// presses too.
 	ResultsPerMinute int
 }
 
@@ -55,7 +56,7 @@ func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	}
 	c := command{name: "answer", people: people, sort: SortQuestion, decide: answer(n)}
 	if o.Button != "" {
-		c.sort = "" // whoever presses waits for a word, and sees it for a moment only
+		c.sort = SortPress // whoever presses waits for a word, and sees it for a moment only
 	}
 	if o.Malformed != "" {
 		c.sort, c.item = SortResult, malformed(o.Malformed)
@@ -227,7 +228,8 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	}
 	if o.Button != "" {
 		changes.Button, changes.Toast = o.Button, changes.Notice
-		if changes.Card == nil { // nothing has changed that others have to know
+		changes.Keyless = isTooMany(changes.Notice) // so that a flood of presses leaves nothing but its answers
+		if changes.Card == nil {                    // nothing has changed that others have to know
 			changes.Notice = nil
 		}
 	}

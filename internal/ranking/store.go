@@ -188,9 +188,11 @@ type PlayerChange struct {
 	Standing StandingID
 }
 
-// Changes is what a command changes: the key always, the rest by kind of command.
+// Changes is what a command changes: the key, and the rest by kind of command.
 type Changes struct {
-	Key     string
+	Key string
+	// Keyless says that the key is not kept: nothing was done, and when the command comes again it may as well be.
+	Keyless bool
 	Counted Counted // what the command counts as
 	Chat    ChatID
 	SentAt  time.Time // when the command was sent: what is told lives from then on, for ever if it is zero

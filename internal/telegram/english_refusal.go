@@ -60,6 +60,8 @@ func (english) refusal(n ranking.Refusal) string {
 		return "That is a lot at once: I answer again in a minute. Results are still recorded."
 	case ranking.TooManyResults:
 		return "That is a lot at once, so this was not done. Please try again in a minute."
+	case ranking.TooManyPresses:
+		return "Easy, one moment… That was a lot of taps. Please try again in a minute."
 	default:
 		return "That did not work, and nothing was changed."
 	}
