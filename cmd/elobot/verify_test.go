@@ -250,11 +250,11 @@ func TestVerifyNeedsTheDatabaseOfThisVersion(t *testing.T) {
 		"empty": {database: pgtest.Empty, want: "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n"},
 		"older": {
 			pgtest.New, "UPDATE schema_migrations SET version = 1",
-			"elobot: the database is at version 1 and this elobot needs 6: `elobot run` brings it up to date\n",
+			"elobot: the database is at version 1 and this elobot needs 9: `elobot run` brings it up to date\n",
 		},
 		"newer": {
 			pgtest.New, "UPDATE schema_migrations SET version = 1000",
-			"elobot: the database is at version 1000, made by a newer elobot than this one, which knows 6\n",
+			"elobot: the database is at version 1000, made by a newer elobot than this one, which knows 9\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

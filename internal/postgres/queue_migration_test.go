@@ -79,7 +79,7 @@ func TestQueueUpDownUp(t *testing.T) {
 	exec(t, pool, `INSERT INTO ensured_messages VALUES (1, 'board', 5, '')`)
 	m.finish(t, sentAs(m.mustTake(t, 1, 6, 7), 74))
 	m.finish(t, failed(*m.turn(t, toasts(1)).Message, outbox.Rejected))
-	for _, name := range []string{"000006_group_life.down.sql", "000005_chat_aliases.down.sql", "000004_queue.down.sql"} {
+	for _, name := range []string{"000009_bot.down.sql", "000006_group_life.down.sql", "000005_chat_aliases.down.sql", "000004_queue.down.sql"} {
 		down, err := fs.ReadFile(migrations.FS, name)
 		if err != nil {
 			t.Fatal(err)
