@@ -64,10 +64,9 @@ func translate(err error) error {
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pgerrcode.IsConnectionException(pg.Code) ||
+		return endsSession(pg.Code) ||
 			pgerrcode.IsInsufficientResources(pg.Code) ||
 			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
-			pg.Code == pgerrcode.ReadOnlySQLTransaction || // a standby that has not been promoted yet
 			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process has stood still
 			pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == leaseHeld
 	}

@@ -41,6 +41,8 @@ func TestUnavailable(t *testing.T) {
 		"disk full":            {raise(database, "53100"), true},
 		"crash":                {raise(database, "57P02"), true},
 		"starting up":          {raise(database, "57P03"), true},
+		"statement not there":  {raise(database, "26000"), true}, // which happens only when the session is another one
+		"statement there":      {raise(database, "42P05"), true},
 		"stood still":          {raise(database, "25P03"), true},
 		"aborted transaction":  {raise(database, "25P02"), false},
 		"lease lost":           {onConnection(database, `SELECT false::lease_held`), true},

@@ -5,6 +5,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -38,7 +39,8 @@ const (
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It keeps trying for the
-// given time, so that bot and database may be started together.
+// given time, so that bot and database may be started together. It fails with ErrTransactionPooling behind a pooler that
+// elobot cannot work with.
 func Open(ctx context.Context, url string, patience time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -47,6 +49,9 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultMaxConns
 	}
+	if !strings.Contains(url, "pool_max_conn_lifetime") {
+		config.MaxConnLifetime, config.MaxConnLifetimeJitter = minSessionLifetime, maxSessionLifetime-minSessionLifetime
+	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
@@ -54,10 +59,13 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+planning)
 		return err
 	}
+	var all sessions
+	all.watch(&config.ConnConfig.Config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	all.pool.Store(pool)
 	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
 		Close(pool)
 		return nil, err
@@ -88,7 +96,10 @@ func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Durati
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
 		err := pool.Ping(ctx)
-		if !Unavailable(err) {
+		if err == nil {
+			err = checkPooling(ctx, pool)
+		}
+		if !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		if !told {

@@ -1,0 +1,197 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+// openAsBot opens a database as the bot does.
+func openAsBot(t *testing.T, url string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// acquire takes n sessions of the pool at the same time.
+func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Conn) {
+	t.Helper()
+	for range n {
+		conn, err := pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Release)
+		all = append(all, conn)
+	}
+	return all
+}
+
+// release gives sessions back and returns which ones they were.
+func release(all ...*pgxpool.Conn) (ids []uint32) {
+	for _, conn := range all {
+		ids = append(ids, conn.Conn().PgConn().PID())
+		conn.Release()
+	}
+	return ids
+}
+
+// fail has the server report an error of that code in a session.
+func fail(t *testing.T, conn *pgxpool.Conn, code string) {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != code {
+		t.Errorf("the session reports %v, want %s", err, code)
+	}
+}
+
+// TestSessionsEnd: when a session meets an error which says that the server is not what it was, neither that session nor
+// an idle one is used again. An error of the statement itself ends no session.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	for code, end := range map[string]bool{
+		"25006": true, "57P01": true, "57P02": true, "57P03": true, "08006": true, "08P01": true, "26000": true, "42P05": true,
+		"22012": false, "40001": false, "53200": false, "57014": false,
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			pool := openAsBot(t, pgtest.Empty(t))
+			const sessions = 3
+			before := release(acquireSessions(t, pool, sessions)...)
+			failing := acquireSessions(t, pool, 1)
+			fail(t, failing[0], code)
+			release(failing...)
+			for _, id := range release(acquireSessions(t, pool, sessions)...) {
+				if kept := slices.Contains(before, id); kept == end {
+					t.Errorf("a session has ended: %t, want %t", !kept, end)
+				}
+			}
+		})
+	}
+}
+
+// TestSessionsEndOnce: many sessions that fail at once end the idle ones once. A session that has begun since then stays.
+func TestSessionsEndOnce(t *testing.T) {
+	t.Parallel()
+	pool := openAsBot(t, pgtest.Empty(t))
+	failing := acquireSessions(t, pool, 2)
+	fail(t, failing[0], "25006")
+	fresh := release(acquireSessions(t, pool, 1)...)
+	fail(t, failing[1], "25006")
+	release(failing...)
+	if now := release(acquireSessions(t, pool, 1)...); !slices.Equal(now, fresh) {
+		t.Errorf("session %v is used, want %v again", now, fresh)
+	}
+}
+
+// TestOneOfSeveralHostsIsDown: a host that accepts no sessions costs the sessions on another host nothing.
+func TestOneOfSeveralHostsIsDown(t *testing.T) {
+	t.Parallel()
+	down := startingServer(t)
+	pool := openAsBot(t, strings.Replace(newProxy(t, pgtest.Empty(t)).url, "@", "@"+down+",", 1))
+	sessions := acquireSessions(t, pool, 2)
+	before := release(sessions...)
+	after := release(acquireSessions(t, pool, 2)...)
+	slices.Sort(before)
+	slices.Sort(after)
+	if !slices.Equal(before, after) {
+		t.Errorf("sessions %v are used, want %v again", after, before)
+	}
+}
+
+// startingServer is the address of a server that is starting up for as long as the test lasts.
+func startingServer(t *testing.T) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			server := pgproto3.NewBackend(client, client)
+			if _, err := server.ReceiveStartupMessage(); err == nil {
+				server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "57P03", Message: "the database system is starting up"})
+				server.Flush() //nolint:errcheck // the client sees the end of the connection
+			}
+			client.Close() //nolint:errcheck // as above
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close() //nolint:errcheck // nobody uses it any more
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL may say otherwise.
+func TestSessionLifetime(t *testing.T) {
+	t.Parallel()
+	url := newProxy(t, pgtest.Empty(t)).url
+	config := openAsBot(t, url).Config()
+	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
+		t.Errorf("sessions live for %v at most, %v of it by chance", lifetime, config.MaxConnLifetimeJitter)
+	}
+	config = openAsBot(t, url+"&pool_max_conn_lifetime=2h").Config()
+	if config.MaxConnLifetime != 2*time.Hour || config.MaxConnLifetimeJitter != 0 {
+		t.Errorf("sessions live for %v + %v, want what the URL says", config.MaxConnLifetime, config.MaxConnLifetimeJitter)
+	}
+}
+
+// TestTransactionPoolingIsRefused, whether the pooler has fewer server sessions than clients or more.
+func TestTransactionPoolingIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, sessions := range []int{1, 2, 3, 20} {
+		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.TransactionPooler(t, pgtest.Empty(t), sessions)
+			pool, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler))
+			if err == nil {
+				pool.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), "needs a direct connection") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the database is opened with %v", err)
+			}
+		})
+	}
+}
+
+// TestConnectionBreaksWhileOpening: wherever a connection breaks, the database is opened by another one.
+func TestConnectionBreaksWhileOpening(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int64{1, 2, 4, 6, 8, 10, 12} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			p := newProxy(t, pgtest.Empty(t))
+			var messages atomic.Int64
+			p.onMessage(func(byte, []byte) bool { return messages.Add(1) == at })
+			openAsBot(t, p.url)
+			if messages.Load() <= at {
+				t.Errorf("there were only %d messages", messages.Load())
+			}
+		})
+	}
+}
