@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestStopWhileWaitingForTheDatabase: whoever stops a bot that has not started yet does not wait for its patience.
@@ -78,6 +80,89 @@ func TestStopWhileTheDatabaseHangs(t *testing.T) {
 	}
 	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
+	}
+}
+
+// TestNothingBeforeTheDatabase: until the database has answered, the bot neither listens nor asks Telegram for anything.
+func TestNothingBeforeTheDatabase(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string][]string{
+		"polled":    nil,
+		"delivered": {"WEBHOOK_URL=http://127.0.0.1/telegram", "WEBHOOK_SECRET=" + webhookSecret},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := botsim.Start(t)
+			url, _ := database(t)
+			line := newProxy(t, url)
+			line.stall()
+			address := freeAddress(t)
+			listens := func() bool {
+				conn, err := net.Dial("tcp", address)
+				if err == nil {
+					err = conn.Close()
+				}
+				return err == nil
+			}
+			bot := launch(t, append(append(environment(sim, line.url), "LISTEN_ADDR="+address), more...), "run")
+			eventually(t, "the bot has asked the database", func() bool { return line.held.Load() > 0 })
+			if listens() {
+				t.Error("the bot listens before the database has answered")
+			}
+			if calls := sim.Calls(); len(calls) > 0 {
+				t.Errorf("the bot calls %s before the database has answered", calls[0].Method)
+			}
+			line.resume()
+			bot.await(t, "msg=ready")
+			if !listens() {
+				t.Error("the bot does not listen afterwards")
+			}
+			if name == "polled" {
+				eventually(t, "the bot polls", func() bool { return len(sim.CallsOf("getUpdates")) > 0 })
+			}
+		})
+	}
+}
+
+// freeAddress is an address on this machine that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String()
+}
+
+// TestTransactionPoolingIsRefused: behind a pooler that elobot cannot work with, it ends at the start, and says in one
+// sentence what it needs.
+func TestTransactionPoolingIsRefused(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, _ := database(t)
+	env := environment(sim, pgtest.TransactionPooler(t, url, 2))
+	for _, command := range [][]string{{"run"}, {"verify"}, {"dead", "list"}} {
+		bot := launch(t, env, command...)
+		eventually(t, strings.Join(command, " ")+" ends", func() bool {
+			select {
+			case <-bot.ended:
+				return true
+			default:
+				return strings.Contains(bot.output.String(), "msg=ready")
+			}
+		})
+		bot.kill()
+		said := strings.TrimSpace(bot.output.String())
+		last := said[strings.LastIndex(said, "\n")+1:]
+		if code := bot.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(last, "pool_mode = session") {
+			t.Errorf("%v ends with %d and says\n%s", command, code, said)
+		}
+	}
+	if n := len(sim.Calls()); n != 0 {
+		t.Errorf("Telegram was called %d times", n)
 	}
 }
 

@@ -232,7 +232,10 @@ func poke(c chan<- struct{}) {
 // connectDatabase opens the database as it is.
 func connectDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
 	pool, err := postgres.Open(ctx, url, databasePatience, log)
-	if err != nil {
+	switch {
+	case errors.Is(err, postgres.ErrTransactionPooling): // says itself what to do
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and does DATABASE_URL say where, with the right user, password and database?", err)
 	}
 	return pool, nil

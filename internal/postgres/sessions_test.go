@@ -31,7 +31,7 @@ func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	return pool
 }
 
-// acquire takes n sessions of the pool at the same time.
+// acquireSessions takes n sessions of the pool at the same time.
 func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Conn) {
 	t.Helper()
 	for range n {
