@@ -99,7 +99,9 @@ func add[T comparable](n *Notifier, unsaid map[T]struct{}, more []T) {
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
-		n.insist(ctx, &n.deaf, n.listen)
+		for ctx.Err() == nil {
+			n.insist(ctx, &n.deaf, n.listen)
+		}
 	})
 	parts.Go(func() {
 		for ctx.Err() == nil {
@@ -170,11 +172,13 @@ func (n *Notifier) publish(ctx context.Context) error {
 	return nil
 }
 
-// listen hears what is said until the connection fails or the context ends.
+// listen hears what is said until the connection fails or the context ends. It returns nil when the session has lived for
+// as long as one of the pool may.
 func (n *Notifier) listen(ctx context.Context) error {
 	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(connecting, n.pool.Config().ConnConfig)
+	config := n.pool.Config()
+	conn, err := pgx.ConnectConfig(connecting, config.ConnConfig)
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
@@ -186,8 +190,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	if n.heard.Began != nil {
 		n.heard.Began()
 	}
-	for {
-		said, err := next(ctx, conn, notifyCheck)
+	for end := time.Now().Add(config.MaxConnLifetime); time.Now().Before(end); {
+		said, err := next(ctx, conn, min(notifyCheck, time.Until(end)))
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
@@ -195,6 +199,7 @@ func (n *Notifier) listen(ctx context.Context) error {
 			n.hear(said)
 		}
 	}
+	return nil
 }
 
 // next waits for what is said next. When it has been silent for so long, it makes sure that the connection is still there,

@@ -235,6 +235,22 @@ func TestNotifyAgain(t *testing.T) {
 	}
 }
 
+// TestListeningSessionEnds: the session that listens lives no longer than those of the pool, and another one follows
+// without a word in the log.
+func TestListeningSessionEnds(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	records := make(chan slog.Level, 100)
+	i := newInstance(t, open(t, url, func(c *pgxpool.Config) { c.MaxConnLifetime = 50 * time.Millisecond }), slog.New(levels(records)))
+	for range 3 {
+		receive(t, i.began)
+	}
+	i.stop()
+	if len(records) != 0 {
+		t.Errorf("the log says %d things", len(records))
+	}
+}
+
 // levels is a handler that hands out the levels of what is logged.
 type levels chan slog.Level
 
