@@ -40,11 +40,12 @@ func TestReadOnlyDatabase(t *testing.T) {
 
 	name := pgx.Identifier{operator.Conn().Config().Database}.Sanitize()
 	order(`ALTER DATABASE ` + name + ` SET default_transaction_read_only = on`)
-	order(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	order(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	report(3)
-	bot.await(t, "cannot ask for the lease")
-	eventually(t, "the bot says that the database is read-only", func() bool {
-		return strings.Contains(bot.output.String(), "SQLSTATE 25006")
+	bot.await(t, "updates have to wait")
+	eventually(t, "the lease cannot be written either", func() bool {
+		return strings.Count(bot.output.String(), "SQLSTATE 25006") > 1
 	})
 	if n := len(group.BotMessages()); n != 3 {
 		t.Errorf("%d messages are answered, want 3", n)
