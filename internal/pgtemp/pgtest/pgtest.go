@@ -1,9 +1,9 @@
 // Package pgtest gives each test a PostgreSQL database of its own. Only tests import it.
 //
-// It owns where the server comes from, how databases are made and dropped, and a pooler to put in front of one. The server is TEST_DATABASE_URL when
-// that is set (a role that may create databases), else the PostgreSQL programs on the machine, else a container, else
-// programs fetched from the internet; ELOBOT_TEST_POSTGRES=programs or =container leaves no choice. Without a
-// database a test fails; it is never skipped.
+// It owns where the server comes from, how databases are made and dropped, and a pooler to put in front of one. The
+// server is TEST_DATABASE_URL when that is set (a role that may create databases), else the PostgreSQL programs on the
+// machine, else a container, else programs fetched from the internet; ELOBOT_TEST_POSTGRES=programs or =container leaves
+// no choice. Without a database a test fails; it is never skipped.
 //
 // A test needs one line, and may be parallel:
 //
