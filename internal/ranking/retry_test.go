@@ -191,20 +191,39 @@ func TestNothingCanBeWritten(t *testing.T) {
 	})
 }
 
+// TestStoppedBetweenRetries: a command that is stopped changes nothing. One whose time is over between two retries has time
+// left to say so.
 func TestStoppedBetweenRetries(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		memory := &easy{}
-		store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
-		store.left.Store(1000)
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
-		if !errors.Is(err, context.DeadlineExceeded) || len(memory.applied) > 0 {
-			t.Errorf("error is %v, applied %v", err, memory.applied)
-		}
-	})
+	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(20*time.Millisecond, cancel)
+			return ctx, cancel
+		},
+		"time is over": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				memory := &easy{}
+				store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
+				store.left.Store(2)
+				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+				ctx, cancel := stop(t.Context())
+				defer cancel()
+				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
+				switch {
+				case name == "cancelled" && (err == nil || len(memory.applied) > 0):
+					t.Errorf("error is %v, applied %v", err, memory.applied)
+				case name != "cancelled" && (err != nil || len(memory.applied) != 1 || memory.applied[0].Match != nil):
+					t.Errorf("error is %v, applied %v", err, memory.applied)
+				}
+			})
+		})
+	}
 }
 
 // TestTooManyAtOnce gives up on a real store, and delivers the command again when it could succeed.

@@ -5,16 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
-
-	"github.com/sethvargo/go-retry"
-)
-
-// How often a command that conflicts with others is tried again, and how long it waits first: 10, 20 and 40 ms.
-const (
-	maxRetries = 3
-	firstWait  = 10 * time.Millisecond
 )
 
 // Service handles the commands of all groups. Each of its methods ends with the command's effect, its key and its
@@ -24,7 +15,11 @@ type Service struct {
 	store    Store
 	log      *slog.Logger
 	settings Settings
-	rivals   rivals
+	// rivals are the chats in which somebody else, who is another instance, was faster lately. Whoever expects to lose there
+	// does better to wait for the group than to find out at the end.
+	rivals recently[ExternalChatID]
+	// slow are the keys of commands that were not done in time.
+	slow recently[string]
 }
 
 // Settings of a Service. The zero value of a field stands for its default.
@@ -112,11 +107,12 @@ func (c command) query(o Origin) Query {
 }
 
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
-// another transaction.
+// another transaction, or somebody else holds what it needs. An error that is left says nothing against the command if it
+// is ErrConflict, ErrLocked or ErrTimeout.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
-	if errors.Is(err, ErrConflict) && !c.silent {
+	if !c.silent && s.apologises(ctx, o, err) {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
 		err = s.attempt(ctx, o, c.instead(Refusal{Code: TooManyAtOnce}), 1)
@@ -135,30 +131,10 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 // instead returns a command that counts the same, does nothing and is answered with this.
 func (c command) instead(n Notice) command { return command{sort: c.sort, decide: answer(n)} }
 
-// insist tries until there is no conflict with another transaction, a few times at most. What it logs of a conflict says
-// what it is about.
-func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
-	about ...any,
-) error {
-	attempt := 0
-	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstWait))
-	return retry.Do(ctx, backoff, func(ctx context.Context) error {
-		attempt++
-		err := try(ctx, attempt)
-		if errors.Is(err, ErrConflict) {
-			s.rivals.seen(chat, time.Now())
-			s.log.WarnContext(ctx, "conflict with another transaction",
-				slices.Concat(about, []any{"attempt", attempt, "error", err})...)
-			return retry.RetryableError(err)
-		}
-		return err
-	})
-}
-
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
 // what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.about(o.Chat.ID, time.Now())
+	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.has(o.Chat.ID, time.Now(), rivalFor)
 	// of a command of long ago the store counts namesakes only by the names that it has already
 	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone && !o.Again)
 	switch {

@@ -13,11 +13,17 @@ var (
 	ErrHandled = errors.New("command was handled before")
 	// ErrConflict means that somebody else has changed what was read: nothing was changed, read again.
 	ErrConflict = errors.New("conflict with another transaction")
+	// ErrLocked means that somebody else has held what was needed for longer than a statement waits: nothing was changed, try
+	// again.
+	ErrLocked = errors.New("somebody else holds what is needed")
+	// ErrTimeout means that the time was over before the store had done it. Something may have been changed.
+	ErrTimeout = errors.New("the store was not done in time")
 )
 
 // Store keeps everything. Each method is one transaction, its own or, of results that come at the same time, one that they
 // have in common, though none depends on another one. The store that Exclusively lends is part of one that
-// is open already: there Merge, Move and Exclusively must not be called.
+// is open already: there Merge, Move and Exclusively must not be called. Each may fail with ErrLocked, and with ErrTimeout when
+// the context's deadline passes. Neither says anything against what was to be done.
 type Store interface {
 	// Read returns what the command concerns, in one round trip and without locks. Here as everywhere, an earlier id of a
 	// chat stands for that chat.

@@ -1,0 +1,154 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// waiting is a store that lets a time go by before each Read and Apply, and may fail then.
+type waiting struct {
+	ranking.Store
+	read, apply func(ctx context.Context) error
+	tries       []time.Duration // when Apply was called
+	begun       time.Time
+}
+
+func (w *waiting) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	if w.read != nil {
+		if err := w.read(ctx); err != nil {
+			return ranking.Snapshot{}, err
+		}
+	}
+	return w.Store.Read(ctx, q)
+}
+
+func (w *waiting) Apply(ctx context.Context, c ranking.Changes) error {
+	w.tries = append(w.tries, time.Since(w.begun))
+	if err := w.apply(ctx); err != nil {
+		return err
+	}
+	return w.Store.Apply(ctx, c)
+}
+
+// takes fails after some time with an error, or before with ErrTimeout if the context ends.
+func takes(ctx context.Context, d time.Duration, err error) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ranking.ErrTimeout, ctx.Err())
+	}
+}
+
+// TestLocked: what somebody else holds is waited for again and again, as long as there is time; then the sender is told, in
+// the time that is left for it. If somebody holds that up too, the error says that it is not the command's fault.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	const wait = 1500 * time.Millisecond
+	for name, tc := range map[string]struct {
+		free    time.Duration // when it is free
+		tries   int
+		applied bool
+		match   bool
+	}{
+		"free at once":    {0, 1, true, true},
+		"free after 5 s":  {5 * time.Second, 4, true, true},
+		"free for a word": {6500 * time.Millisecond, 5, true, false},
+		"never free":      {time.Hour, 5, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				memory := &easy{}
+				store := &waiting{Store: memory, begun: time.Now()}
+				store.apply = func(ctx context.Context) error {
+					left := max(0, tc.free-time.Since(store.begun))
+					if left <= wait {
+						return takes(ctx, left, nil)
+					}
+					return takes(ctx, wait, fmt.Errorf("apply: %w", ranking.ErrLocked))
+				}
+				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+				defer cancel()
+				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
+				if (err == nil) != tc.applied || err != nil && !errors.Is(err, ranking.ErrLocked) {
+					t.Errorf("error is %v", err)
+				}
+				if len(store.tries) != tc.tries {
+					t.Errorf("tries at %v, want %d", store.tries, tc.tries)
+				}
+				if (len(memory.applied) == 1) != tc.applied || tc.applied && (memory.applied[0].Match != nil) != tc.match {
+					t.Errorf("applied %+v", memory.applied)
+				}
+				if store.begun.Add(9 * time.Second).Before(time.Now()) {
+					t.Errorf("it took %v", time.Since(store.begun))
+				}
+			})
+		})
+	}
+}
+
+// TestNotDoneInTime: a command that the store does not do in time has all the time once more before its sender is told that
+// it was not done. While the store answers nothing, nothing is told.
+func TestNotDoneInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &easy{}
+		store := &waiting{Store: memory, begun: time.Now()}
+		silent := true
+		store.read = func(ctx context.Context) error {
+			if silent {
+				return takes(ctx, time.Hour, nil)
+			}
+			return nil
+		}
+		slow := true
+		store.apply = func(ctx context.Context) error {
+			if slow {
+				return takes(ctx, 8*time.Second, nil)
+			}
+			return nil
+		}
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		record := func(key string) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+			defer cancel()
+			return service.RecordMatch(ctx, from(&alice, key), singles(alice, bob, 3, 0))
+		}
+		mustTimeOut := func() {
+			t.Helper()
+			if err := record("m:1"); !errors.Is(err, ranking.ErrTimeout) || len(memory.applied) > 0 {
+				t.Errorf("error is %v, applied %v", err, memory.applied)
+			}
+		}
+		mustTimeOut()
+		mustTimeOut()
+		silent = false
+		mustTimeOut()
+		slow = false
+		if err := record("m:2"); err != nil || len(memory.applied) != 1 || memory.applied[0].Match == nil {
+			t.Errorf("error is %v, applied %v", err, memory.applied)
+		}
+		memory.applied, slow = nil, true
+		store.apply = func(ctx context.Context) error {
+			slow = !slow
+			if !slow {
+				return takes(ctx, 8*time.Second, nil)
+			}
+			return nil
+		}
+		if err := record("m:1"); err != nil || len(memory.applied) != 1 || memory.applied[0].Match != nil {
+			t.Errorf("error is %v, applied %v", err, memory.applied)
+		}
+	})
+}
