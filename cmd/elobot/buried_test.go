@@ -53,6 +53,9 @@ func TestBuriedCommand(t *testing.T) {
 	if n := count(t, l.pool, `SELECT count(*) FROM handled_commands WHERE key = $1`, key(dead)); n != 0 {
 		t.Error("the dead command counts as handled")
 	}
+	if n := count(t, l.pool, `SELECT attempts FROM dead_letters WHERE last_error LIKE '%"broken"%'`); n != 1 {
+		t.Errorf("what violates a constraint was tried %d times", n)
+	}
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
 	// long ago, as far as the command can tell
 	l.exec(`UPDATE dead_letters SET payload = convert_to(jsonb_set(convert_from(payload, 'UTF8')::jsonb, '{message,date}',

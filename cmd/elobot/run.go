@@ -157,7 +157,7 @@ func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranki
 		b.notifier.AdminsChanged(chat)
 	})
 	dead := telegram.NewUndertaker(letters, self, store.Unavailable, time.Now, b.log)
-	return handling{service, intake.NewWorker(router.Handle, dead, store.Unavailable, b.log)}
+	return handling{service, intake.NewWorker(router.Handle, dead, store.Class, b.log)}
 }
 
 // reserve holds the place of a lane, if this instance is the one that sends.

@@ -141,7 +141,7 @@ func repairAll(ctx context.Context, store ranking.Store, ladders []ladder) (n in
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
 		case errors.Is(err, ranking.ErrInconsistent):
 			fmt.Printf("%s: cannot be repaired: a match has nobody on one side, or somebody who has no standing\n", l.label)
-		case errors.Is(err, ranking.ErrConflict):
+		case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked):
 			return n, fmt.Errorf("%s is too busy just now, try again: %w", l.label, err)
 		case err != nil:
 			return n, err

@@ -17,9 +17,25 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	errAway = errors.New("the database is away")
-	errOwn  = errors.New("this update fails")
+	errAway     = errors.New("the database is away")
+	errBusy     = errors.New("somebody else holds it")
+	errOwn      = errors.New("this update fails")
+	errHopeless = errors.New("this update always fails")
 )
+
+// class is that of the errors above.
+func class(err error) Class {
+	switch {
+	case errors.Is(err, errAway):
+		return Away
+	case errors.Is(err, errBusy):
+		return Busy
+	case errors.Is(err, errHopeless):
+		return Hopeless
+	default:
+		return Failed
+	}
+}
 
 // ask is one request for updates.
 type ask struct {
@@ -184,7 +200,7 @@ func newBot(t *testing.T) *bot {
 		t: t, busy: make(map[int64]int64), attempts: make(map[int64][]time.Time),
 		handled: make(map[int64][]int64), done: make(map[int64]bool), ended: make(chan error, 1),
 	}
-	b.worker = NewWorker(b.handle, b, func(err error) bool { return errors.Is(err, errAway) }, slog.New(&b.log))
+	b.worker = NewWorker(b.handle, b, class, slog.New(&b.log))
 	b.messenger = &messenger{t: t, show: 100, arrived: make(chan struct{}), isDone: func(id int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -28,6 +28,17 @@ type Handler func(ctx context.Context, u Update) error
 // no use.
 var ErrUnreadable = errors.New("update cannot be read")
 
+// Class is what an error of a Handler or of DeadLetters means for the update.
+type Class int
+
+// The classes of errors.
+const (
+	Failed   Class = iota // the update fails for a reason of its own, which may pass
+	Hopeless              // the same, and trying again is of no use
+	Busy                  // somebody holds what the update needs: that says nothing against it, nor of other updates
+	Away                  // the database is away, for all updates
+)
+
 // Source is where updates come from. Its errors are of type *SourceError or pass by themselves.
 type Source interface {
 	// Updates confirms all updates before the offset and returns the first ones that are not confirmed, at most 100,

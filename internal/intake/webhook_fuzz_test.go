@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -52,7 +51,7 @@ func FuzzWebhook(f *testing.F) {
 			done++
 			return nil
 		})
-		worker := NewWorker(handle, dead, func(err error) bool { return errors.Is(err, errAway) }, slog.New(slog.DiscardHandler))
+		worker := NewWorker(handle, dead, class, slog.New(slog.DiscardHandler))
 		r := (&http.Request{
 			Method: method, Header: http.Header{}, ContentLength: length, Body: io.NopCloser(strings.NewReader(body)),
 		}).WithContext(t.Context())

@@ -129,6 +129,8 @@ func TestWebhookFailingUpdate(t *testing.T) {
 		},
 		"panics":        {func(context.Context, int) error { panic("oh") }, nil, 200, 4500 * ms, "handler panicked: oh"},
 		"unreadable":    {func(context.Context, int) error { return ErrUnreadable }, nil, 200, 0, ErrUnreadable.Error()},
+		"has to wait":   {func(context.Context, int) error { return errBusy }, nil, 503, 0, ""},
+		"hopeless":      {func(context.Context, int) error { return errHopeless }, nil, 200, 0, errHopeless.Error()},
 		"database away": {func(context.Context, int) error { return errAway }, nil, 503, 0, ""},
 		"away, then there": {
 			func(_ context.Context, try int) error { return failing(1, errAway)(try) },

@@ -21,8 +21,8 @@ const (
 	giveUpSoon = 500 * time.Millisecond
 	// rememberDeath is for how long an update counts as the one that has just been given up.
 	rememberDeath = time.Minute
-	// cutAfter is when an attempt at an update is cut off, counted from the beginning of the first one, so that what
-	// hangs comes to its end like what fails.
+	// cutAfter is when an attempt at an update is cut off, so that what hangs comes to its end like what fails. After a failure
+	// it is counted from the beginning of the attempt that failed first.
 	cutAfter = 9 * time.Second
 	// keepWithin bounds the keeping of a dead letter.
 	keepWithin = 3 * time.Second
@@ -34,23 +34,22 @@ const (
 // Worker brings updates to their end, whichever way they come. There is one in a process, so that all of them know
 // together when the database is away.
 type Worker struct {
-	handle      Handler
-	dead        DeadLetters
-	unavailable func(error) bool
-	database    *outage
-	recent      *recent
-	log         *slog.Logger
+	handle   Handler
+	dead     DeadLetters
+	class    func(error) Class
+	database *outage
+	recent   *recent
+	log      *slog.Logger
 
 	mu   sync.Mutex
 	died map[int64]time.Time // the lanes whose last update was given up, and when
 }
 
 // NewWorker returns a worker that hands updates to handle and keeps among the dead letters what fails for a reason of
-// its own. unavailable tells the errors of both that say nothing against the update: the database is away, say. It is
-// asked about one that took too long, too, and may take a second to find out.
-func NewWorker(handle Handler, dead DeadLetters, unavailable func(error) bool, log *slog.Logger) *Worker {
+// its own. class says what an error of either means, and may take a second to find out.
+func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
-		handle: handle, dead: dead, unavailable: unavailable, log: log,
+		handle: handle, dead: dead, class: class, log: log,
 		database: newOutage(log),
 		recent:   newRecent(),
 		died:     make(map[int64]time.Time),
@@ -70,16 +69,21 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 	return false
 }
 
-// away takes note of what an error says of the database, and returns whether it says that it is away.
-func (w *Worker) away(ctx context.Context, u Update, err error) bool {
-	if err != nil && w.unavailable(err) {
-		w.database.found(ctx, u.ID, err)
-		return true
+// judge returns what an error means for the update, and takes note of what it says of the database.
+func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
+	if errors.Is(err, ErrUnreadable) { // for which nobody needs a database
+		return Hopeless
 	}
-	if !errors.Is(err, ErrUnreadable) { // for which nobody needs a database
+	class := Failed
+	if err != nil {
+		class = w.class(err)
+	}
+	if class == Away {
+		w.database.found(ctx, u.ID, err)
+	} else {
 		w.database.passed(ctx, u.ID)
 	}
-	return false
+	return class
 }
 
 // patience is how long after it has failed first an update of the lane is tried again.
@@ -104,7 +108,8 @@ func (w *Worker) ended(lane int64, died bool) {
 	w.died[lane] = time.Now()
 }
 
-// trial is one update on the way to its end. The time with the database away does not count.
+// trial is one update on the way to its end. Attempts that end with Away or Busy do not count, nor does the time that they
+// take.
 type trial struct {
 	*Worker
 	update   Update
@@ -112,26 +117,28 @@ type trial struct {
 	attempts int
 	pause    time.Duration // before the next attempt
 	giveUp   time.Time     // when no attempt begins any more, zero as long as it has not failed
-	cut      time.Time     // when the last attempt ends
+	cut      time.Time     // when the last attempt ends, zero for one that has all the time
+	waits    time.Time     // when the log has said that it waits
 	panicked bool
 	reason   error // why it goes to the dead letters, nil as long as it does not
 }
 
 func (w *Worker) begin(u Update) *trial {
-	now := time.Now()
-	return &trial{Worker: w, update: u, first: now, pause: firstRetry, cut: now.Add(cutAfter)}
+	return &trial{Worker: w, update: u, first: time.Now(), pause: firstRetry}
 }
 
-// skip does not count some time.
+// skip does not count some time. The next attempt has all the time there is: what the last one has lost was not the
+// update's fault.
 func (t *trial) skip(d time.Duration) {
-	t.cut = t.cut.Add(d)
+	t.cut = time.Time{}
 	if !t.giveUp.IsZero() {
 		t.giveUp = t.giveUp.Add(d)
 	}
 }
 
 // run tries the update until it has been handled or lies among the dead letters. It returns an error when the context
-// has ended, the database is away, or the dead letter could not be kept: then another run takes it further.
+// has ended, the database is away, somebody holds what the update needs, or the dead letter could not be kept: then another
+// run takes it further.
 func (t *trial) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil
@@ -139,17 +146,19 @@ func (t *trial) run(ctx context.Context) error {
 	for t.reason == nil {
 		begun := time.Now()
 		err := t.attempt(ctx)
-		switch {
-		case err != nil && ctx.Err() != nil:
+		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
-		case t.away(ctx, t.update, err):
+		}
+		switch class := t.judge(ctx, t.update, err); {
+		case class == Away, class == Busy:
 			t.skip(time.Since(begun))
+			t.wait(ctx, class, err)
 			return err
 		case err == nil:
 			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
-		case !t.again(ctx, err):
+		case class == Hopeless || !t.again(ctx, err):
 			t.reason = err
 			continue
 		}
@@ -171,6 +180,9 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 		}
 	}()
 	t.attempts++
+	if t.cut.IsZero() {
+		t.cut = time.Now().Add(cutAfter)
+	}
 	ctx, cancel := context.WithDeadline(ctx, t.cut)
 	defer cancel()
 	return t.handle(ctx, t.update)
@@ -178,15 +190,21 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 
 // again says whether there is time for another attempt after one that failed for a reason of its own.
 func (t *trial) again(ctx context.Context, err error) bool {
-	if errors.Is(err, ErrUnreadable) {
-		return false
-	}
 	if t.giveUp.IsZero() {
 		t.log.WarnContext(ctx, "update failed", "update_id", t.update.ID, "error", err)
 		t.giveUp = time.Now().Add(t.patience(t.update.Lane))
 	}
 	next := time.Now().Add(t.pause)
 	return !next.After(t.giveUp) && next.Before(t.cut)
+}
+
+// wait has the log say, each minute, that the update waits for what somebody holds. That the database is away is said for
+// all updates together.
+func (t *trial) wait(ctx context.Context, class Class, err error) {
+	if class == Busy && (t.waits.IsZero() || time.Since(t.waits) >= tellEvery) {
+		t.waits = time.Now()
+		t.log.WarnContext(ctx, "update has to wait", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
+	}
 }
 
 // bury puts the update among the dead letters.
@@ -200,10 +218,12 @@ func (t *trial) bury(ctx context.Context) error {
 	keeping, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
 	err := t.dead.Keep(keeping, letter)
-	switch {
-	case err != nil && ctx.Err() != nil:
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
-	case t.away(ctx, t.update, err):
+	}
+	switch class := t.judge(ctx, t.update, err); {
+	case class == Away, class == Busy:
+		t.wait(ctx, class, err)
 		return err
 	case err != nil:
 		t.log.ErrorContext(ctx, "cannot keep a dead letter, trying again", "update_id", t.update.ID, "error", err)

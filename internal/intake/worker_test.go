@@ -32,6 +32,7 @@ func TestFailingUpdate(t *testing.T) {
 		"once":              {failing(1, errOwn), retries[:2], ""},
 		"for long":          {failing(7, errOwn), retries, ""},
 		"unreadable":        {func(int) error { return unreadable }, retries[:1], unreadable.Error()},
+		"hopeless":          {func(int) error { return errHopeless }, retries[:1], errHopeless.Error()},
 		"unreadable at last": {func(try int) error {
 			if try == 2 {
 				return unreadable
@@ -251,6 +252,7 @@ func TestDeadLettersFail(t *testing.T) {
 		"unreadable":                 {ErrUnreadable, errAway},
 		"fails, not to be kept":      {errOwn, errOwn},
 		"unreadable, not to be kept": {ErrUnreadable, errOwn},
+		"fails, keeping has to wait": {errOwn, errBusy},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -22,11 +23,17 @@ const (
 	leaseHeld = "lease_held"
 )
 
+// transactionTimeout is the code of a transaction that takes longer than the setting of that name allows.
+const transactionTimeout = "25P04"
+
 // translate puts the errors into the domain's terms that mean something there: a key that exists has been handled, and
 // whatever comes of two transactions at once is a conflict. Of a lease that is lost the outbox has a word.
 func translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
+		}
 		return err
 	}
 	switch pg.Code {
@@ -37,8 +44,12 @@ func translate(err error) error {
 		case leaseHeld:
 			return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
 		}
-	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected, pgerrcode.LockNotAvailable:
+	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected:
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
+	case pgerrcode.LockNotAvailable:
+		return fmt.Errorf("%w: %w", ranking.ErrLocked, err)
+	case pgerrcode.QueryCanceled, transactionTimeout:
+		return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
 	case pgerrcode.UniqueViolation:
 		switch pg.ConstraintName {
 		case "handled_commands_pkey", "matches_idempotency_key_key":
@@ -60,7 +71,7 @@ func translate(err error) error {
 
 // Unavailable says whether an error means that the database cannot be reached or cannot work at the moment, so that the
 // same will succeed later, or that it is for another instance to do now: in short, that it says nothing of what was to
-// be done. A statement that took too long says nothing of that kind by itself, see Store.Unavailable.
+// be done. A statement that took too long says nothing of that kind by itself, see Store.Class.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -87,12 +98,33 @@ func Unavailable(err error) bool {
 // pingTimeout is how soon a database that is there answers.
 const pingTimeout = time.Second
 
-// Unavailable is the function of that name for errors of this store. Of something that took too long it finds out
-// whether the database answers at all: if it does, it was that statement's own fault.
-func (s *Store) Unavailable(err error) bool {
-	if !errors.Is(err, context.DeadlineExceeded) {
-		return Unavailable(err)
+// Class says what an error means for the update that it came of. Where an answer was waited for in vain it finds out whether
+// the database answers anything at all, which takes up to a second.
+func (s *Store) Class(err error) intake.Class {
+	var pg *pgconn.PgError
+	answered := errors.As(err, &pg)
+	switch {
+	case Unavailable(err):
+		return intake.Away
+	case errors.Is(err, ranking.ErrTimeout) && !answered && s.silent():
+		return intake.Away
+	case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked), errors.Is(err, ranking.ErrTimeout):
+		return intake.Busy
+	case answered && pgerrcode.IsIntegrityConstraintViolation(pg.Code):
+		return intake.Hopeless
+	default:
+		return intake.Failed
 	}
+}
+
+// Unavailable says whether an error says nothing against what was to be done, so that it is to be done later.
+func (s *Store) Unavailable(err error) bool {
+	class := s.Class(err)
+	return class == intake.Away || class == intake.Busy
+}
+
+// silent tells whether the database answers nothing.
+func (s *Store) silent() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	return s.pool.Ping(ctx) != nil

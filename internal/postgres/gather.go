@@ -62,7 +62,7 @@ func (g *gathering) apply(ctx context.Context, s *Store, c ranking.Changes) erro
 	case err = <-w.done:
 	case <-ctx.Done():
 		if g.leave(w) {
-			return ctx.Err()
+			return translate(ctx.Err())
 		}
 		err = <-w.done // soon, because nothing is written for somebody who has given up
 	}

@@ -3,18 +3,20 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
+	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
-// TestHeldGroup: while somebody else holds a group's row for long, a result is given up like any other conflict, and the
-// reporter told, before the intake would take the database for dead.
+// TestHeldGroup: while somebody else holds a group's row for long, a result is given up, and the reporter told, within the
+// time of one attempt.
 func TestHeldGroup(t *testing.T) {
 	t.Parallel()
 	pool, err := postgres.Open(t.Context(), pgtest.New(t), time.Second, slog.New(slog.DiscardHandler))
@@ -25,7 +27,7 @@ func TestHeldGroup(t *testing.T) {
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	report := func(key string) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // as long as the intake tries at once
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // as an attempt has
 		defer cancel()
 		o := ranking.Origin{Key: key, Chat: club, Sender: &alice, SentAt: time.Now()}
 		return service.RecordMatch(ctx, o, aliceBeatsBob)
@@ -53,27 +55,61 @@ func TestHeldGroup(t *testing.T) {
 	}
 }
 
-// TestStoreUnavailable: a statement that takes too long means that the database is away only if it answers nothing else
-// either.
-func TestStoreUnavailable(t *testing.T) {
+// TestClass: what an error of the store means for an update. Time that has run out says that the database is away only if it
+// answers nothing else either, and is never the update's fault.
+func TestClass(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	store := postgres.NewStore(pool, func(outbox.Lane) {})
+	w := newWorld(t, alice)
+	nowhere := postgres.NewStore(open(t, closedPort(t)), ignore)
+	fail := func(sql string) error {
+		_, err := w.pool.Exec(t.Context(), sql)
+		return err
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, late := pool.Exec(ctx, `SELECT 1`)
-	if !errors.Is(late, context.DeadlineExceeded) {
-		t.Fatalf("error is %v", late)
+	_, late := w.store.Read(ctx, ranking.Query{Chat: club})
+	_, away := nowhere.Read(t.Context(), ranking.Query{Chat: club})
+	exec(t, w.pool, `
+		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+		    BEGIN RAISE EXCEPTION 'x' USING ERRCODE = split_part(NEW.key, ' ', 2); END $$;
+		CREATE TRIGGER fail BEFORE INSERT ON handled_commands FOR EACH ROW WHEN (NEW.key LIKE 'fail %') EXECUTE FUNCTION fail()`)
+	code := func(code string) error {
+		return w.store.Apply(t.Context(), ranking.Changes{Key: "fail " + code, Chat: w.read(t).ChatID})
 	}
-	if store.Unavailable(late) {
-		t.Error("the database is there")
-	}
-	_, wrong := pool.Exec(t.Context(), `SELECT 1/0`)
-	if wrong == nil || store.Unavailable(wrong) {
-		t.Errorf("unavailable with %v", wrong)
-	}
-	nowhere := postgres.NewStore(open(t, closedPort(t)), func(outbox.Lane) {})
-	if !nowhere.Unavailable(late) {
-		t.Error("the database is away")
+	for name, tc := range map[string]struct {
+		store *postgres.Store
+		err   error
+		want  intake.Class
+	}{
+		"no answer in time":        {w.store, late, intake.Busy},
+		"no answer, nor to a ping": {nowhere, late, intake.Away},
+		"nobody there":             {w.store, away, intake.Away},
+		"hangs elsewhere":          {w.store, context.DeadlineExceeded, intake.Failed},
+		"lock timeout":             {w.store, code("55P03"), intake.Busy},
+		"statement timeout":        {w.store, code("57014"), intake.Busy},
+		"transaction timeout":      {w.store, code("25P04"), intake.Busy},
+		"deadlock":                 {w.store, code("40P01"), intake.Busy},
+		"serialization":            {w.store, code("40001"), intake.Busy},
+		"out of memory":            {w.store, code("53200"), intake.Away},
+		"check":                    {w.store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Hopeless},
+		"foreign key":              {w.store, code("23503"), intake.Hopeless},
+		"unique":                   {w.store, code("23505"), intake.Hopeless},
+		"first seen by two":        {w.store, w.store.Introduce(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Busy},
+		"no such table":            {w.store, fail(`SELECT FROM nowhere`), intake.Failed},
+		"division by zero":         {w.store, fail(`SELECT 1/0`), intake.Failed},
+		"anything":                 {w.store, errors.New("anything"), intake.Failed},
+	} {
+		if tc.err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, err := range []error{tc.err, fmt.Errorf("wrapped: %w", tc.err)} {
+			if got := tc.store.Class(err); got != tc.want {
+				t.Errorf("%s: class %d, want %d, for %v", name, got, tc.want, err)
+			}
+			if got, want := tc.store.Unavailable(err), tc.want == intake.Busy || tc.want == intake.Away; got != want {
+				t.Errorf("%s: unavailable: %t", name, got)
+			}
+		}
 	}
 }

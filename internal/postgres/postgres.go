@@ -23,9 +23,8 @@ import (
 // defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
 const defaultMaxConns = 16
 
-// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends as a conflict. A command that
-// never gets its lock waits four times, or five if it has gathered alone, and must then have time left to tell its user,
-// before it is cut off.
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends with ranking.ErrLocked, and whoever
+// has more time asks again: so nobody keeps a connection from others for long that wait for one.
 const rowLockTimeout = "'1500ms'"
 
 // planning has every statement be planned once for a connection, for whatever arguments: most of them take a tenth of a

@@ -1,0 +1,116 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// One that has to wait for what somebody holds is tried again for as long as it takes. Only its own lane waits with it, and
+// as many others are taken as the messenger shows.
+func TestBusyUpdate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		free := time.Now().Add(10 * time.Minute)
+		b.answer = func(ctx context.Context, u Update) error {
+			if u.ID == 1 && time.Now().Before(free) {
+				return errors.Join(pass(ctx, 8*time.Second), errBusy)
+			}
+			return nil
+		}
+		b.come(Update{ID: 1, Lane: 1}, Update{ID: 2, Lane: 1})
+		b.come(updates(3, 50, 2, 3, 4)...)
+		b.start()
+		after(t, time.Second)
+		b.come(updates(53, 100, 2, 3, 4)...)
+		after(t, time.Second)
+		if n := b.count(); n != 98 {
+			t.Errorf("%d updates of others are handled, want 98", n)
+		}
+		after(t, 10*time.Minute+5*time.Second)
+		if len(b.kept()) != 0 {
+			t.Errorf("dead letters: %v", b.kept())
+		}
+		if diff := cmp.Diff([]int64{1, 2}, b.handled[1]); diff != "" {
+			t.Errorf("handled in the lane (-want +got):\n%s", diff)
+		}
+		if tried := b.tries(1); len(tried) != 68 || tried[1] != 9*time.Second {
+			t.Errorf("%d attempts, the second after %v", len(tried), tried[1])
+		}
+		if told := b.log.with("WARN update has to wait"); len(told) != 10 {
+			t.Errorf("the log says %v", told)
+		}
+		if away := b.log.with("updates have to wait"); len(away) != 0 {
+			t.Errorf("the log says %v", away)
+		}
+		after(t, time.Second)
+		if n := b.count(); n != 152 {
+			t.Errorf("%d updates are handled, want 152", n)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// Time that was lost because somebody held something, or because the database was away, is not missing from the next attempt,
+// even if the update has failed for a reason of its own before.
+func TestWholeTimeAfterWaiting(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBot(t)
+				b.answer = func(ctx context.Context, u Update) error {
+					switch len(b.tries(u.ID)) {
+					case 1:
+						return errors.Join(pass(ctx, 4*time.Second), errOwn)
+					case 2, 3: // 4.9 seconds, and then all that there is
+						return errors.Join(lost, hang(ctx))
+					default:
+						return pass(ctx, cutAfter-1)
+					}
+				}
+				b.come(Update{ID: 1})
+				b.start()
+				after(t, time.Minute)
+				want := []time.Duration{0, 4100 * ms, 10 * time.Second, 20 * time.Second}
+				if diff := cmp.Diff(want, b.tries(1)); diff != "" {
+					t.Errorf("attempts (-want +got):\n%s", diff)
+				}
+				if b.count() != 1 || len(b.kept()) != 0 {
+					t.Errorf("%d updates are handled, dead letters: %v", b.count(), b.kept())
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+// One that fails for a reason of its own whenever it need not wait is given up all the same.
+func TestBusyBetweenFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBot(t)
+		b.answer = func(context.Context, Update) error {
+			if len(b.tries(1))%2 == 0 {
+				return errBusy
+			}
+			return errOwn
+		}
+		b.come(Update{ID: 1})
+		b.start()
+		after(t, time.Minute)
+		if letters := b.kept(); len(letters) != 1 || letters[0].LastError != errOwn.Error() || letters[0].Attempts != 2*len(retries)-1 {
+			t.Errorf("dead letters: %v", letters)
+		}
+		b.checkConfirmed()
+		b.stop()
+	})
+}

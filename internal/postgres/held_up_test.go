@@ -1,0 +1,158 @@
+package postgres_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/intake"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// hurried has statements wait for a lock a thirtieth of the usual time.
+func hurried(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["lock_timeout"] = "50ms" }
+
+// locks are what somebody else may hold.
+var locks = map[string]string{
+	"chats":            `SELECT FROM chats FOR UPDATE`,
+	"groups":           `SELECT FROM groups FOR UPDATE`,
+	"ladders":          `SELECT FROM ladders FOR UPDATE`,
+	"players":          `SELECT FROM players FOR UPDATE`,
+	"group_players":    `SELECT FROM group_players FOR UPDATE`,
+	"handled_commands": `LOCK TABLE handled_commands IN EXCLUSIVE MODE`,
+	"matches":          `LOCK TABLE matches IN EXCLUSIVE MODE`,
+	"outbox":           `LOCK TABLE outbox IN EXCLUSIVE MODE`,
+	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
+}
+
+// TestHeldUpIsNobodysFault has commands of all kinds wait for longer than they may for what somebody else holds. Each is
+// answered, or fails with an error that says nothing against it, and has been handled once when all is free.
+func TestHeldUpIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	for held, lock := range locks {
+		t.Run(held, func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.New(t)
+			pool, hasty := open(t, url), open(t, url, hurried)
+			store := postgres.NewStore(hasty, ignore)
+			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+			for _, c := range everyKind(service) {
+				if c.before != nil {
+					if err := c.before(t.Context()); err != nil {
+						t.Fatalf("before %s: %v", c.name, err)
+					}
+				}
+				holder := begin(t, pool)
+				if _, err := holder.Exec(t.Context(), lock); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
+				err := c.run(ctx)
+				cancel()
+				if err != nil && !store.Unavailable(err) {
+					t.Errorf("%s fails with %v", c.name, err)
+				}
+				if err := holder.Rollback(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.run(t.Context()); err != nil {
+					t.Errorf("%s fails when all is free: %v", c.name, err)
+				}
+				const trace = `
+					SELECT (SELECT count(*) FROM handled_commands WHERE key = $1) * 10
+					     + (SELECT count(*) FROM outbox WHERE key = $1 AND action = 'send')`
+				if n := value[int](t, pool, trace, c.name); n != 11 && !c.silent {
+					t.Errorf("%s leaves %d keys and answers behind, want one of each", c.name, n)
+				}
+			}
+		})
+	}
+}
+
+// action is a command that a service handles, by the key of that name.
+type action struct {
+	name        string
+	before, run func(context.Context) error
+	silent      bool // it is not answered
+}
+
+// everyKind returns commands of all kinds, each of which can be done after those before it.
+func everyKind(s *ranking.Service) []action {
+	origin := func(key string, sender *ranking.Person) ranking.Origin {
+		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
+	}
+	against := func(p ranking.Person) ranking.Report {
+		return ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{p}, Scores: []ranking.Score{{A: 3, B: 1}}}
+	}
+	record := func(key string, r ranking.Report) func(context.Context) error {
+		return func(ctx context.Context) error { return s.RecordMatch(ctx, origin(key, &alice), r) }
+	}
+	unclaimed := ranking.Person{Username: "zoe"}
+	named := zoe
+	named.Username = "zoe"
+	upgraded := club
+	upgraded.ID = -1000
+	isAdmin := func(context.Context) (bool, error) { return true, nil }
+	return []action{
+		{name: "record", before: record("before", aliceBeatsBob), run: record("record", aliceBeatsBob)},
+		{name: "newcomer", run: record("newcomer", against(carol))},
+		{name: "undo", run: func(ctx context.Context) error {
+			return s.UndoMatch(ctx, origin("undo", &alice), ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
+		}},
+		{name: "ranking", run: func(ctx context.Context) error { return s.ShowRanking(ctx, origin("ranking", &bob)) }},
+		{name: "merge", before: func(ctx context.Context) error {
+			if err := s.Join(ctx, origin("join", &zoe)); err != nil {
+				return err
+			}
+			return record("unclaimed", against(unclaimed))(ctx)
+		}, run: func(ctx context.Context) error { return s.Join(ctx, origin("merge", &named)) }},
+		{name: "removed", silent: true, run: func(ctx context.Context) error { return s.BotRemoved(ctx, origin("removed", nil)) }},
+		{name: "move", silent: true, before: func(ctx context.Context) error {
+			o := origin("newer", &alice)
+			o.Chat = upgraded
+			return s.RecordMatch(ctx, o, aliceBeatsBob)
+		}, run: func(ctx context.Context) error { return s.MoveChat(ctx, club.ID, upgraded.ID) }},
+	}
+}
+
+// TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
+func TestToldWhenFree(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	pool, hasty := open(t, url), open(t, url, hurried)
+	store, letters := postgres.NewStore(hasty, ignore), postgres.NewDeadLetters(hasty)
+	if err := store.Introduce(t.Context(), club, nil); err != nil {
+		t.Fatal(err)
+	}
+	letter := intake.DeadLetter{
+		Update: intake.Update{ID: 7, Raw: []byte("x")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
+	}
+	keep := func(patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		return letters.KeepAndTell(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
+	}
+	holder := begin(t, pool)
+	if _, err := holder.Exec(t.Context(), locks["chats"]); err != nil {
+		t.Fatal(err)
+	}
+	for name, patience := range map[string]time.Duration{"lock": patience, "deadline": 30 * time.Millisecond} {
+		if err := keep(patience); err == nil || !store.Unavailable(err) {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := keep(patience); err != nil {
+		t.Fatal(err)
+	}
+	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
+		t.Errorf("%d letters and words, want one of each", n)
+	}
+}
