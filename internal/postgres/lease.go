@@ -26,9 +26,10 @@ type Lease struct {
 	name, holder string
 	length       time.Duration
 
-	mu    sync.Mutex
-	epoch int64
-	until time.Time // zero: not held
+	mu      sync.Mutex
+	epoch   int64
+	until   time.Time // zero: not held
+	crashed bool      // the holder before did not release it
 }
 
 var _ outbox.Lease = (*Lease)(nil)
@@ -52,7 +53,7 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	if isHeld {
 		return false, nil
 	}
-	epoch, err := l.take(ctx)
+	epoch, crashed, err := l.take(ctx)
 	var pg *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
@@ -62,23 +63,25 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.epoch, l.until = epoch, begun.Add(l.length)
+	l.epoch, l.until, l.crashed = epoch, begun.Add(l.length), crashed
 	return true, nil
 }
 
-// take makes the lease this holder's, and returns the epoch. It fails with pgx.ErrNoRows if somebody else was faster.
-func (l *Lease) take(ctx context.Context) (epoch int64, err error) {
+// take makes the lease this holder's, and returns the epoch, and whether the holder before did not release it. It fails
+// with pgx.ErrNoRows if somebody else was faster.
+func (l *Lease) take(ctx context.Context) (epoch int64, crashed bool, err error) {
 	const sql = `
+		WITH before AS (SELECT holder FROM leases WHERE name = $1)
 		INSERT INTO leases AS l (name, holder, epoch, expires_at)
 		VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
 		ON CONFLICT ON CONSTRAINT leases_pkey DO UPDATE
 		SET holder = excluded.holder, epoch = l.epoch + 1, expires_at = excluded.expires_at
 		WHERE l.expires_at <= clock_timestamp()
-		RETURNING epoch`
+		RETURNING epoch, EXISTS (SELECT FROM before WHERE holder <> '')`
 	var batch pgx.Batch
 	batch.Queue(`SELECT pg_advisory_xact_lock(`+leaseLock+`)`, l.name)
-	batch.Queue(sql, l.name, l.holder, l.length).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch) })
-	return epoch, l.pool.SendBatch(ctx, &batch).Close()
+	batch.Queue(sql, l.name, l.holder, l.length).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch, &crashed) })
+	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
 // Renew makes the lease last its full length again. It fails with outbox.ErrLeaseLost when the lease has run out or was
@@ -115,8 +118,8 @@ func (l *Lease) unheard(err error) error {
 	return err
 }
 
-// Release gives the lease up and says so, that others need not wait until it has run out. It fails with
-// outbox.ErrLeaseLost when somebody else has it by now.
+// Release gives the lease up and says so, that others need not wait until it has run out. A lease without a holder is one
+// that was released. It fails with outbox.ErrLeaseLost when somebody else has it by now.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
@@ -124,7 +127,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Unlock()
 	const sql = `
 		WITH released AS (
-		    UPDATE leases SET expires_at = clock_timestamp() WHERE name = $1 AND epoch = $2 RETURNING name)
+		    UPDATE leases SET expires_at = clock_timestamp(), holder = '' WHERE name = $1 AND epoch = $2 RETURNING name)
 		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
 	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
 	if err == nil && released.RowsAffected() == 0 {
@@ -134,6 +137,14 @@ func (l *Lease) Release(ctx context.Context) error {
 		return fmt.Errorf("release lease %s: %w", l.name, err)
 	}
 	return nil
+}
+
+// PredecessorCrashed tells whether the holder before this one has ended without releasing the lease, so that what it had in
+// hand may be to blame.
+func (l *Lease) PredecessorCrashed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.crashed
 }
 
 // Epoch implements outbox.Lease. It is 0 before the lease was held.

@@ -84,18 +84,44 @@ func TestLease(t *testing.T) {
 	if err := b.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	mustHold(t, pool, "leader b 2 false")
+	mustHold(t, pool, "leader  2 false")
 	if b.Left() > 0 || b.Epoch() != 2 {
 		t.Errorf("after it was released, %v are left of epoch %d", b.Left(), b.Epoch())
 	}
 	lost("renewed after it was released", b.Renew(t.Context()))
-	mustHold(t, pool, "leader b 2 false")
+	mustHold(t, pool, "leader  2 false")
 	acquire(t, a, true)
 	mustHold(t, pool, "leader a 3 true")
 
 	exec(t, pool, runsOut)
 	lost("renewed after it has run out", a.Renew(t.Context()))
 	acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
+}
+
+// TestLeaseTellsACrash: who takes a lease over learns whether the holder before has released it.
+func TestLeaseTellsACrash(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", time.Hour)
+	b := postgres.NewLease(pool, "leader", "b", time.Hour)
+	crashed := func(l *postgres.Lease, want bool) {
+		t.Helper()
+		acquire(t, l, true)
+		if got := l.PredecessorCrashed(); got != want {
+			t.Errorf("the holder before has crashed: %t, want %t", got, want)
+		}
+	}
+	crashed(a, false)
+	if err := a.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	crashed(b, false)
+	exec(t, pool, runsOut)
+	crashed(a, true)
+	if err := a.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	crashed(a, false)
 }
 
 // TestLeaseRunsOut: a lease that nobody renews is free when its time is over, and not before its holder knows it.
