@@ -63,12 +63,14 @@ func (d *Dispatcher) takeWoken() map[Lane]struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	woken := d.woken
-	d.woken = make(map[Lane]struct{})
+	if woken != nil {
+		d.woken = make(map[Lane]struct{})
+	}
 	return woken
 }
 
-// Run dispatches until the context ends. Then it goes on, for a bounded time, with what can be sent at once, and
-// returns nil; the rest waits in the store for the next one. It ends with ErrLeaseLost when the lease is over. It can be
+// Run dispatches until the context ends. Then it begins no request any more, gives those that are under way their whole
+// time, writes down what came of them and returns nil; the rest waits in the store for the next one. It ends with ErrLeaseLost when the lease is over. It can be
 // run again, with another lease, but not twice at a time.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTenure(d, lease).dispatch(ctx)

@@ -116,6 +116,8 @@ func (t *tenure) postpone(e entry, now time.Time) {
 func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Time) {
 	t.meter.took(turn)
 	switch m := turn.Message; {
+	case m != nil && t.stopping:
+		t.putBack(l, *m, errStopped, now)
 	case m != nil:
 		t.meter.waited(now.Sub(l.since))
 		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })
@@ -127,6 +129,11 @@ func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Ti
 		t.giveBack(l)
 		t.rest(l, now)
 	}
+}
+
+// putBack has wait again what was marked as being sent and is not sent.
+func (t *tenure) putBack(l *lane, m Message, why error, now time.Time) {
+	t.hear(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, Unasked: true, Err: why}}}, now)
 }
 
 // proceed goes on with a lane whose last result has been written down.

@@ -274,7 +274,6 @@ func drawScenario(t *rapid.T) scenario {
 			Parallel:    rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "parallel"),
 			PollEvery:   time.Second,
 			SendTimeout: ms(1000, 5000).Draw(t, "timeout"),
-			DrainFor:    ms(1, 3000).Draw(t, "drain"),
 			MaxFailures: rapid.IntRange(2, 3).Draw(t, "failures"),
 			Bounds: Bounds{
 				Merge:   rapid.SampledFrom([]int{1, 4, 64}).Draw(t, "merge"),

@@ -79,7 +79,7 @@ func (p *Place) leave(m *Message) bool {
 
 // reserve answers the question for a place.
 func (t *tenure) reserve(key Lane, now time.Time) *Place {
-	if t.sending >= maxDirect || len(t.ready) > 0 || t.gate.probing || !t.hasPlace(now) || !t.mayBegin() {
+	if t.stopping || t.sending >= maxDirect || len(t.ready) > 0 || t.gate.probing || !t.hasPlace(now) || !t.mayBegin() {
 		return nil
 	}
 	l := t.lanes[key]
@@ -97,15 +97,17 @@ func (t *tenure) reserve(key Lane, now time.Time) *Place {
 }
 
 // free goes on with a lane whose place was held: it sends what was added, unless all lanes have come to stand still
-// meanwhile. Of what was added otherwise nothing is known.
+// meanwhile, or the dispatcher stops. Of what was added otherwise nothing is known.
 func (t *tenure) free(requests context.Context, left leaving, now time.Time) {
 	l := left.lane
 	switch m := left.message; {
 	case m == nil:
 		t.giveBack(l)
 		t.schedule(l, now)
+	case t.stopping:
+		t.putBack(l, *m, errStopped, now)
 	case t.gate.probing:
-		t.hear(result{lane: l, Result: Result{Message: *m, Failure: &Failure{Class: Unreachable, Unasked: true, Err: errStandstill}}}, now)
+		t.putBack(l, *m, errStandstill, now)
 	default:
 		t.meter.waited(0)
 		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })

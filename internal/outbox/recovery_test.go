@@ -23,14 +23,12 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 		every   time.Duration // how long each dispatcher lives
 		private bool
 		lasts   time.Duration
-		drain   time.Duration
 		limits  Limits
 	}{
-		"group":                       {7 * time.Second, false, 0, 0, limits},
-		"private":                     {300 * time.Millisecond, true, 0, 0, limits},
-		"requests are finished":       {3500 * time.Millisecond, false, time.Second, 0, limits},
-		"requests are cut off":        {3500 * time.Millisecond, false, time.Second, time.Millisecond, limits},
-		"the total of all, long past": {20 * time.Second, true, 0, 0, Limits{Total: limits.Total}},
+		"group":                       {7 * time.Second, false, 0, limits},
+		"private":                     {300 * time.Millisecond, true, 0, limits},
+		"requests are finished":       {3500 * time.Millisecond, false, time.Second, limits},
+		"the total of all, long past": {20 * time.Second, true, 0, Limits{Total: limits.Total}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +42,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 					store.add(1, 2, 3)
 				}
 				for store.open() > 0 {
-					p := dispatch(t, store, sender, Settings{Limits: c.limits, DrainFor: c.drain})
+					p := dispatch(t, store, sender, Settings{Limits: c.limits})
 					after(t, c.every)
 					p.stop()
 					if time.Since(sender.all()[0].begun) > time.Hour {

@@ -104,7 +104,7 @@ func (t *tenure) move(ctx context.Context, m Message, f *Failure) {
 			f.Err = fmt.Errorf("moving the chat to its new id panicked: %v", p)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.settings.SendTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.settings.SendTimeout)
 	defer cancel()
 	if err := t.settings.Moved(ctx, m.To, f.NewID); err != nil {
 		f.Err = fmt.Errorf("move the chat to its new id: %w", err)
@@ -157,6 +157,7 @@ func (t *tenure) hear(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.Class == Rejected || f.Class == Pointless || f.Class == Gone:
 		l.backoff = nil
+	case errors.Is(f.Err, errStopped): // who dispatches next need not wait
 	case f.Class == RateLimited:
 		// a little later than asked, so that chats that were stopped together do not come back together
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))

@@ -147,14 +147,6 @@ func (t *tenure) hasPlace(now time.Time) bool {
 // hasToastPlace tells the same for an answer to a button.
 func (t *tenure) hasToastPlace() bool { return t.sendingToasts < t.settings.Parallel }
 
-// dismiss takes the places back of lanes that have not been asked for what they have.
-func (t *tenure) dismiss() {
-	for _, l := range t.takes {
-		t.giveBack(l)
-	}
-	t.takes = nil
-}
-
 // giveBack gives back the place of a lane.
 func (t *tenure) giveBack(l *lane) {
 	if l.Toasts {

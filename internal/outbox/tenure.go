@@ -13,7 +13,8 @@ import (
 const (
 	// askTimeout bounds what is asked of the store, so that a connection that hangs is noticed.
 	askTimeout = 10 * time.Second
-	// finishTimeout is how long writing down the last results may take when the dispatcher is being stopped.
+	// finishTimeout is how long writing down the last results may take when the dispatcher is being stopped and all
+	// requests have ended.
 	finishTimeout = time.Second
 	// maxBatch is how many results and lanes go to the store at once.
 	maxBatch = 256
@@ -36,7 +37,8 @@ type tenure struct {
 	gate    gate
 	crowded atomic.Bool // too much waits in all
 
-	sending       int // lanes that have a place among those that send at the same time, but for the toasts
+	stopping      bool // no request is begun any more
+	sending       int  // lanes that have a place among those that send at the same time, but for the toasts
 	sendingToasts int
 
 	takes   []*lane  // lanes that are to be asked for what they have
@@ -84,9 +86,9 @@ func newTenure(d *Dispatcher, lease Lease) *tenure {
 	}
 }
 
-// run dispatches until the context ends, and a little longer.
+// run dispatches until the context ends, and then finishes what is under way.
 func (t *tenure) run(ctx context.Context) error {
-	// requests are cut off when the time to finish is over, and what is said to the store a little later
+	// requests are cut off when they have had their time, and what is said to the store a little later
 	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
 	store, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer t.workers.Wait()
@@ -99,8 +101,16 @@ func (t *tenure) run(ctx context.Context) error {
 	t.begins()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for ctx.Err() == nil {
-		timer.Reset(t.step(store, requests, time.Now()))
+	ended := ctx.Done()
+	for {
+		if ctx.Err() != nil && !t.stopping {
+			ended = nil
+			t.stop(abort, leave)
+		}
+		timer.Reset(t.step(store, time.Now()))
+		if t.stopping && (!t.isBusy() || store.Err() != nil) {
+			return nil
+		}
 		select {
 		case <-t.signal:
 			t.wake(time.Now())
@@ -118,54 +128,36 @@ func (t *tenure) run(ctx context.Context) error {
 			}
 			t.settle(requests, e, time.Now())
 		case <-timer.C:
-		case <-ctx.Done():
+		case <-store.Done():
+		case <-ended:
 		}
 	}
-	return t.drain(store, requests, abort, leave)
 }
 
-// drain goes on until there is nothing to be done at once, at most as long as the settings say. Requests that are under
-// way then are cut off; their items stay marked as being sent.
-func (t *tenure) drain(store, requests context.Context, abort, leave func()) error {
-	defer time.AfterFunc(t.settings.DrainFor, abort).Stop()
-	defer time.AfterFunc(t.settings.DrainFor+finishTimeout, leave).Stop()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	t.wake(time.Now())
-	for {
-		timer.Reset(t.step(store, requests, time.Now()))
-		busy := t.sending+t.sendingToasts > 0 || t.journal.writing || len(t.results) > 0
-		if !busy || store.Err() != nil {
-			return nil
-		}
-		select {
-		case <-t.signal:
-			t.wake(time.Now())
-		case r := <-t.reservations:
-			r.place <- nil
-		case left := <-t.left:
-			t.free(requests, left, time.Now())
-		case r := <-t.answered:
-			t.hear(r, time.Now())
-		case e := <-t.written:
-			if errors.Is(e.err, ErrLeaseLost) {
-				return e.err
-			}
-			t.settle(requests, e, time.Now())
-		case <-timer.C:
-		case <-store.Done():
-		}
+// stop has no request be begun any more. Those that are under way get the time that every request gets, so that none is
+// cut off that would have been answered, and the results a moment to be written down.
+func (t *tenure) stop(abort, leave func()) {
+	t.stopping = true
+	t.listen(false)
+	for _, l := range t.takes {
+		t.giveBack(l)
 	}
+	t.takes = nil
+	time.AfterFunc(t.settings.SendTimeout, abort)
+	time.AfterFunc(t.settings.SendTimeout+hangFor+finishTimeout, leave)
+}
+
+// isBusy tells whether anything is under way that has to be waited for.
+func (t *tenure) isBusy() bool {
+	return t.sending+t.sendingToasts > 0 || t.journal.writing || len(t.results) > 0
 }
 
 // step does what can be done at once, and returns how long it is until there is more. Both look at the same moment, so
 // that nothing falls between them.
-func (t *tenure) step(store, requests context.Context, now time.Time) time.Duration {
+func (t *tenure) step(store context.Context, now time.Time) time.Duration {
 	t.arouse(now)
-	if requests.Err() == nil {
+	if !t.stopping {
 		t.admit(now)
-	} else {
-		t.dismiss()
 	}
 	t.write(store, now)
 	return time.Until(t.next(now))

@@ -57,7 +57,7 @@ func TestNoMomentIsMissed(t *testing.T) {
 		tn := newTenure(d, c.lease)
 		now := time.Now()
 		c.set(tn, tn.lane(Lane{Chat: 1}, now), now, now.Add(1))
-		if wait := tn.step(t.Context(), t.Context(), now); wait > c.most {
+		if wait := tn.step(t.Context(), now); wait > c.most {
 			t.Errorf("%s: the dispatcher waits for %v", name, wait)
 		}
 		tn.workers.Wait()
