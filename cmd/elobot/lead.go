@@ -98,11 +98,13 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// renew renews the lease until the context ends, and returns ErrLeaseLost when it is or may be somebody else's.
+// renew renews the lease until the context ends, and returns ErrLeaseLost when it is somebody else's. As long as nobody
+// can be asked it goes on: nothing is sent and no updates are taken without a lease that lasts, but what has become of
+// requests is known here alone.
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()
-	failing := false
+	failing, ranOut := false, false
 	for {
 		select {
 		case <-timer.C:
@@ -123,16 +125,22 @@ func (l leadership) renew(ctx context.Context) error {
 				l.log.WarnContext(ctx, "cannot renew the lease, trying again", "left_ms", l.lease.Left().Milliseconds(), "error", err)
 			}
 			again = min(again, standbyLook)
+		case ranOut:
+			l.log.InfoContext(ctx, "renewed the lease, going on")
 		}
-		if failing = err != nil; failing && l.lease.Left() <= 0 {
-			return fmt.Errorf("%w: the lease could not be renewed", outbox.ErrLeaseLost)
+		failing = err != nil
+		if isOver := l.lease.Left() <= 0; isOver != ranOut {
+			ranOut = isOver
+			if ranOut {
+				l.log.WarnContext(ctx, "the lease has run out: sending and polling pause until it is renewed")
+			}
 		}
 		timer.Reset(again)
 	}
 }
 
-// source is where the leader polls. An instance that has the lease no more asks for nothing, which would throw its
-// successor out, and leaves it to that one to confirm what is done.
+// source is where the leader polls. While it has no lease that lasts it asks for nothing, which would throw its successor
+// out, and leaves it to that one to confirm what is done.
 type source struct {
 	intake.Source
 	lease *postgres.Lease
@@ -140,10 +148,28 @@ type source struct {
 
 // Updates implements intake.Source.
 func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
-	if s.lease.Left() <= 0 {
-		return nil, outbox.ErrLeaseLost
+	if err := s.awaitLease(ctx); err != nil {
+		return nil, err
 	}
 	return s.Source.Updates(ctx, offset, wait)
+}
+
+// awaitLease waits until the lease lasts.
+func (s source) awaitLease(ctx context.Context) error {
+	const look = 100 * time.Millisecond
+	if s.lease.Left() > 0 {
+		return nil
+	}
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for s.lease.Left() <= 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // Confirm implements intake.Source.

@@ -44,7 +44,8 @@ func (r *runCommand) Run(ctx context.Context) error {
 	return runBot(ctx, r.config, log)
 }
 
-// runBot is the whole bot: it wires the parts together, starts them in order, and stops them in the opposite one.
+// runBot is the whole bot: it wires the parts together and runs them until the context ends. Then what takes updates and
+// what sends stop side by side.
 func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	log.InfoContext(ctx, "starting", "version", version)
 	settings, err := c.rankingSettings()
@@ -84,15 +85,16 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	}
 	times := c.leaseTimes()
 	parts, ctx := errgroup.WithContext(ctx)
-	// What takes updates ends before what sends the answers.
-	leading, stopLeading := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopLeading()
+	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopLeading()
-		return server.Run(ctx)
+		defer stopNotifying() // until then there is something to tell the other instances
+		working, ctx := errgroup.WithContext(ctx)
+		working.Go(func() error { return server.Run(ctx) })
+		working.Go(func() error { return leadership{b.lease, times.renewal, b.released, log}.lead(ctx, b.work) })
+		return working.Wait()
 	})
-	parts.Go(func() error { return leadership{b.lease, times.renewal, b.released, log}.lead(leading, b.work) })
-	parts.Go(func() error { return b.notifier.Run(leading) })
+	parts.Go(func() error { return b.notifier.Run(notifying) })
 	parts.Go(func() error { return agree(ctx, client, c.webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username)
 	err = parts.Wait()
@@ -124,7 +126,7 @@ type handling struct {
 
 func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
 	b := &bot{pool: pool, client: client, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), c.leaseTimes().duration)
+	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log)
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pool, postgres.Heard{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
@@ -188,23 +190,20 @@ func (b *bot) serve(server *web.Server, c config) error {
 	return nil
 }
 
-// work is what the leader does until the context ends, or the lease is lost.
+// work is what the leader does until the context ends, or the lease is lost. Taking updates and sending stop at the same
+// time: what is committed after that waits for the next leader.
 func (b *bot) work(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// The dispatcher stops after the poller, so that what was in hand can still be answered.
-	dispatching, stopDispatching := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopDispatching()
 	dispatched := make(chan error, 1)
 	go func() {
 		defer stop()
-		dispatched <- b.dispatcher.Run(dispatching, b.lease)
+		dispatched <- b.dispatcher.Run(ctx, b.lease)
 	}()
 	purged := make(chan error, 1)
 	go func() { purged <- postgres.NewPurger(b.pool, b.log).Under(b.lease).Run(ctx) }()
 	err := b.poll(ctx)
 	stop()
-	stopDispatching()
 	lost := <-dispatched
 	if err = errors.Join(err, <-purged); err != nil {
 		return err // which another lease would not mend

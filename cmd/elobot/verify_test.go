@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/migrations"
 )
 
 // verify runs `elobot verify` on a database to its end.
@@ -242,6 +244,12 @@ func TestVerifyShowsTheFirst(t *testing.T) {
 
 func TestVerifyNeedsTheDatabaseOfThisVersion(t *testing.T) {
 	t.Parallel()
+	steps, err := fs.Glob(migrations.FS, "*.up.sql")
+	if err != nil || len(steps) == 0 {
+		t.Fatalf("migrations are %q, error %v", steps, err)
+	}
+	newest, _, _ := strings.Cut(steps[len(steps)-1], "_")
+	newest = strings.TrimLeft(newest, "0")
 	for name, tc := range map[string]struct {
 		database func(testing.TB) string
 		sql      string
@@ -250,11 +258,11 @@ func TestVerifyNeedsTheDatabaseOfThisVersion(t *testing.T) {
 		"empty": {database: pgtest.Empty, want: "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n"},
 		"older": {
 			pgtest.New, "UPDATE schema_migrations SET version = 1",
-			"elobot: the database is at version 1 and this elobot needs 9: `elobot run` brings it up to date\n",
+			"elobot: the database is at version 1 and this elobot needs " + newest + ": `elobot run` brings it up to date\n",
 		},
 		"newer": {
 			pgtest.New, "UPDATE schema_migrations SET version = 1000",
-			"elobot: the database is at version 1000, made by a newer elobot than this one, which knows 9\n",
+			"elobot: the database is at version 1000, made by a newer elobot than this one, which knows " + newest + "\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -249,6 +249,7 @@ var breaks = map[string][]string{
 	// the primary key, which is older, always finds it first
 	"leases_name_epoch_key":          {`ALTER TABLE leases DROP CONSTRAINT leases_pkey; INSERT INTO leases VALUES ('leader', 'y', 1, now())`},
 	"leases_epoch_check":             {`UPDATE leases SET epoch = 0`},
+	"leases_duration_check":          {`UPDATE leases SET duration = interval '0'`},
 	"ensured_messages_pkey":          {`INSERT INTO ensured_messages VALUES (1, 'board', 8, '')`},
 	"ensured_messages_chat_id_fkey":  {`INSERT INTO ensured_messages VALUES (99, 'board', 8, '')`},
 	"ensured_messages_message_check": {`UPDATE ensured_messages SET telegram_message_id = 0`},

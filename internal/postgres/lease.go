@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/clock"
 	"elobot/internal/outbox"
 )
 
@@ -25,6 +27,8 @@ type Lease struct {
 	pool         *pgxpool.Pool
 	name, holder string
 	length       time.Duration
+	log          *slog.Logger
+	clock        clock.Remote // the database's
 
 	mu      sync.Mutex
 	epoch   int64
@@ -37,21 +41,22 @@ var _ outbox.Lease = (*Lease)(nil)
 // NewLease returns the lease of the name, as a holder sees it who does not have it yet. The name of the holder is for
 // people who look at the table.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
-	return &Lease{pool: pool, name: name, holder: holder, length: length}
+	return &Lease{pool: pool, name: name, holder: holder, length: length, log: slog.New(slog.DiscardHandler)}
+}
+
+// WithLog has the lease tell what is wrong with it, and returns it.
+func (l *Lease) WithLog(log *slog.Logger) *Lease {
+	l.log = log
+	return l
 }
 
 // Acquire takes the lease if it is free or has run out, and says whether it did. Each time it is taken it has a greater
 // epoch than ever before. While somebody has it, asking for it disturbs nobody. What its last holder is still writing
 // under it comes first: if that takes longer than statements wait for locks, the lease is not to be had yet.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
-	const held = `SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND expires_at > clock_timestamp())`
 	begun := time.Now()
-	var isHeld bool
-	if err := l.pool.QueryRow(ctx, held, l.name).Scan(&isHeld); err != nil {
-		return false, fmt.Errorf("look at lease %s: %w", l.name, l.unheard(err))
-	}
-	if isHeld {
-		return false, nil
+	if isHeld, err := l.isHeld(ctx); err != nil || isHeld {
+		return false, err
 	}
 	epoch, crashed, err := l.take(ctx)
 	var pg *pgconn.PgError
@@ -67,15 +72,44 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// isHeld tells whether somebody has the lease. An end that is further ahead than the lease lasts was written before the
+// clock was set back, and would keep everybody waiting: it is cut to what it can be at most.
+func (l *Lease) isHeld(ctx context.Context) (bool, error) {
+	const look = `
+		SELECT clock_timestamp(), coalesce(l.expires_at > clock_timestamp(), false),
+		       coalesce(l.expires_at - clock_timestamp() - coalesce(l.duration, $2::interval), '0')
+		FROM (SELECT) AS it LEFT JOIN leases l ON l.name = $1`
+	const cut = `
+		UPDATE leases SET expires_at = clock_timestamp() + coalesce(duration, $2::interval)
+		WHERE name = $1 AND expires_at > clock_timestamp() + coalesce(duration, $2::interval)`
+	begun := time.Now()
+	var now time.Time
+	var isHeld bool
+	var excess time.Duration
+	if err := l.pool.QueryRow(ctx, look, l.name, l.length).Scan(&now, &isHeld, &excess); err != nil {
+		return false, fmt.Errorf("look at lease %s: %w", l.name, l.unheard(err))
+	}
+	l.clock.Dated(now, begun, 0)
+	if excess <= 0 {
+		return isHeld, nil
+	}
+	if _, err := l.pool.Exec(ctx, cut, l.name, l.length); err != nil {
+		return false, fmt.Errorf("cut lease %s: %w", l.name, l.unheard(err))
+	}
+	l.log.WarnContext(ctx, "lease ended too far ahead, cut it: was the database's clock set back?", "excess_ms", excess.Milliseconds())
+	return true, nil
+}
+
 // take makes the lease this holder's, and returns the epoch, and whether the holder before did not release it. It fails
 // with pgx.ErrNoRows if somebody else was faster.
 func (l *Lease) take(ctx context.Context) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
-		INSERT INTO leases AS l (name, holder, epoch, expires_at)
-		VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
+		INSERT INTO leases AS l (name, holder, epoch, expires_at, duration)
+		VALUES ($1, $2, 1, clock_timestamp() + $3::interval, $3::interval)
 		ON CONFLICT ON CONSTRAINT leases_pkey DO UPDATE
-		SET holder = excluded.holder, epoch = l.epoch + 1, expires_at = excluded.expires_at
+		SET holder = excluded.holder, epoch = l.epoch + 1, expires_at = excluded.expires_at,
+		    duration = excluded.duration
 		WHERE l.expires_at <= clock_timestamp()
 		RETURNING epoch, EXISTS (SELECT FROM before WHERE holder <> '')`
 	var batch pgx.Batch
@@ -84,21 +118,24 @@ func (l *Lease) take(ctx context.Context) (epoch int64, crashed bool, err error)
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
-// Renew makes the lease last its full length again. It fails with outbox.ErrLeaseLost when the lease has run out or was
-// released, whether or not somebody else has it by now.
+// Renew makes the lease last its full length again, also when it has run out and nobody else has taken it. It fails with
+// outbox.ErrLeaseLost when somebody else has it by now, or when it was released.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
-		WHERE name = $1 AND epoch = $2 AND expires_at > clock_timestamp()`
+		WHERE name = $1 AND epoch = $2 AND holder <> ''
+		RETURNING clock_timestamp()`
 	begun, epoch := time.Now(), l.Epoch()
-	renewed, err := l.pool.Exec(ctx, sql, l.name, epoch, l.length)
-	if err != nil {
+	var now time.Time
+	err := l.pool.QueryRow(ctx, sql, l.name, epoch, l.length).Scan(&now)
+	lost := errors.Is(err, pgx.ErrNoRows)
+	if err != nil && !lost {
 		return fmt.Errorf("renew lease %s: %w", l.name, l.unheard(err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch until := begun.Add(l.length); {
-	case renewed.RowsAffected() == 0:
+	case lost:
 		if l.epoch == epoch {
 			l.until = time.Time{}
 		}
@@ -106,8 +143,12 @@ func (l *Lease) Renew(ctx context.Context) error {
 	case l.epoch == epoch && !l.until.IsZero() && until.After(l.until):
 		l.until = until
 	}
+	l.clock.Dated(now, begun, 0)
 	return nil
 }
+
+// DatabaseNow returns what the database's clock shows. ok is false as long as it was not asked.
+func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 
 // unheard returns an error as it is. When there was no answer in time, the other connections that are not in use may have
 // died without a word as well, and finding that out of one after the other would take too long.

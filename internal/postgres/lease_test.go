@@ -93,8 +93,6 @@ func TestLease(t *testing.T) {
 	acquire(t, a, true)
 	mustHold(t, pool, "leader a 3 true")
 
-	exec(t, pool, runsOut)
-	lost("renewed after it has run out", a.Renew(t.Context()))
 	acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
@@ -122,6 +120,47 @@ func TestLeaseTellsACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	crashed(a, false)
+}
+
+// TestLeaseIsRenewedAfterItRanOut: nobody else has it, so what it was for goes on under the same epoch.
+func TestLeaseIsRenewedAfterItRanOut(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	a := postgres.NewLease(pool, "leader", "a", time.Hour)
+	acquire(t, a, true)
+	exec(t, pool, runsOut)
+	if err := a.Renew(t.Context()); err != nil || a.Left() <= 0 {
+		t.Errorf("renewed: %v, %v are left", err, a.Left())
+	}
+	mustHold(t, pool, "leader a 1 true")
+}
+
+// TestLeaseThatEndsTooFarAhead: an end that the clock was set back before is cut to what it can be at most, by the lease's
+// own duration. One that can be true is not touched, and a renewal sets it right too.
+func TestLeaseThatEndsTooFarAhead(t *testing.T) {
+	t.Parallel()
+	pool := open(t, pgtest.New(t))
+	const ahead = `UPDATE leases SET expires_at = clock_timestamp() + interval '2 hours'`
+	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
+	b := postgres.NewLease(pool, "leader", "b", time.Hour)
+	acquire(t, a, true)
+	exec(t, pool, ahead)
+	acquire(t, b, false)
+	await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
+	acquire(t, b, true)
+
+	before := value[time.Time](t, pool, `SELECT expires_at FROM leases`)
+	acquire(t, a, false)
+	if after := value[time.Time](t, pool, `SELECT expires_at FROM leases`); !after.Equal(before) {
+		t.Errorf("it ended at %v, and at %v after somebody has asked for it", before, after)
+	}
+	exec(t, pool, ahead)
+	if err := b.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if value[bool](t, pool, `SELECT expires_at > clock_timestamp() + interval '1 hour' FROM leases`) {
+		t.Error("a renewal leaves the end too far ahead")
+	}
 }
 
 // TestLeaseRunsOut: a lease that nobody renews is free when its time is over, and not before its holder knows it.

@@ -260,15 +260,7 @@ func TestAliasesGoDown(t *testing.T) {
 	w.move(t)
 	exec(t, w.pool, `UPDATE chats SET greeted_at = created_at`) // as the step after it has it
 	chats := w.contents(t)["chats"]
-	for _, name := range []string{"000009_bot.down.sql", "000006_group_life.down.sql", "000005_chat_aliases.down.sql"} {
-		down, err := migrations.FS.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exec(t, w.pool, string(down))
-	}
-	exec(t, w.pool, `UPDATE schema_migrations SET version = 4`)
-	w.pool.Reset()
+	goDown(t, w.pool, 4)
 	migrate(t, w.pool, migrations.FS)
 	if diff := cmp.Diff(chats, w.contents(t)["chats"]); diff != "" {
 		t.Errorf("chats (-before +after):\n%s", diff)

@@ -79,19 +79,11 @@ func TestQueueUpDownUp(t *testing.T) {
 	exec(t, pool, `INSERT INTO ensured_messages VALUES (1, 'board', 5, '')`)
 	m.finish(t, sentAs(m.mustTake(t, 1, 6, 7), 74))
 	m.finish(t, failed(*m.turn(t, toasts(1)).Message, outbox.Rejected))
-	for _, name := range []string{"000009_bot.down.sql", "000006_group_life.down.sql", "000005_chat_aliases.down.sql", "000004_queue.down.sql"} {
-		down, err := fs.ReadFile(migrations.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exec(t, pool, string(down))
-	}
-	exec(t, pool, `UPDATE schema_migrations SET version = 3`)
+	goDown(t, pool, 3)
 	if diff := cmp.Diff(before, schema(t, pool)); diff != "" {
 		t.Errorf("the step is not taken back (-before +after):\n%s", diff)
 	}
 	rows := []string{"1 send sent", "2 send dead", "3 send sent", "4 edit sent", "5 toast dead", "6 send sent", "7 send sent", "8 send planned"}
-	pool.Reset()
 	m.mustHaveRows(t, `action, state`, rows...)
 
 	m = up()

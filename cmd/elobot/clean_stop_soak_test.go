@@ -1,0 +1,94 @@
+//go:build soak
+
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// TestManyCleanStops stops the bot again and again at random moments while it sends a backlog to 80 groups, with answers
+// that take up to 4 s. No message comes twice.
+func TestManyCleanStops(t *testing.T) {
+	t.Parallel()
+	for _, latency := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
+		t.Run(latency.String(), func(t *testing.T) {
+			t.Parallel()
+			stopAgainAndAgain(t, latency)
+		})
+	}
+}
+
+func stopAgainAndAgain(t *testing.T, latency time.Duration) {
+	t.Helper()
+	const groups, stops = 80, 20
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice := sim.User("alice")
+	chats := make([]*botsim.Chat, groups)
+	ids := make([]int64, groups)
+	for i := range chats {
+		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice)
+		ids[i] = chats[i].ID()
+	}
+	stopCleanly(t, awaitReady(t, launch(t, quickEnvironment(sim, url), "run"))) // so that the schema is there
+	if _, err := pool.Exec(testContext(t), `
+		INSERT INTO chats (telegram_chat_id, kind) SELECT id, 'group' FROM unnest($1::bigint[]) AS id`, ids); err != nil {
+		t.Fatal(err)
+	}
+	healed := sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: latency})
+	underWay, longest := 0, time.Duration(0)
+	for i := range stops {
+		if _, err := pool.Exec(testContext(t), `
+			INSERT INTO outbox (chat_id, kind, payload)
+			SELECT id, 'joined', jsonb_build_object('name', jsonb_build_object('name', 'Player ' || $1::integer), 'elo', 1500)
+			FROM chats`, i); err != nil {
+			t.Fatal(err)
+		}
+		var arrived atomic.Int64
+		wanted := int64(1 + random.IntN(60))
+		enough := make(chan struct{})
+		remove := sim.AfterEffect(func(c botsim.Call) {
+			if c.Method == "sendMessage" && arrived.Add(1) == wanted {
+				close(enough)
+			}
+		})
+		bot := launch(t, quickEnvironment(sim, url), "run")
+		<-enough
+		begun := time.Now()
+		stopCleanly(t, bot)
+		longest = max(longest, time.Since(begun))
+		remove()
+		underWay += int(arrived.Load())
+	}
+	waiting := count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`)
+	healed()
+	launch(t, quickEnvironment(sim, url), "run")
+	awaitAllSent(t, sim, pool)
+	t.Logf("%d stops, the longest took %v, %d requests until then, %d notices left for the end; copies: %d, counted as perhaps sent: %d",
+		stops, longest.Round(time.Millisecond), underWay, waiting, copies(chats), count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`))
+	if n := copies(chats); n != 0 {
+		t.Errorf("%d messages came twice", n)
+	}
+	if n := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`); n != 0 {
+		t.Errorf("%d requests are counted as perhaps sent", n)
+	}
+}
+
+// awaitReady waits until the bot leads.
+func awaitReady(t *testing.T, bot *process) *process {
+	t.Helper()
+	bot.await(t, "leading")
+	return bot
+}

@@ -1,0 +1,67 @@
+package clock_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"elobot/internal/clock"
+)
+
+// TestRemote: a remote clock goes on by itself, and an answer changes only what it shows to be wrong.
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r clock.Remote
+		if _, ok := r.Now(); ok {
+			t.Error("something is known before the first answer")
+		}
+		offset := 0 * time.Second
+		shows := func(want time.Duration) {
+			t.Helper()
+			now, ok := r.Now()
+			if got := time.Until(now); !ok || got != want {
+				t.Errorf("the clock is %v ahead (known: %t), want %v", got, ok, want)
+			}
+		}
+		// answer has an answer take so long before and so long after its date.
+		answer := func(before, after time.Duration) {
+			begun := time.Now()
+			synctest.Wait()
+			<-time.After(before)
+			date := time.Now().Add(offset)
+			<-time.After(after)
+			r.Dated(date, begun, 0)
+		}
+		offset = time.Hour
+		answer(0, 0)
+		shows(time.Hour)
+		<-time.After(24 * time.Hour)
+		shows(time.Hour)
+		answer(50*time.Second, 0) // a long poll
+		answer(0, 50*time.Second) // read late
+		shows(time.Hour)
+		offset = -time.Hour // the clock is set
+		answer(0, 10*time.Second)
+		shows(-time.Hour)
+		answer(0, 0)
+		shows(-time.Hour)
+	})
+}
+
+// TestRemoteOfWholeSeconds: a date without fractions says nothing of them.
+func TestRemoteOfWholeSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r clock.Remote
+		<-time.After(900 * time.Millisecond)
+		for range 10 {
+			r.Dated(time.Now().Truncate(time.Second), time.Now(), time.Second)
+			<-time.After(1300 * time.Millisecond)
+		}
+		now, _ := r.Now()
+		if off := time.Until(now).Abs(); off > time.Second {
+			t.Errorf("the clock is %v off", off)
+		}
+	})
+}
