@@ -277,7 +277,7 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	}
 	// the running bot looks for what is to be sent by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
-	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, time.Now), nil
+	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
 }
 
 // retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.

@@ -13,8 +13,8 @@ func TestDependencies(t *testing.T) {
 	// what each package may import of the others; what is not listed may import none
 	allowed := map[string][]string{
 		"elobot/internal/ranking":       {"elobot/internal/elo"},
-		"elobot/internal/postgres":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake"},
-		"elobot/internal/telegram":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake", "elobot/internal/command"},
+		"elobot/internal/postgres":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake", "elobot/internal/clock"},
+		"elobot/internal/telegram":      {"elobot/internal/ranking", "elobot/internal/outbox", "elobot/internal/intake", "elobot/internal/command", "elobot/internal/clock"},
 		"elobot/internal/web":           {"elobot/internal/outbox"},
 		"elobot/internal/pgtemp/pgtest": {"elobot/internal/pgtemp", "elobot/migrations"},
 	}

@@ -95,6 +95,10 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
+	parts.Go(func() error {
+		watchClocks(ctx, log, namedClock{"bot", ownClock}, namedClock{"database", b.lease.DatabaseNow}, namedClock{"telegram", client.Clock})
+		return nil
+	})
 	parts.Go(func() error { return agree(ctx, client, c.webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username)
 	err = parts.Wait()
@@ -147,18 +151,18 @@ func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram
 
 // handling returns what handles updates, under a lease if there is one.
 func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve)
-	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed)
+	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now)
+	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, letters = store.Under(lease), letters.Under(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	router := telegram.NewRouter(service, b.admins, self, time.Now)
+	router := telegram.NewRouter(service, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	dead := telegram.NewUndertaker(letters, self, store.Unavailable, time.Now, b.log)
+	dead := telegram.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
 	return handling{service, intake.NewWorker(router.Handle, dead, store.Class, b.log)}
 }
 

@@ -82,6 +82,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		a = answer{cut: true}
 	}
 	s.finish(call, a)
+	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
 	a.write(w)
 }
 

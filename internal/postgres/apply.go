@@ -34,6 +34,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 // that at which the answer of a single one is sent, nil for none.
 func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.Place) error {
 	var batch pgx.Batch
+	now := s.now()
 	if len(all) > 1 {
 		batch.Queue(hasty)
 	}
@@ -45,7 +46,7 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 	queueKeys(&batch, all)
 	queuePlayers(&batch, all)
 	queueStandings(&batch, all)
-	if err := queueMatches(&batch, all); err != nil {
+	if err := queueMatches(&batch, now, all); err != nil {
 		return err
 	}
 	for _, c := range all {
@@ -58,19 +59,19 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 		if c.Rewrite != nil {
 			queueRewrite(&batch, *c.Rewrite)
 		}
-		if err := queueNotices(&batch, c); err != nil {
+		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}
 	}
 	queuePresence(&batch, all)
-	var now *outbox.Message
+	var taken *outbox.Message
 	if place != nil {
-		now = queueTakeNow(&batch, all[0])
+		taken = queueTakeNow(&batch, all[0])
 	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
-	sent := now != nil && now.Count > 0 && place.Send(*now)
+	sent := taken != nil && taken.Count > 0 && place.Send(*taken)
 	for _, c := range all {
 		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {
 			s.told(c.Chat)
@@ -117,13 +118,15 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 
-// expiry returns when something ends that lives so long, nil for never.
-func expiry(c ranking.Changes, lifetime time.Duration) *time.Time {
-	if c.SentAt.IsZero() {
+// timeLeft returns how much is left of a lifetime that began when something was sent, nil for a life without end. Both
+// moments are of the clock that messages are dated by. The end counts from then on by the database's clock, which need not
+// show the same.
+func timeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
+	if sentAt.IsZero() {
 		return nil
 	}
-	at := c.SentAt.Add(lifetime)
-	return &at
+	left := lifetime - max(0, now.Sub(sentAt))
+	return &left
 }
 
 // setPoints returns the points of sets as they are stored: nil, or an array of pairs.
@@ -135,8 +138,9 @@ func setPoints(sets []ranking.Score) [][]int16 {
 	return points
 }
 
-// queueNotices inserts what is told, but for the card of a new match, which comes with the match.
-func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
+// queueNotices inserts what is told, but for the card of a new match, which comes with the match. What is told lives from
+// when its command was sent, and now is the same clock.
+func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Button != "" {
 		payload, err := encode(c.Toast)
 		if err != nil {
@@ -144,11 +148,12 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 		}
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, $8)`,
-			c.Chat, c.Key, c.Toast.Kind(), c.Toast.Purpose(), payload, c.Addressee, c.Button, expiry(c, ranking.ToastLifetime))
+			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, clock_timestamp() + $8::interval)`,
+			c.Chat, c.Key, c.Toast.Kind(), c.Toast.Purpose(), payload, c.Addressee, c.Button,
+			timeLeft(c.SentAt, now, ranking.ToastLifetime))
 	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
-		return queueNotRecorded(batch, c, n)
+		return queueNotRecorded(batch, now, c, n)
 	}
 	if c.Notice != nil && c.Match == nil {
 		payload, err := encode(c.Notice)
@@ -157,9 +162,9 @@ func queueNotices(batch *pgx.Batch, c ranking.Changes) error {
 		}
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), $9)`,
+			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval)`,
 			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
-			expiry(c, c.Notice.Purpose().Lifetime()))
+			timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
 	}
 	if c.Card != nil {
 		return queueCard(batch, c, *c.Card)

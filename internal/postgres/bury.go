@@ -55,11 +55,11 @@ func (d *DeadLetters) KeepAndTell(ctx context.Context, letter intake.DeadLetter,
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, reply_to, thread_id,
 		                    expires_at)
 		SELECT chat.id, $7, $8, $9, $10, $11, $12, $13, CASE WHEN chat.same THEN nullif($14::bigint, 0) END,
-		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, $16
+		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
 		append(keeping(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, storable(addressee), action, button,
-			o.ReplyTo, o.Thread, o.SentAt.Add(lifetime))...).Query(func(rows pgx.Rows) (err error) {
+			o.ReplyTo, o.Thread, timeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
 		told, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})

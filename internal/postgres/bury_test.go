@@ -17,7 +17,7 @@ import (
 // buried is what there is of a dead letter that is told of, but for when.
 const buried = `
 	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
-	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'until', extract(epoch FROM o.expires_at)::bigint)
+	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
 	FROM outbox o JOIN chats c ON c.id = o.chat_id ORDER BY o.id`
 
 func TestKeepAndTell(t *testing.T) {
@@ -27,6 +27,7 @@ func TestKeepAndTell(t *testing.T) {
 	var woken []outbox.Lane
 	letters := postgres.NewDeadLetters(w.pool).Waking(func(l outbox.Lane) { woken = append(woken, l) })
 	sent := time.Unix(1_700_000_000, 0)
+	letters = letters.WithClock(func() time.Time { return sent.Add(time.Hour) })
 	letter := func(update int64) intake.DeadLetter {
 		return intake.DeadLetter{
 			Update: intake.Update{ID: update, Raw: []byte("\x00raw")}, LastError: "why", Attempts: 3, FirstSeen: sent,
@@ -50,11 +51,11 @@ func TestKeepAndTell(t *testing.T) {
 	}
 	const told = ` refusal outcome {"code": "x"} `
 	want := []string{
-		`-100 group Club m:1` + told + `Alice send reply 7 8 until 1700086400`,
-		`5 private  m:2` + told + ` send reply until 1700086400`,
-		`-300 supergroup New m:3` + told + ` send reply 9 until 1700086400`,
-		`-100 group Club m:4` + told + ` send reply until 1700086400`,
-		`-100 group Club c:5` + told + `Bob toast 5 reply until 1700000015`,
+		`-100 group Club m:1` + told + `Alice send reply 7 8 hours 23`,
+		`5 private  m:2` + told + ` send reply hours 23`,
+		`-300 supergroup New m:3` + told + ` send reply 9 hours 23`,
+		`-100 group Club m:4` + told + ` send reply hours 23`,
+		`-100 group Club c:5` + told + `Bob toast 5 reply hours -1`,
 	}
 	if diff := cmp.Diff(want, values[string](t, w.pool, buried)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)

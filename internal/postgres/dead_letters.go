@@ -20,12 +20,20 @@ type DeadLetters struct {
 	lease *Lease // what keeping depends on; nil: on none
 	// committed, if set, is told which lanes have something new to be sent. It must not block.
 	committed func(outbox.Lane)
+	now       func() time.Time // by the clock that messages are dated by
 }
 
 var _ intake.DeadLetters = (*DeadLetters)(nil)
 
 // NewDeadLetters returns the dead letters in the database of the pool.
-func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{pool: pool} }
+func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{pool: pool, now: time.Now} }
+
+// WithClock returns the same dead letters, of updates that are dated by this clock and not by that of the machine.
+func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
+	dated := *d
+	dated.now = now
+	return &dated
+}
 
 // DeadLetterID is the number of a dead letter.
 type DeadLetterID int64

@@ -68,17 +68,50 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// TestDeadlinesByAnotherClock: commands are dated by a clock that need not show what the database's does. How old they are
+// says how long what they are told lives, on their way in whatever kind.
+func TestDeadlinesByAnotherClock(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			theirs := func() time.Time { return time.Now().Add(ahead) }
+			store := w.store.WithClock(theirs)
+			sent := theirs().Add(-3 * time.Hour)
+			won := match(w.read(t, alice, bob), "won")
+			won.SentAt = sent
+			for _, c := range []ranking.Changes{
+				won,
+				{Key: "answer", Chat: 1, SentAt: sent, Notice: ranking.MatchUndone{}},
+				{Key: "toast", Chat: 1, SentAt: sent, Button: "q", Toast: ranking.MatchUndone{}},
+				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
+				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
+			} {
+				if err := store.Apply(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := values[string](t, w.pool, `
+				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
+			if diff := cmp.Diff([]string{"won 21", "answer 21", "toast -3", "refused 21", "future 24"}, got); diff != "" {
+				t.Errorf("hours to live (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestCardsLiveForADay looks at the deadline of a card, and has it pass while nobody knows whether the card was sent.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	c := match(w.read(t, alice, bob), "k")
-	c.SentAt = time.Now().Add(-time.Hour).Truncate(time.Second)
+	c.SentAt = time.Now().Add(-time.Hour)
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if got := value[time.Time](t, w.pool, `SELECT expires_at FROM outbox`); !got.Equal(c.SentAt.Add(24 * time.Hour)) {
-		t.Errorf("the card of a match of %v lives until %v", c.SentAt, got)
+	if left := value[int](t, w.pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
+		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
 	}
 	m := w.mail(t)
 	if taken := m.take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {

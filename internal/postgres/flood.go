@@ -49,7 +49,7 @@ const gather = 3 * time.Second
 
 // queueNotRecorded tells what was not recorded together with what of the same sender waits to be told already in the
 // same topic.
-func queueNotRecorded(batch *pgx.Batch, c ranking.Changes, n ranking.NotRecorded) error {
+func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
 	payload, err := encode(n)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func queueNotRecorded(batch *pgx.Batch, c ranking.Changes, n ranking.NotRecorded
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
 		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before)
-		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), $9, $10, now() + $12::interval)
+		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10, now() + $12::interval)
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET expires_at = excluded.expires_at,
 		    payload = CASE WHEN jsonb_array_length(waiting.payload -> 'items') < $11
@@ -65,7 +65,7 @@ func queueNotRecorded(batch *pgx.Batch, c ranking.Changes, n ranking.NotRecorded
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
 		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
-		expiry(c, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.Counted.Sender, c.Thread),
+		timeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.Counted.Sender, c.Thread),
 		ranking.MaxNotDone, gather)
 	return nil
 }

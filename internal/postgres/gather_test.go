@@ -96,20 +96,22 @@ var everything = map[string]string{
 		FROM match_players JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id ORDER BY 1`,
 	"history": `SELECT concat_ws(' ', m.idempotency_key, p.display_name, to_jsonb(h) - '{id,match_id,player_id,created_at}'::text[])
 		FROM elo_history h JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id ORDER BY 1`,
-	"outbox": `SELECT concat_ws(' ', m.idempotency_key, to_jsonb(o) - '{id,match_id,created_at}'::text[])
+	"outbox": `SELECT concat_ws(' ', m.idempotency_key, to_jsonb(o) - '{id,match_id,created_at,expires_at}'::text[],
+		    'hours to live', round(extract(epoch FROM expires_at - o.created_at) / 3600))
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
 // TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in its own.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
+	now := time.Now()
 	apply := func(write func(w *town, all []ranking.Changes) error) map[string][]string {
 		w := newTown(t, 7)
 		exec(t, w.pool, `UPDATE chats SET parked_at = now(), is_active = false WHERE id % 2 = 0`)
 		all := make([]ranking.Changes, len(w.chats))
 		for i := range all {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
-			all[i].SentAt = time.Unix(1_700_000_000+int64(i), 0)
+			all[i].SentAt = now.Add(-time.Duration(i) * time.Hour)
 			all[i].Addressee = fmt.Sprint("Somebody ", i)
 			all[i].Counted = ranking.Counted{Sort: ranking.SortResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
 		}

@@ -36,10 +36,10 @@ const insertMatches = `
 	WITH new AS (
 	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
 	                         $7::bigint[], $8::timestamptz[], $9::text[], $10::bigint[], $11::text[], $12::text[],
-	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::timestamptz[])
+	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::interval[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, expires_at)
+	              payload, addressee, reply_to, thread_id, time_left)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
 	                         idempotency_key)
@@ -60,18 +60,18 @@ const insertMatches = `
 	)
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
 	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
-	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), n.expires_at, match.id
+	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id
 	FROM new n JOIN match USING (group_id)`
 
 // queueMatches inserts matches under the numbers that were drawn, who played in them, the history and their cards. They
 // are of different groups.
-func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
+func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(c ranking.Changes) bool { return c.Match == nil })
 	switch len(all) {
 	case 0:
 		return nil
 	case 1:
-		return queueMatch(batch, all[0])
+		return queueMatch(batch, now, all[0])
 	}
 	var payloads [][]byte
 	var players []matchPlayer
@@ -102,7 +102,9 @@ func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
 		column(all, func(c ranking.Changes) string { return c.Addressee }),
 		column(all, func(c ranking.Changes) int64 { return c.ReplyTo }),
 		column(all, func(c ranking.Changes) int64 { return c.Thread }),
-		column(all, func(c ranking.Changes) *time.Time { return expiry(c, c.Notice.Purpose().Lifetime()) }),
+		column(all, func(c ranking.Changes) *time.Duration {
+			return timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime())
+		}),
 		column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
 		column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
 		column(players, func(p matchPlayer) int { return p.Side }),
@@ -116,7 +118,7 @@ func queueMatches(batch *pgx.Batch, all []ranking.Changes) error {
 
 // queueMatch does the same as queueMatches with a match by itself. It could go with arrays too, but whoever has reported it
 // would wait longer for the answer.
-func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
+func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	const sql = `
 		WITH match AS (
 		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
@@ -137,7 +139,7 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 		)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
 		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
-		       nullif($21::bigint, 0), nullif($22::bigint, 0), $23, match.id
+		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id
 		FROM match`
 	payload, err := encode(c.Notice)
 	if err != nil {
@@ -154,7 +156,7 @@ func queueMatch(batch *pgx.Batch, c ranking.Changes) error {
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
 		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee,
-		c.ReplyTo, c.Thread, expiry(c, c.Notice.Purpose().Lifetime()))
+		c.ReplyTo, c.Thread, timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
 	return nil
 }
 

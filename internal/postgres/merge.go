@@ -19,7 +19,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 ) error {
 	var merges []ranking.LadderMerge
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
-		inside := &Store{pool: s.pool, db: tx}
+		inside := &Store{pool: s.pool, db: tx, now: s.now}
 		if err := inside.holdForMerge(ctx, from, into); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
 	for _, m := range merges {
 		told := ranking.Changes{Chat: m.Chat, Notice: m.Notice}
-		if err := queueNotices(&batch, told); err != nil {
+		if err := queueNotices(&batch, s.now(), told); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {

@@ -15,7 +15,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 ) error {
 	var told ranking.ChatID
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
-		inside := &Store{pool: s.pool, db: tx}
+		inside := &Store{pool: s.pool, db: tx, now: s.now}
 		older, newer, err := inside.holdForMove(ctx, from, to)
 		if err != nil {
 			return err

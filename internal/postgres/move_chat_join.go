@@ -157,7 +157,7 @@ func (s *Store) applyAppendix(ctx context.Context, chat ranking.ChatID, x rankin
 		}
 		batch.Queue(`UPDATE outbox SET payload = $2 WHERE id = $1 AND finished_at IS NULL`, card.ID, payload)
 	}
-	if err := queueNotices(&batch, ranking.Changes{Chat: chat, Notice: x.Notice}); err != nil {
+	if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: chat, Notice: x.Notice}); err != nil {
 		return err
 	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {

@@ -33,6 +33,11 @@ const (
 	fromTheEnd = `o.chat_id DESC, (o.action = 'toast') DESC, o.id DESC`
 )
 
+// pausesCount says that the pauses of a row o at the head of its lane, and of its chat, may be meant. They begin with a
+// request, or with the row. Where that seems to be yet to come, the clock was set back, and they would last for much longer
+// than they should.
+const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
+
 // Advance implements outbox.Store. It is one pipelined batch, which the server takes as one transaction. Each statement
 // sees what those before it have done. It begins with the lease: whoever wants to take it over waits for the end.
 func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,

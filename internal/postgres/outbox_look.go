@@ -32,7 +32,8 @@ const itsChat = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	const sql = heads + `
 		SELECT h.chat_id, h.toasts, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
-		       greatest('0', h.not_before - now(), CASE WHEN NOT h.toasts THEN c.frozen_until - now() END)
+		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
+		           THEN greatest(h.not_before, CASE WHEN NOT h.toasts THEN c.frozen_until END) - now() END)
 		FROM head h CROSS JOIN LATERAL ` + itsChat + ` AS c
 		WHERE h.toasts OR c.parked_at IS NULL`
 	rows, err := o.pool.Query(ctx, sql)

@@ -92,7 +92,7 @@ const page = `'` + ranking.KindRankingPage + `'`
 // to be put back.
 const fits = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
-		    AND coalesce(o.not_before <= now(), true) AND coalesce(o.expires_at > now(), true)`
+		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
 // taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
 // whoever has changed it last has left it, and not at all when it has passed to another chat. That there is more to be
@@ -105,7 +105,8 @@ const taking = `
 	    FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
-	    SELECT l.n, l.chat_id, l.toasts, l.parked, greatest(l.frozen_until, o.not_before) AS due,
+	    SELECT l.n, l.chat_id, l.toasts, l.parked,
+	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late

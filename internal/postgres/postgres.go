@@ -134,6 +134,7 @@ type Store struct {
 	committed func(outbox.Lane)
 	// reserve, if set, holds the place of a lane in which something is to be sent at once.
 	reserve func(context.Context, outbox.Lane) *outbox.Place
+	now     func() time.Time // by the clock that messages are dated by
 }
 
 var _ ranking.Store = (*Store)(nil)
@@ -141,7 +142,14 @@ var _ ranking.Store = (*Store)(nil)
 // NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
 // committed with its lane; that function must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
-	return &Store{pool: pool, db: pool, gathering: new(gathering), committed: committed}
+	return &Store{pool: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now}
+}
+
+// WithClock returns a store of commands that are dated by this clock and not by that of the machine.
+func (s *Store) WithClock(now func() time.Time) *Store {
+	dated := *s
+	dated.gathering, dated.now = new(gathering), now
+	return &dated
 }
 
 // told says that a chat has something new to be sent.

@@ -34,7 +34,7 @@ type Undertaker struct {
 var _ intake.DeadLetters = (*Undertaker)(nil)
 
 // NewUndertaker returns an undertaker for the bot with this account. unavailable tells the errors of the letters that say
-// nothing against what was to be kept: the database is away, say. now is the clock that says when a button was pressed.
+// nothing against what was to be kept: the database is away, say. now is Telegram's clock, which says when a button was pressed.
 func NewUndertaker(letters Letters, self Self, unavailable func(error) bool, now func() time.Time, log *slog.Logger) *Undertaker {
 	return &Undertaker{letters: letters, self: self, unavailable: unavailable, now: now, log: log}
 }
@@ -75,7 +75,7 @@ func (t *Undertaker) mourner(letter intake.DeadLetter) (o ranking.Origin, n PutA
 	case u.Message != nil:
 		o, n.Command, ok = t.commander(u.Message, err != nil)
 		if u.Message.Date <= 0 {
-			o.SentAt = letter.FirstSeen
+			o.SentAt = t.now()
 		}
 	}
 	switch o.Chat.Kind {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"elobot/internal/clock"
 	"elobot/internal/intake"
 )
 
@@ -45,7 +46,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	if !found {
 		secret = id
 	}
-	t := transport{pool: pool, secret: secret}
+	t := transport{pool: pool, clock: new(clock.Remote), secret: secret}
 	base := serverURL + "/bot" + token + "/"
 	if _, err := url.Parse(base); err != nil { // the library would quote it, token and all
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
@@ -59,6 +60,17 @@ func NewClient(token, serverURL string) (*Client, error) {
 
 // Close closes the connections that are not in use.
 func (c *Client) Close() { c.http.pool.CloseIdleConnections() }
+
+// Clock returns what Telegram's clock shows, by which messages are dated. ok is false as long as Telegram has not answered.
+func (c *Client) Clock() (now time.Time, ok bool) { return c.http.clock.Now() }
+
+// Now is Clock, or this machine's clock as long as nothing is known of Telegram's.
+func (c *Client) Now() time.Time {
+	if now, ok := c.Clock(); ok {
+		return now
+	}
+	return time.Now()
+}
 
 // GetMe returns the bot's account.
 func (c *Client) GetMe(ctx context.Context) (Self, error) {

@@ -12,6 +12,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"elobot/internal/clock"
 )
 
 // maxAnswer bounds what is read of an answer: 100 updates of the largest kind fit in.
@@ -70,7 +72,8 @@ type answer struct {
 // in it, to the other server as the referrer.
 type transport struct {
 	pool   *http.Transport
-	secret string // the part of the token that opens something
+	clock  *clock.Remote // Telegram's
+	secret string        // the part of the token that opens something
 }
 
 // Do implements HttpClient. Whatever it returns without an error is an answer that says ok.
@@ -88,11 +91,14 @@ func (t transport) Do(req *http.Request) (*http.Response, error) {
 // ask makes a request and returns an answer that says ok.
 func (t transport) ask(req *http.Request) (answer, error) {
 	method := path.Base(req.URL.Path)
-	connected := false
+	connected, begun := false, time.Now()
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	resp, err := t.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
 		return answer{}, &ConnectionError{Method: method, Connected: connected, Err: t.withoutSecret(err)}
+	}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // a server need not say what time it is
+		t.clock.Dated(date, begun, time.Second)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {

@@ -37,8 +37,8 @@ type Router struct {
 	forget   func(ranking.ExternalChatID) // nil for nobody to be told
 }
 
-// NewRouter returns a router for the bot with this account. now is the clock that says when a button was pressed, which
-// Telegram does not.
+// NewRouter returns a router for the bot with this account. now is Telegram's clock, which says when a button was
+// pressed: the press does not.
 func NewRouter(rankings Rankings, admins Admins, self Self, now func() time.Time) *Router {
 	return &Router{rankings: rankings, admins: admins, self: self, now: now}
 }
