@@ -32,6 +32,8 @@ const oneOfEach = `
 	INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1');
 	INSERT INTO leases VALUES ('leader', 'x', 1, now());
 	INSERT INTO bot (telegram_user_id) VALUES (7);
+	INSERT INTO update_attempts VALUES (5, 1);
+	INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now());
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
 	    VALUES ('update', 5, NULL, 'x', 'why', 1, now()), ('notice', NULL, 5, 'x', 'why', 1, now());`
@@ -250,6 +252,9 @@ var breaks = map[string][]string{
 	"leases_name_epoch_key":          {`ALTER TABLE leases DROP CONSTRAINT leases_pkey; INSERT INTO leases VALUES ('leader', 'y', 1, now())`},
 	"leases_epoch_check":             {`UPDATE leases SET epoch = 0`},
 	"leases_duration_check":          {`UPDATE leases SET duration = interval '0'`},
+	"update_attempts_pkey":           {`INSERT INTO update_attempts VALUES (5, 2)`},
+	"update_attempts_attempts_check": {`UPDATE update_attempts SET attempts = 0`},
+	"webhook_instances_pkey":         {`INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now())`},
 	"ensured_messages_pkey":          {`INSERT INTO ensured_messages VALUES (1, 'board', 8, '')`},
 	"ensured_messages_chat_id_fkey":  {`INSERT INTO ensured_messages VALUES (99, 'board', 8, '')`},
 	"ensured_messages_message_check": {`UPDATE ensured_messages SET telegram_message_id = 0`},

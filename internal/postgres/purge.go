@@ -31,6 +31,9 @@ var purges = []string{
 	     SELECT key FROM handled_commands WHERE handled_at < now() - interval '72 hours' LIMIT $1)`,
 	`DELETE FROM dead_letters WHERE id IN (
 	     SELECT id FROM dead_letters WHERE last_seen_at < now() - interval '30 days' LIMIT $1)`,
+	// an update that ends the process is remembered for longer than Telegram delivers it again
+	`DELETE FROM update_attempts WHERE update_id IN (
+	     SELECT update_id FROM update_attempts WHERE last_begun_at < now() - interval '72 hours' LIMIT $1)`,
 	// a dead notice is kept as long as its letter
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o

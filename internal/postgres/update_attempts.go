@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/intake"
+)
+
+// UpdateAttempts remembers which attempts at updates have begun and not returned, as intake.Attempts.
+type UpdateAttempts struct {
+	pool  *pgxpool.Pool
+	lease *Lease // what noting depends on; nil: on none
+}
+
+var _ intake.Attempts = (*UpdateAttempts)(nil)
+
+// NewUpdateAttempts returns the attempts in the database of the pool. With a lease, noting one fails with
+// outbox.ErrLeaseLost when somebody has taken the lease over.
+func NewUpdateAttempts(pool *pgxpool.Pool, lease *Lease) *UpdateAttempts {
+	return &UpdateAttempts{pool: pool, lease: lease}
+}
+
+// Lost implements intake.Attempts.
+func (a *UpdateAttempts) Lost(ctx context.Context, update int64) (n int, first time.Time, err error) {
+	const sql = `SELECT attempts, first_seen_at FROM update_attempts WHERE update_id = $1`
+	err = a.pool.QueryRow(ctx, sql, update).Scan(&n, &first)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, first, fmt.Errorf("read the attempts at update %d: %w", update, translate(err))
+	}
+	return n, first, nil
+}
+
+// Begin implements intake.Attempts.
+func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
+	const sql = `
+		INSERT INTO update_attempts AS u (update_id, attempts) VALUES ($1, 1)
+		ON CONFLICT ON CONSTRAINT update_attempts_pkey DO UPDATE SET attempts = u.attempts + 1, last_begun_at = now()`
+	var batch pgx.Batch
+	a.lease.require(&batch)
+	batch.Queue(sql, update)
+	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("note an attempt at update %d: %w", update, translate(err))
+	}
+	return nil
+}
+
+// End implements intake.Attempts. It holds without the lease too: the attempt has returned.
+func (a *UpdateAttempts) End(ctx context.Context, update int64, done bool) error {
+	var batch pgx.Batch
+	batch.Queue(`DELETE FROM update_attempts WHERE update_id = $1 AND ($2 OR attempts = 1)`, update, done)
+	batch.Queue(`UPDATE update_attempts SET attempts = attempts - 1 WHERE update_id = $1 AND attempts > 1`, update)
+	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("note the end of an attempt at update %d: %w", update, translate(err))
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// suspectFor is for how long after an instance has vanished the others handle updates with care. The messenger repeats a
+// delivery that has failed after a minute at the latest.
+const suspectFor = "2 minutes"
+
+// WebhookInstance is an instance that updates are delivered to, as it shows itself to the others.
+type WebhookInstance struct {
+	pool   *pgxpool.Pool
+	name   string
+	length time.Duration
+}
+
+// NewWebhookInstance returns an instance that the others miss when it is not renewed for that long. No other one has ever
+// had its name.
+func NewWebhookInstance(pool *pgxpool.Pool, name string, length time.Duration) *WebhookInstance {
+	return &WebhookInstance{pool: pool, name: name, length: length}
+}
+
+// Renew says that the instance is there. It returns whether another one has vanished lately: what that had in hand comes
+// again, and may be what has ended it. Of one that was there before this one, and has not been heard of since, nobody
+// knows yet, so that it counts as vanished.
+func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) {
+	var batch pgx.Batch
+	batch.Queue(`
+		INSERT INTO webhook_instances (name, expires_at) VALUES ($1, clock_timestamp() + $2::interval)
+		ON CONFLICT ON CONSTRAINT webhook_instances_pkey DO UPDATE
+		SET renewed_at = clock_timestamp(), expires_at = excluded.expires_at`, w.name, w.length)
+	// one from the future is of before the clock was set back
+	batch.Queue(`
+		DELETE FROM webhook_instances WHERE name IN (
+		    SELECT name FROM webhook_instances
+		    WHERE expires_at < clock_timestamp() - interval '` + suspectFor + `' OR renewed_at > clock_timestamp()
+		    FOR UPDATE SKIP LOCKED)`)
+	batch.Queue(`
+		SELECT EXISTS (
+		    SELECT FROM webhook_instances me JOIN webhook_instances other ON other.name <> me.name
+		    WHERE me.name = $1 AND (other.expires_at <= clock_timestamp() OR other.renewed_at <= me.started_at))`,
+		w.name).QueryRow(func(row pgx.Row) error { return row.Scan(&vanished) })
+	if err := w.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return false, fmt.Errorf("renew instance %s: %w", w.name, err)
+	}
+	return vanished, nil
+}
+
+// Leave says that the instance has stopped, so that nobody misses it.
+func (w *WebhookInstance) Leave(ctx context.Context) error {
+	if _, err := w.pool.Exec(ctx, `DELETE FROM webhook_instances WHERE name = $1`, w.name); err != nil {
+		return fmt.Errorf("leave as instance %s: %w", w.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+DROP TABLE webhook_instances;
+DROP TABLE update_attempts;
