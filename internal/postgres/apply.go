@@ -25,6 +25,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	defer place.GiveBack()
 	err := s.apply(ctx, []ranking.Changes{c}, place)
 	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // which only what is sent at once depends on
+		s.log.WarnContext(ctx, "failed to write an answer that is sent at once, leaving it to be sent", "key", c.Key, "error", err)
 		return s.gathering.apply(ctx, s, c)
 	}
 	return err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -156,7 +157,11 @@ func (s *Store) applyTogether(together []*waiting) (err error) {
 		defer context.AfterFunc(w.ctx, cancel)()
 	}
 	defer func() {
-		if recover() != nil || err != nil && !Unavailable(err) {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panicked: %v", p)
+		}
+		if err != nil && !Unavailable(err) {
+			s.log.WarnContext(ctx, "failed to write results together, writing each by itself", "results", len(together), "error", err)
 			err = errAlone
 		}
 	}()

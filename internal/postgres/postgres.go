@@ -135,6 +135,7 @@ type Store struct {
 	// reserve, if set, holds the place of a lane in which something is to be sent at once.
 	reserve func(context.Context, outbox.Lane) *outbox.Place
 	now     func() time.Time // by the clock that messages are dated by
+	log     *slog.Logger
 }
 
 var _ ranking.Store = (*Store)(nil)
@@ -142,7 +143,9 @@ var _ ranking.Store = (*Store)(nil)
 // NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
 // committed with its lane; that function must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
-	return &Store{pool: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now}
+	return &Store{
+		pool: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // WithClock returns a store of commands that are dated by this clock and not by that of the machine.
@@ -150,6 +153,13 @@ func (s *Store) WithClock(now func() time.Time) *Store {
 	dated := *s
 	dated.gathering, dated.now = new(gathering), now
 	return &dated
+}
+
+// Logging returns a store that logs when it tries something once more.
+func (s *Store) Logging(log *slog.Logger) *Store {
+	logging := *s
+	logging.gathering, logging.log = new(gathering), log
+	return &logging
 }
 
 // told says that a chat has something new to be sent.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // OfferFix answers the correction of the command that has made a match, with the offer to correct the match as well: if
@@ -20,13 +21,18 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 	if o.Sender != nil {
 		offer.reporter = offer.people.add(*o.Sender)
 	}
-	c := command{name: "offer fix", people: offer.people, sort: SortQuestion, match: &made}
+	c := command{name: "offer fix", people: offer.people, sort: SortQuestion, match: &made, outcome: new(CommandOutcome)}
+	begun, log := time.Now(), c.logOf(ctx)
 	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
+		*c.outcome = ""
 		q := c.query(o)
 		q.Counted = c.counted(o, nil)
 		snap, err := s.store.Read(ctx, q)
-		if err != nil || snap.Handled {
+		if err != nil {
 			return err
+		}
+		if snap.Handled {
+			return ErrHandled
 		}
 		notice, ok := offer.notice(snap)
 		if _, over := s.tooMuch(o, c, snap); !ok || over {
@@ -34,7 +40,8 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 		}
 		c.decide = answer(notice)
 		return apply(ctx, s.store, o, c, snap, nil)
-	}, "command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
+	}, "update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
+	s.logDone(ctx, o, c, err, begun)
 	if err != nil && !errors.Is(err, ErrHandled) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}

@@ -88,6 +88,8 @@ type command struct {
 	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
 	// of the ladder from that match on.
 	match *MatchRef
+	// outcome gets what comes of the command, unless nothing is changed.
+	outcome *CommandOutcome
 	// decide turns what there is into what shall change. It may run several times.
 	decide func(Snapshot) (Changes, error)
 	// refuse, if set, is asked before anybody is added.
@@ -111,18 +113,21 @@ func (c command) query(o Origin) Query {
 // another transaction, or somebody else holds what it needs. An error that is left says nothing against the command if it
 // is ErrConflict, ErrLocked or ErrTimeout.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
+	begun, log := time.Now(), c.logOf(ctx)
+	c.outcome = new(CommandOutcome)
 	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
-		"command", c.name, "key", o.Key, "chat_id", o.Chat.ID)
+		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !c.silent && s.apologises(ctx, o, err) {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
 		err = s.attempt(ctx, o, c.instead(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
-		s.log.ErrorContext(ctx, "what is stored contradicts itself: `elobot verify` says where", "command", c.name,
+		s.log.ErrorContext(ctx, "what is stored contradicts itself: `elobot verify` says where", "command", log.Command,
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
 		err = s.attempt(ctx, o, c.instead(Refusal{Code: Inconsistent}), 1)
 	}
+	s.logDone(ctx, o, c, err, begun)
 	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
@@ -130,7 +135,9 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 }
 
 // instead returns a command that counts the same, does nothing and is answered with this.
-func (c command) instead(n Notice) command { return command{sort: c.sort, decide: answer(n)} }
+func (c command) instead(n Notice) command {
+	return command{sort: c.sort, outcome: c.outcome, decide: answer(n)}
+}
 
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
 // what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
@@ -210,6 +217,7 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 			changes.Notice = nil
 		}
 	}
+	*c.outcome = outcomeOf(o, changes)
 	return store.Apply(ctx, changes)
 }
 

@@ -41,20 +41,27 @@ func NewUndertaker(letters Letters, self Self, unavailable func(error) bool, now
 
 // Keep implements intake.DeadLetters. A letter that cannot be told of is kept all the same.
 func (t *Undertaker) Keep(ctx context.Context, letter intake.DeadLetter) error {
-	o, notice, ok := t.whom(ctx, letter)
+	if letter.Silent {
+		return t.letters.Keep(ctx, letter)
+	}
+	o, notice, name, ok := t.whom(ctx, letter)
 	if !ok {
 		return t.letters.Keep(ctx, letter)
 	}
 	err := t.letters.KeepAndTell(ctx, letter, o, notice)
-	if err == nil || ctx.Err() != nil || t.unavailable(err) {
-		return err
+	if err != nil && ctx.Err() == nil && !t.unavailable(err) {
+		t.log.ErrorContext(ctx, "cannot tell of a dead letter, keeping it alone", "update_id", letter.Update.ID, "error", err)
+		err = t.letters.Keep(ctx, letter)
 	}
-	t.log.ErrorContext(ctx, "cannot tell of a dead letter, keeping it alone", "update_id", letter.Update.ID, "error", err)
-	return t.letters.Keep(ctx, letter)
+	if err == nil {
+		ranking.CommandLog{Update: letter.Update.ID, Command: name}.
+			Done(ctx, t.log, o, ranking.OutcomeDeadLetter, time.Since(letter.FirstSeen))
+	}
+	return err
 }
 
 // whom is mourner for updates that cannot be read without harm: it is they that end here.
-func (t *Undertaker) whom(ctx context.Context, letter intake.DeadLetter) (o ranking.Origin, n PutAside, ok bool) {
+func (t *Undertaker) whom(ctx context.Context, letter intake.DeadLetter) (o ranking.Origin, n PutAside, name string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.log.ErrorContext(ctx, "cannot find out whose command has died", "update_id", letter.Update.ID, "stack", string(debug.Stack()))
@@ -64,33 +71,34 @@ func (t *Undertaker) whom(ctx context.Context, letter intake.DeadLetter) (o rank
 	return t.mourner(letter)
 }
 
-// mourner finds out whose command an update was, and what they are to be told. ok is false if it was nobody's, or if too
+// mourner finds out whose command an update was, what they are to be told, and the name of the command for the log. ok is false if it was nobody's, or if too
 // little of it can be read.
-func (t *Undertaker) mourner(letter intake.DeadLetter) (o ranking.Origin, n PutAside, ok bool) {
+func (t *Undertaker) mourner(letter intake.DeadLetter) (o ranking.Origin, n PutAside, name string, ok bool) {
 	var u update
 	err := json.Unmarshal(letter.Update.Raw, &u) // what does not fit is left out, and all else is read
 	switch {
 	case u.CallbackQuery != nil:
 		o, ok = u.CallbackQuery.origin(t.now())
+		name = u.CallbackQuery.command()
 	case u.Message != nil:
-		o, n.Command, ok = t.commander(u.Message, err != nil)
+		o, n.Command, name, ok = t.commander(u.Message, err != nil)
 		if u.Message.Date <= 0 {
 			o.SentAt = t.now()
 		}
 	}
 	switch o.Chat.Kind {
 	case ranking.Private, ranking.Group, ranking.Supergroup:
-		return o, n, ok && o.Chat.ID != 0
+		return o, n, name, ok && o.Chat.ID != 0
 	default:
-		return o, n, false
+		return o, n, name, false
 	}
 }
 
-// commander returns where a command came from, and how it was written. Of a damaged message the text alone has to say
+// commander returns where a command came from, how it was written, and its name. Of a damaged message the text alone has to say
 // whether it is a command.
-func (t *Undertaker) commander(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
+func (t *Undertaker) commander(m *message, damaged bool) (o ranking.Origin, text, name string, ok bool) {
 	if !m.isFromPerson() {
-		return o, "", false
+		return o, "", "", false
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), t.self.Username)
 	if !ok && damaged {
@@ -102,7 +110,7 @@ func (t *Undertaker) commander(m *message, damaged bool) (o ranking.Origin, text
 		o.Sender = nil
 	}
 	meant := !o.Chat.IsGroup() || c.Addressed || isKnown(c.Name)
-	return o, cleanName(m.Text), ok && meant
+	return o, cleanName(m.Text), knownName(c.Name), ok && meant
 }
 
 // headLength returns how long the command is that a text begins with, the bot's name included.

@@ -53,9 +53,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	switch {
 	case u.CallbackQuery != nil:
-		return r.press(ctx, u.CallbackQuery, in.Again)
+		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Again)
 	case u.EditedMessage != nil:
-		return r.edited(ctx, u.EditedMessage, in.Again)
+		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Again)
 	case u.MyChatMember != nil:
 		return r.botMember(ctx, u.MyChatMember)
 	case u.ChatMember != nil:
@@ -80,7 +80,20 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	req := request{message: m, command: c, origin: m.origin()}
 	req.origin.Again = in.Again
-	return r.dispatch(ctx, req)
+	return r.dispatch(logged(ctx, in, knownName(c.Name)), req)
+}
+
+// logged returns a context in which the log names the update and the command.
+func logged(ctx context.Context, in intake.Update, name string) context.Context {
+	return ranking.CommandLog{Update: in.ID, Command: name}.With(ctx)
+}
+
+// knownName is the name of a command as the log has it, in which nothing is to stand that people make up.
+func knownName(name string) string {
+	if isKnown(name) {
+		return name
+	}
+	return "unknown"
 }
 
 // request is a command with what it takes to handle it.

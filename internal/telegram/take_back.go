@@ -116,6 +116,17 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
+// command names what the button does, for the log.
+func (q *callbackQuery) command() string {
+	if _, ok := undoNumber(q.Data); ok {
+		return command.NameUndo
+	}
+	if _, ok := fixScores(q.Data); ok {
+		return command.NameFix
+	}
+	return "unknown"
+}
+
 // hasChat says whether the button was pressed in a chat that the bot can talk in.
 func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
