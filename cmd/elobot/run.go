@@ -84,6 +84,10 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		return err
 	}
 	times := c.leaseTimes()
+	watch := newCrashWatch(pool, b.any.worker, times, log)
+	if !b.polls {
+		watch.begin(ctx)
+	}
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
@@ -99,6 +103,9 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		watchClocks(ctx, log, namedClock{"bot", ownClock}, namedClock{"database", b.lease.DatabaseNow}, namedClock{"telegram", client.Clock})
 		return nil
 	})
+	if !b.polls {
+		parts.Go(func() error { return watch.run(notifying) })
+	}
 	parts.Go(func() error { return agree(ctx, client, c.webhook(), log) })
 	log.InfoContext(ctx, "ready", "bot", self.Username)
 	err = parts.Wait()
@@ -151,7 +158,7 @@ func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram
 
 // handling returns what handles updates, under a lease if there is one.
 func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now)
+	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now).Logging(b.log)
 	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, letters = store.Under(lease), letters.Under(lease)
@@ -163,7 +170,9 @@ func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranki
 		b.notifier.AdminsChanged(chat)
 	})
 	dead := telegram.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
-	return handling{service, intake.NewWorker(router.Handle, dead, store.Class, b.log)}
+	worker := intake.NewWorker(withCrashPoint(router.Handle), dead, store.Class, b.log)
+	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
+	return handling{service, worker}
 }
 
 // reserve holds the place of a lane, if this instance is the one that sends.
@@ -221,7 +230,11 @@ func (b *bot) poll(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return intake.NewPoller(source{b.client, b.lease}, b.leading.worker).Run(ctx)
+	poller := intake.NewPoller(source{b.client, b.lease}, b.leading.worker)
+	if b.lease.PredecessorCrashed() {
+		poller.AfterCrash()
+	}
+	return poller.Run(ctx)
 }
 
 // poke puts a token into a channel that holds one.

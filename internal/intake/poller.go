@@ -35,6 +35,9 @@ type Poller struct {
 	offset int64
 	queue  []*taken         // in hand, in the order in which they came
 	inHand map[int64]*taken // the same, by update id
+
+	afterCrash bool // as long as nothing has been taken
+	suspects   int  // how many at the head of the queue may have ended the process before
 }
 
 // taken is an update in hand.
@@ -54,12 +57,18 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	}
 }
 
+// AfterCrash has the poller, before it runs, take into account that the one before it ended without stopping, perhaps by
+// an update that it had in hand: as long as any of the updates that the messenger shows first is not done with, they are
+// handled with care. What was in hand is among these.
+func (p *Poller) AfterCrash() { p.afterCrash = true }
+
 // Run takes updates until the context ends. Then it finishes what is in hand, within a few seconds, confirms it and
 // returns nil. Any other end is an error that no repetition would mend.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.all.Wait()
 	defer abort()
+	p.worker.SetCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ; ctx.Err() == nil; p.rest(ctx) {
 		asked, offset := time.Now(), p.offset
@@ -75,6 +84,10 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, updates)
+		if p.afterCrash {
+			p.afterCrash, p.suspects = false, len(p.queue)
+			p.worker.SetCareful(p.suspects > 0)
+		}
 		p.settle(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(asked) >= reaskAfter)
 		})
@@ -186,6 +199,10 @@ func (p *Poller) markDone(id int64) {
 		p.offset = p.queue[0].update.ID + 1
 		delete(p.inHand, p.queue[0].update.ID)
 		p.queue = p.queue[1:]
+		if p.suspects > 0 {
+			p.suspects--
+			p.worker.SetCareful(p.suspects > 0)
+		}
 	}
 }
 

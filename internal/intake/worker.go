@@ -39,6 +39,7 @@ type Worker struct {
 	class    func(error) Class
 	database *outage
 	recent   *recent
+	careful  careful
 	log      *slog.Logger
 
 	mu   sync.Mutex
@@ -52,6 +53,7 @@ func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *s
 		handle: handle, dead: dead, class: class, log: log,
 		database: newOutage(log),
 		recent:   newRecent(),
+		careful:  careful{turn: make(chan struct{}, 1)},
 		died:     make(map[int64]time.Time),
 	}
 }
@@ -71,7 +73,7 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 
 // judge returns what an error means for the update, and takes note of what it says of the database.
 func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
-	if errors.Is(err, ErrUnreadable) { // for which nobody needs a database
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // which say nothing of the database
 		return Hopeless
 	}
 	class := Failed
@@ -118,8 +120,9 @@ type trial struct {
 	pause    time.Duration // before the next attempt
 	giveUp   time.Time     // when no attempt begins any more, zero as long as it has not failed
 	cut      time.Time     // when the last attempt ends, zero for one that has all the time
-	waits    time.Time     // when the log has said that it waits
 	panicked bool
+	noted    bool  // as an attempt that has not returned
+	silent   bool  // nobody is told of its death
 	reason   error // why it goes to the dead letters, nil as long as it does not
 }
 
@@ -144,15 +147,20 @@ func (t *trial) run(ctx context.Context) error {
 		return nil
 	}
 	for t.reason == nil {
+		t.attempts++
+		leave, err := t.enter(ctx)
 		begun := time.Now()
-		err := t.attempt(ctx)
+		if err == nil {
+			err = t.attempt(ctx)
+			leave(err)
+		}
 		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch class := t.judge(ctx, t.update, err); {
 		case class == Away, class == Busy:
 			t.skip(time.Since(begun))
-			t.wait(ctx, class, err)
+			t.logFailed(ctx, err)
 			return err
 		case err == nil:
 			t.ended(t.update.Lane, false)
@@ -179,7 +187,6 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 			err = fmt.Errorf("handler panicked: %v", p)
 		}
 	}()
-	t.attempts++
 	if t.cut.IsZero() {
 		t.cut = time.Now().Add(cutAfter)
 	}
@@ -190,21 +197,17 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 
 // again says whether there is time for another attempt after one that failed for a reason of its own.
 func (t *trial) again(ctx context.Context, err error) bool {
+	t.logFailed(ctx, err)
 	if t.giveUp.IsZero() {
-		t.log.WarnContext(ctx, "update failed", "update_id", t.update.ID, "error", err)
 		t.giveUp = time.Now().Add(t.patience(t.update.Lane))
 	}
 	next := time.Now().Add(t.pause)
 	return !next.After(t.giveUp) && next.Before(t.cut)
 }
 
-// wait has the log say, each minute, that the update waits for what somebody holds. That the database is away is said for
-// all updates together.
-func (t *trial) wait(ctx context.Context, class Class, err error) {
-	if class == Busy && (t.waits.IsZero() || time.Since(t.waits) >= tellEvery) {
-		t.waits = time.Now()
-		t.log.WarnContext(ctx, "update has to wait", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
-	}
+// logFailed tells of an attempt that has failed, each one.
+func (t *trial) logFailed(ctx context.Context, err error) {
+	t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 }
 
 // bury puts the update among the dead letters.
@@ -214,6 +217,7 @@ func (t *trial) bury(ctx context.Context) error {
 		LastError: cmp.Or(t.reason.Error(), "an error without words"),
 		Attempts:  t.attempts,
 		FirstSeen: t.first,
+		Silent:    t.silent,
 	}
 	keeping, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
@@ -221,11 +225,8 @@ func (t *trial) bury(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	switch class := t.judge(ctx, t.update, err); {
-	case class == Away, class == Busy:
-		t.wait(ctx, class, err)
-		return err
-	case err != nil:
+	t.judge(ctx, t.update, err)
+	if err != nil {
 		t.log.ErrorContext(ctx, "cannot keep a dead letter, trying again", "update_id", t.update.ID, "error", err)
 		return err
 	}

@@ -1,0 +1,173 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var longAgo = time.Unix(946_684_800, 0)
+
+// attempts are Attempts in memory, by update.
+type attempts struct {
+	mu   sync.Mutex
+	lost map[int64]int
+	err  error // of noting
+}
+
+func (a *attempts) Lost(_ context.Context, update int64) (int, time.Time, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lost[update], longAgo, nil
+}
+
+func (a *attempts) Begin(_ context.Context, update int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err == nil {
+		a.lost[update]++
+	}
+	return a.err
+}
+
+func (a *attempts) End(_ context.Context, update int64, done bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lost[update]--; done || a.lost[update] == 0 {
+		delete(a.lost, update)
+	}
+	return nil
+}
+
+func (a *attempts) of(update int64) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lost[update]
+}
+
+// startAfterCrash runs a poller whose predecessor has crashed.
+func (b *bot) startAfterCrash(a *attempts) {
+	b.worker.SetAttempts(a)
+	ctx, cancel := context.WithCancel(context.Background())
+	p := NewPoller(b.messenger, b.worker)
+	p.AfterCrash()
+	b.cancel = cancel
+	go func() { b.ended <- p.Run(ctx) }()
+}
+
+// TestAfterCrashOneAtATime: what was in hand is handled one at a time, each noted before, and suspects after all others.
+// What comes when that is done is handled side by side, and not noted.
+func TestAfterCrashOneAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: map[int64]int{2: 3}}
+		var order []int64
+		careful := true
+		b.answer = func(ctx context.Context, u Update) error {
+			if careful && (b.inHand() != 1 || a.of(u.ID) == 0) {
+				t.Errorf("update %d is one of %d, and noted %d times", u.ID, b.inHand(), a.of(u.ID))
+			}
+			if !careful && a.of(u.ID) != 0 {
+				t.Errorf("update %d is noted", u.ID)
+			}
+			order = append(order, u.ID)
+			return pass(ctx, 300*ms)
+		}
+		b.come(updates(1, 6, 1, 2, 3)...)
+		b.startAfterCrash(a)
+		after(t, 10*time.Second)
+		slices.Sort(order[:4])
+		if want := []int64{1, 3, 4, 6, 2, 5}; !slices.Equal(order, want) {
+			t.Errorf("handled were %v, want %v", order, want)
+		}
+		if len(a.lost) != 0 {
+			t.Errorf("attempts that have not returned: %v", a.lost)
+		}
+		careful = false
+		b.come(updates(7, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)...)
+		after(t, 400*ms)
+		if n := b.inHand(); n != 10 {
+			t.Errorf("%d updates are handled side by side, want 10", n)
+		}
+		after(t, time.Second)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// TestUpdateThatEndsTheProcess: after eight attempts that have not returned it is a dead letter, without another one; and
+// nobody is told if telling has ended the process as well.
+func TestUpdateThatEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
+		t.Run(fmt.Sprint(lost), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b, a := newBot(t), &attempts{lost: map[int64]int{1: lost}}
+				b.onKeep = func(context.Context) error {
+					if n := a.of(1); n != lost+1 {
+						t.Errorf("as it is kept %d attempts are noted, want %d", n, lost+1)
+					}
+					return nil
+				}
+				b.come(updates(1, 2, 1)...)
+				b.startAfterCrash(a)
+				after(t, 10*time.Second)
+				letters := b.kept()
+				if len(letters) != 1 || letters[0].Update.ID != 1 || letters[0].Attempts != lost || letters[0].Silent != silent ||
+					!letters[0].FirstSeen.Equal(longAgo) || !strings.Contains(letters[0].LastError, "the process ended") {
+					t.Errorf("the dead letters are %+v", letters)
+				}
+				if n := len(b.tries(1)); n != 0 {
+					t.Errorf("it was tried %d times", n)
+				}
+				if len(b.handled[1]) != 1 {
+					t.Errorf("the update behind was not handled")
+				}
+				b.checkConfirmed()
+				b.stop()
+			})
+		})
+	}
+}
+
+// TestFailureIsNoCrash: attempts that return do not count, however they end.
+func TestFailureIsNoCrash(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: map[int64]int{1: 5}}
+		b.answer = func(_ context.Context, u Update) error { return failing(6, errOwn)(len(b.tries(u.ID)) - 1) }
+		b.come(updates(1, 2, 1, 2)...)
+		b.startAfterCrash(a)
+		after(t, 20*time.Second)
+		if n := b.count(); n != 2 || len(b.kept()) != 0 || len(a.lost) != 0 {
+			t.Errorf("%d updates were handled, dead letters %v, attempts that have not returned %v", n, b.kept(), a.lost)
+		}
+		b.stop()
+	})
+}
+
+// TestDatabaseAwayAfterCrash: what cannot be noted is not handled, and waits as in every outage.
+func TestDatabaseAwayAfterCrash(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: make(map[int64]int), err: errAway}
+		b.come(updates(1, 3, 1, 2, 3)...)
+		b.startAfterCrash(a)
+		after(t, time.Minute)
+		if n := b.count(); n != 0 || len(b.kept()) != 0 {
+			t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
+		}
+		a.mu.Lock()
+		a.err = nil
+		a.mu.Unlock()
+		after(t, 5*time.Second)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
