@@ -16,7 +16,7 @@ const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
 	// maxBody is how many bytes an update may have. The largest ones have some ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log says that requests without the secret come.
+	// warnEvery is how often the log says that requests come which are refused for the same reason.
 	warnEvery = time.Minute
 )
 
@@ -31,9 +31,26 @@ type Webhook struct {
 	lanes  *lanes
 	inHand chan struct{}
 
-	mu      sync.Mutex
-	refused int       // requests without the secret since the log spoke of them
-	warned  time.Time // when it did
+	withoutSecret, withoutUpdate refusals
+}
+
+// refusals are requests that are refused for one reason.
+type refusals struct {
+	mu     sync.Mutex
+	n      int       // since the log spoke of them
+	warned time.Time // when it did
+}
+
+// add counts a refusal, and returns how many there are to be told of, 0 if it is not yet time to.
+func (r *refusals) add() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	if !r.warned.IsZero() && time.Since(r.warned) < warnEvery {
+		return 0
+	}
+	n, r.n, r.warned = r.n, 0, time.Now()
+	return n
 }
 
 // NewWebhook returns a webhook that hands updates to the worker. It admits requests with the secret; if that is empty,
@@ -72,7 +89,9 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 		return http.StatusMethodNotAllowed
 	}
 	if !h.admits(r) {
-		h.warn(r)
+		if n := h.withoutSecret.add(); n > 0 {
+			h.worker.log.WarnContext(r.Context(), "webhook requests without the right secret are refused", "requests", n)
+		}
 		return http.StatusUnauthorized
 	}
 	select {
@@ -100,18 +119,6 @@ func (h *Webhook) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], h.secret[:]) == 1 && !h.closed
 }
 
-// warn says now and then that requests without the secret come.
-func (h *Webhook) warn(r *http.Request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.refused++
-	if !h.warned.IsZero() && time.Since(h.warned) < warnEvery {
-		return
-	}
-	h.worker.log.WarnContext(r.Context(), "webhook requests without the right secret are refused", "requests", h.refused)
-	h.refused, h.warned = 0, time.Now()
-}
-
 // update reads the update of a request, or returns what to answer instead of 200.
 func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -119,12 +126,25 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	switch {
 	case errors.As(err, &large):
 		return Update{}, http.StatusRequestEntityTooLarge
-	case err != nil || !json.Valid(raw):
-		return Update{}, http.StatusBadRequest // if it was cut off, there is nobody left to see it, as a rule
+	case err != nil: // it was cut off, and there is nobody left to see the answer, as a rule
+		return Update{}, http.StatusBadRequest
 	}
-	u, err := h.read(raw)
+	u, err := h.readUpdate(raw)
 	if err != nil {
+		if n := h.withoutUpdate.add(); n > 0 {
+			h.worker.log.WarnContext(r.Context(), "webhook requests without an update id are refused", "requests", n, "error", err)
+		}
 		return Update{}, http.StatusBadRequest
 	}
 	return u, http.StatusOK
+}
+
+// errNoJSON says of a body that it is not JSON.
+var errNoJSON = errors.New("the body is not JSON")
+
+func (h *Webhook) readUpdate(raw []byte) (Update, error) {
+	if !json.Valid(raw) {
+		return Update{}, errNoJSON
+	}
+	return h.read(raw)
 }

@@ -51,11 +51,12 @@ func (c command) logOf(ctx context.Context) CommandLog {
 	return l
 }
 
-// logDone logs what came of a command. Of what nobody has asked for, and of a failure, there is nothing to be said.
+// logDone logs what came of a command. Of what nobody has asked for, and of a failure, there is nothing to be said; and
+// whoever has a command handled once more sees what comes of it.
 func (s *Service) logDone(ctx context.Context, o Origin, c command, err error, begun time.Time) {
 	outcome := *c.outcome
 	switch {
-	case c.silent:
+	case c.silent, o.Again:
 		return
 	case errors.Is(err, ErrHandled):
 		outcome = OutcomeDuplicate

@@ -9,13 +9,16 @@ import (
 )
 
 // figuresHandler answers with the figures as JSON.
-func figuresHandler(figures func() outbox.Figures, log *slog.Logger) http.Handler {
+func figuresHandler(figures func() outbox.Figures, webhook *answers, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := figures()
 		if f.Largest == nil {
 			f.Largest = []outbox.ChatBacklog{} // an empty list, whoever reads it
 		}
-		body, err := json.Marshal(f)
+		body, err := json.Marshal(struct {
+			outbox.Figures
+			Webhook map[int]int64 `json:"webhook_requests"` // by the status of the answer
+		}{f, webhook.byStatus()})
 		if err != nil {
 			log.ErrorContext(r.Context(), "cannot write the figures as JSON", "error", err)
 			http.Error(w, "the figures cannot be written as JSON", http.StatusInternalServerError)

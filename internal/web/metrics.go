@@ -15,13 +15,14 @@ import (
 // largestChats bounds the chats that have a metric of their own: each of them is a series that Prometheus keeps.
 const largestChats = 20
 
-// metricsHandler answers with the figures, and with those of the process, as Prometheus reads them.
-func metricsHandler(figures func() outbox.Figures, faults *log.Logger) http.Handler {
+// metricsHandler answers with the figures, and with those of the webhook and of the process, as Prometheus reads them.
+func metricsHandler(figures func() outbox.Figures, webhook *answers, faults *log.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collector{figures},
+		webhook,
 	)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: faults})
 }

@@ -37,6 +37,7 @@ type Server struct {
 	mux      *http.ServeMux
 	hookPath string
 	hook     http.Handler // nil: none
+	answers  *answers     // of the webhook
 	faults   *log.Logger
 	log      *slog.Logger
 }
@@ -44,7 +45,7 @@ type Server struct {
 // Listen returns a server that listens at an address such as ":8080", and answers once it runs. Without an address it
 // listens nowhere.
 func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error) {
-	s := &Server{mux: http.NewServeMux(), faults: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+	s := &Server{mux: http.NewServeMux(), answers: newAnswers(), faults: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
 	if addr == "" {
 		return s, nil
 	}
@@ -59,8 +60,8 @@ func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error)
 // Figures serves the figures. It asks for them at each request, several of which may come at the same time.
 func (s *Server) Figures(figures func() outbox.Figures) {
 	// a pattern with GET stands for HEAD too, and has the server answer 405 to everything else
-	s.mux.Handle("GET "+MetricsPath, metricsHandler(figures, s.faults))
-	s.mux.Handle("GET "+FiguresPath, figuresHandler(figures, s.log))
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(figures, s.answers, s.faults))
+	s.mux.Handle("GET "+FiguresPath, figuresHandler(figures, s.answers, s.log))
 }
 
 // Webhook has the handler take what is delivered to a path.
@@ -72,7 +73,7 @@ func (s *Server) Webhook(path string, h http.Handler) {
 // whatever does not look tidy be redirected.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.hook != nil && r.URL.Path == s.hookPath {
-		s.hook.ServeHTTP(w, r)
+		s.answers.count(s.hook, w, r)
 		return
 	}
 	s.mux.ServeHTTP(w, r)

@@ -1,0 +1,131 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+)
+
+// commandLine is the line that the log has of a command that is done with.
+var commandLine = regexp.MustCompile(
+	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
+
+// TestEveryCommandIsLogged gives commands that end in all ways, and looks for the one line that the log has of each.
+func TestEveryCommandIsLogged(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, pool := database(t)
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.Group("Chess", alice, bob)
+	door := newEntrance(t)
+	bot := door.launch(t, append(environment(sim, databaseURL), "LOG_LEVEL=info"))
+	var want []string
+	logged := func(key, command, outcome string) {
+		want = append(want, fmt.Sprintf("%s %s %s", key, command, outcome))
+	}
+	answers := 0
+	say := func(text, command, outcome string) botsim.Message {
+		t.Helper()
+		m := group.Say(alice, text)
+		answers++
+		awaitAnswers(t, group, answers)
+		logged(key(m), command, outcome)
+		return m
+	}
+	say("/start@"+sim.Bot().Username, "start", "answered")
+	say("/join", "join", "joined")
+	say("/join", "join", "answered")
+	match := say("/match @bob 3:1", "match", "recorded")
+	say("/match @bob secretword", "match", "refused")
+	say("/match @alice 3:1", "match", "refused")
+	say("/fix 1 3:2", "fix", "fixed")
+	say("/undo 1", "undo", "undone")
+	say("/undo 1", "undo", "refused")
+	say("/ranking", "ranking", "answered")
+	say("/me", "me", "answered")
+	say("/help match", "help", "answered")
+	say("/secretword@"+sim.Bot().Username, "unknown", "answered")
+	group.Say(alice, "/othersecretword")
+	group.Say(bob, "secretword")
+	last := say("/match @bob 3:0", "match", "recorded")
+	cards := group.BotMessages()
+	press := sim.Press(bob, cards[len(cards)-1], cards[len(cards)-1].Buttons[0][0].CallbackData)
+	if _, err := sim.WaitAnswer(testContext(t), press); err != nil {
+		t.Fatal(err)
+	}
+	answers++ // by which the group learns of it
+	awaitAnswers(t, group, answers)
+	logged("c:"+press, "undo", "undone")
+	// the first result is delivered once more, by another update
+	if status := door.post(t, "POST", "/telegram", webhookSecret, matchUpdate(1, group, alice, match.ID)); status != 200 {
+		t.Errorf("the second delivery is answered with %d", status)
+	}
+	logged(key(match), "match", "duplicate")
+	// and something that cannot be read
+	broken := bytes.Replace(matchUpdate(2, group, alice, last.ID+1000), []byte(`"entities":[`), []byte(`"entities":7,"x":[`), 1)
+	if status := door.post(t, "POST", "/telegram", webhookSecret, broken); status != 200 {
+		t.Errorf("an update that cannot be read is answered with %d", status)
+	}
+	logged(fmt.Sprintf("m:%d:%d", group.ID(), last.ID+1000), "match", "dead_letter")
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
+
+	var got []string
+	for _, l := range commandLine.FindAllStringSubmatch(bot.output.String(), -1) {
+		update, key, chat, name, outcome := l[1], l[2], l[3], l[4], l[5]
+		got = append(got, fmt.Sprintf("%s %s %s", key, name, outcome))
+		if update == "0" || chat != strconv.FormatInt(group.ID(), 10) {
+			t.Errorf("a line says %s", l[0])
+		}
+		// the key leads to what is told of it; a card that changes has the key of the press
+		if n := count(t, pool, `SELECT count(*) FROM outbox WHERE key = $1`, key); n == 0 {
+			t.Errorf("nothing is told of %s", key)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("commands in the log (-want +got):\n%s", diff)
+	}
+	if strings.Contains(bot.output.String(), "secretword") || strings.Contains(bot.output.String(), "Alice") {
+		t.Errorf("the log says what people write or are called:\n%s", bot.output)
+	}
+}
+
+// TestDeliveryWithoutUpdateID: it is refused and counted, and the log says so once a minute.
+func TestDeliveryWithoutUpdateID(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	databaseURL, _ := database(t)
+	door := newEntrance(t)
+	bot := door.launch(t, environment(sim, databaseURL))
+	for _, body := range []string{`{"message":{}}`, `{`, ``, `[]`} {
+		if status := door.post(t, "POST", "/telegram", webhookSecret, []byte(body)); status != 400 {
+			t.Errorf("%q is answered with %d", body, status)
+		}
+	}
+	if n := strings.Count(bot.output.String(), "webhook requests without an update id are refused"); n != 1 {
+		t.Errorf("the log says so %d times", n)
+	}
+	request, err := http.NewRequestWithContext(testContext(t), "GET", door.bot.Load().String()+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	metrics, err := io.ReadAll(response.Body)
+	if err != nil || !strings.Contains(string(metrics), "elobot_webhook_requests_total{status=\"400\"} 4\n") {
+		t.Errorf("the metrics do not have them: %v", err)
+	}
+}
