@@ -32,11 +32,12 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestPurePackages: the mathematics, the parser, the simulator and the model of the queue reach nothing but the standard library.
+// TestPurePackages: the mathematics, the parser, the simulator, the model of the queue and the judge of the soak test reach
+// nothing but the standard library.
 func TestPurePackages(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"elobot/internal/elo", "elobot/internal/command", "elobot/internal/botsim",
-		"elobot/internal/outbox/queuemodel"} {
+		"elobot/internal/outbox/queuemodel", "elobot/cmd/elobot/soaktest/judge"} {
 		for _, line := range goList(t, "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, name) {
 			if line != name {
 				t.Errorf("%s depends on %s", name, line)

@@ -1,0 +1,110 @@
+//go:build soak && unix
+
+package soaktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"elobot/cmd/elobot/soaktest/judge"
+	"elobot/internal/botsim"
+)
+
+// traffic counts what reaches Telegram.
+type traffic struct {
+	messages atomic.Int64 // of the bot, in all chats
+}
+
+func watchTraffic(sim *botsim.Server) *traffic {
+	t := new(traffic)
+	sim.AfterEffect(func(call botsim.Call) {
+		if call.Method == "sendMessage" && call.Delivered {
+			t.messages.Add(1)
+		}
+	})
+	return t
+}
+
+// conclude judges all that has happened and prints it.
+func (c *campaign) conclude() {
+	c.t.Helper()
+	h, err := c.database.history(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	h.Commands, h.CleanStops = c.people.commands, c.cleanStops
+	for _, g := range c.people.groups {
+		for _, m := range g.BotMessages()[g.skip:] {
+			h.Said = append(h.Said, judge.Said{Chat: g.ID(), ID: m.ID, ReplyTo: m.ReplyTo, Text: m.Text, At: m.Date})
+		}
+	}
+	c.bot.verify(c.t)
+	verdict := judge.Judge(h)
+	c.t.Logf("\n%s", c.table(verdict, len(h.DeadLetters)))
+	for _, text := range slices.Concat(c.violations, c.sim.Complaints()) {
+		c.t.Errorf("broken: %s", text)
+	}
+	c.showViolations(verdict.Violations)
+}
+
+// showViolations prints the first ones of each rule, and how many there are.
+func (c *campaign) showViolations(all []judge.Violation) {
+	c.t.Helper()
+	counted := map[judge.Rule]int{}
+	for _, v := range all {
+		counted[v.Rule]++
+		if counted[v.Rule] <= shownViolations {
+			c.t.Errorf("broken: %s", v)
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(counted)) {
+		c.t.Errorf("broken %d times: %s", counted[rule], rule)
+	}
+}
+
+// table is all numbers of the campaign.
+func (c *campaign) table(v judge.Verdict, deadLetters int) string {
+	var b strings.Builder
+	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }
+	fmt.Fprintf(&b, "seed %d, faults for %v, all in %v\n", *seed, *duration, time.Since(c.begun).Round(time.Second))
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(c.struck)) {
+		row(name, c.struck[name])
+		total += c.struck[name]
+	}
+	row("faults in all", total)
+	b.WriteString("\n")
+	row("results reported", v.Results)
+	row("  recorded", v.Recorded)
+	row("  not recorded, and told so", v.Refused)
+	row("undos asked for", v.Undos)
+	row("  done", v.Undone)
+	row("  not done, and told so", v.UndosRefused)
+	row("commands answered", v.Answers)
+	row("copies of answers", v.Copies)
+	row("possible copies, as counted by the bot", v.Possible)
+	row("how often the most frequent answer came", v.MostOfOne)
+	row("refusals that came after later answers", v.LateRefusals)
+	row("dead letters", deadLetters)
+	row("lives of the bot", c.bot.lives.Load())
+	row("starts given up for want of a database", c.bot.gaveUp.Load())
+	row("restarts of PostgreSQL", c.struck["immediate restart of PostgreSQL"])
+	row("messages sent beyond Telegram's limits", c.beyondLimits())
+	row("promises broken", len(c.violations)+len(v.Violations))
+	return b.String()
+}
+
+// beyondLimits counts the requests that Telegram itself has refused with 429.
+func (c *campaign) beyondLimits() int {
+	n := 0
+	for _, call := range c.sim.CallsOf("sendMessage") {
+		if call.Status == 429 && call.Fault == "" {
+			n++
+		}
+	}
+	return n
+}

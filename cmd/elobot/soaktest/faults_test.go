@@ -1,0 +1,209 @@
+//go:build soak && unix
+
+package soaktest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"elobot/cmd/elobot/soaktest/judge"
+	"elobot/internal/botsim"
+)
+
+// Bounds of the faults.
+const (
+	shortestFreeze, longestFreeze = 100 * time.Millisecond, 30 * time.Second
+	longestLock                   = 20 * time.Second
+	longestReadOnly               = 15 * time.Second
+	longestErrors                 = 2 * time.Second
+	longestTrouble                = 15 * time.Second // of Telegram
+	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
+)
+
+// faults are all ways in which something goes wrong.
+func (c *campaign) faults() []fault {
+	all := []fault{
+		{"SIGKILL of the bot", theBot, false, func(context.Context, *rand.Rand) error {
+			c.say("the bot is killed")
+			c.bot.kill()
+			return nil
+		}},
+		{"SIGTERM of the bot", theBot, false, func(context.Context, *rand.Rand) error {
+			took := c.bot.stop()
+			c.say("the bot was stopped cleanly within %.1f s", took.Seconds())
+			return nil
+		}},
+		{"SIGSTOP of the bot", theBot, false, c.freezeBot},
+		{"SIGTERM while Telegram is slow", theBot, true, c.stopWhileSlow},
+		{"SIGSTOP of PostgreSQL", theDatabase, false, c.freezeDatabase},
+		{"immediate restart of PostgreSQL", theDatabase, false, func(ctx context.Context, _ *rand.Rand) error {
+			c.say("PostgreSQL crashes")
+			return c.database.restart(context.WithoutCancel(ctx))
+		}},
+		{"read-only phase", theDatabase, false, c.makeReadOnly},
+		{"table lock", theDatabase, false, c.lockTable},
+		{"row locks", theDatabase, false, c.lockRows},
+	}
+	for _, code := range []string{"40001", "40P01", "57014", "53200"} {
+		all = append(all, fault{"statement errors " + code, theDatabase, false, c.failStatements(code)})
+	}
+	return append(all, c.faultsOfTelegram()...)
+}
+
+func (c *campaign) say(format string, args ...any) {
+	c.t.Helper()
+	c.t.Logf("%s %s", c.elapsed(), fmt.Sprintf(format, args...))
+}
+
+func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
+	lasting := between(random, shortestFreeze, longestFreeze)
+	c.say("the bot stands still for %.1f s", lasting.Seconds())
+	resume := c.bot.freeze()
+	defer resume()
+	wait(ctx, lasting)
+	return nil
+}
+
+// stopWhileSlow stops the bot while answers of Telegram take less than what a clean stop waits for.
+func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
+	delay := []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second}[random.IntN(3)]
+	from := time.Now()
+	fast := c.sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: delay})
+	defer fast()
+	wait(ctx, delay+between(random, 100*time.Millisecond, 2*time.Second))
+	took := c.bot.stop()
+	c.say("the bot was stopped cleanly within %.1f s, while answers took %v", took.Seconds(), delay)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
+	return nil
+}
+
+func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error {
+	lasting := between(random, shortestFreeze, longestFreeze)
+	c.say("PostgreSQL stands still for %.1f s", lasting.Seconds())
+	resume, err := c.database.freeze()
+	if err != nil {
+		return err
+	}
+	wait(ctx, lasting)
+	return resume()
+}
+
+func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
+	lasting := between(random, 2*time.Second, longestReadOnly)
+	c.say("the database is read-only for %.1f s", lasting.Seconds())
+	err := c.database.readOnly(ctx)
+	if err == nil {
+		wait(ctx, lasting)
+	}
+	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
+		// whatever else is wrong, it does not stay read-only
+		if failed := c.database.writable(over); failed == nil {
+			return err
+		}
+	}
+}
+
+func (c *campaign) lockTable(ctx context.Context, random *rand.Rand) error {
+	tables, err := c.database.tables(ctx)
+	if err != nil {
+		return err
+	}
+	modes := []string{"SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"}
+	table, mode := tables[random.IntN(len(tables))], modes[random.IntN(len(modes))]
+	lasting := between(random, 500*time.Millisecond, longestLock)
+	c.say("%s is locked in %s mode for %.1f s", table, mode, lasting.Seconds())
+	return c.database.hold(ctx, lasting, "LOCK TABLE "+table+" IN "+mode+" MODE")
+}
+
+func (c *campaign) lockRows(ctx context.Context, random *rand.Rand) error {
+	tables := []string{"chats", "groups", "group_players", "players", "outbox", "leases"}
+	table := tables[random.IntN(len(tables))]
+	every := 1 + random.IntN(4) // row, by its number
+	lasting := between(random, 500*time.Millisecond, longestLock)
+	c.say("every row in %d of %s is locked for %.1f s", every, table, lasting.Seconds())
+	condition := fmt.Sprintf("WHERE id %% %d = 0", every)
+	if table == "leases" {
+		condition = ""
+	}
+	return c.database.hold(ctx, lasting, "SELECT FROM "+table+" "+condition+" FOR UPDATE")
+}
+
+func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand) error {
+	return func(ctx context.Context, random *rand.Rand) error {
+		relation, share := "*", 1.0
+		if random.IntN(2) == 0 {
+			tables, err := c.database.tables(ctx)
+			if err != nil {
+				return err
+			}
+			relation = tables[random.IntN(len(tables))]
+		}
+		if random.IntN(2) == 0 {
+			share = 0.5
+		}
+		lasting := between(random, 100*time.Millisecond, longestErrors)
+		c.say("statements that change %s fail with %s for %.1f s, %.0f %% of them", relation, code, lasting.Seconds(), share*100)
+		if err := c.database.failStatements(ctx, relation, code, share, lasting); err != nil {
+			return err
+		}
+		wait(ctx, lasting)
+		return nil
+	}
+}
+
+// faultsOfTelegram are requests that are not answered as they should be.
+func (c *campaign) faultsOfTelegram() []fault {
+	trouble := func(name string, choose func(*rand.Rand) botsim.Fault) fault {
+		return fault{"Telegram: " + name, telegram, false, func(ctx context.Context, random *rand.Rand) error {
+			f := choose(random)
+			if random.IntN(2) == 0 {
+				f.Method = "sendMessage"
+			}
+			share := []float64{0.3, 0.7, 1}[random.IntN(3)]
+			lasting := between(random, time.Second, longestTrouble)
+			f.Match = func(botsim.Call) bool { return random.Float64() < share }
+			c.say("Telegram, %s: %.0f %% of the calls of %s for %.1f s (%v)", name, share*100, orAll(f.Method), lasting.Seconds(), f.Delay.Round(time.Millisecond))
+			over := c.sim.Fault(f)
+			defer over()
+			wait(ctx, lasting)
+			return nil
+		}}
+	}
+	plain := func(f botsim.Fault) func(*rand.Rand) botsim.Fault {
+		return func(*rand.Rand) botsim.Fault { return f }
+	}
+	slow := func(kind botsim.FaultKind) func(*rand.Rand) botsim.Fault {
+		return func(random *rand.Rand) botsim.Fault {
+			return botsim.Fault{Kind: kind, Delay: between(random, shortestDelay, longestDelay)}
+		}
+	}
+	return []fault{
+		trouble("slow answers", slow(botsim.SlowAnswer)),
+		trouble("slow effects", slow(botsim.Delay)),
+		trouble("cut before the effect", plain(botsim.Fault{Kind: botsim.CutBefore})),
+		trouble("cut after the effect", plain(botsim.Fault{Kind: botsim.CutAfter})),
+		trouble("429", func(random *rand.Rand) botsim.Fault {
+			return botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 1 + random.IntN(8)}
+		}),
+		trouble("429 without retry_after", plain(botsim.Fault{
+			Kind: botsim.Reject, Status: http.StatusTooManyRequests, Description: "Too Many Requests",
+		})),
+		trouble("502", plain(botsim.Fault{Kind: botsim.ServerError})),
+		trouble("wrong JSON", func(random *rand.Rand) botsim.Fault {
+			bodies := []string{"", "{}", "[]", "null", `{"ok":true,"result":`, `{"ok":true,"result":"nonsense"}`, `{"ok":"yes"}`, "<html>"}
+			return botsim.Fault{Kind: botsim.WrongAnswer, Body: bodies[random.IntN(len(bodies))]}
+		}),
+	}
+}
+
+func orAll(method string) string {
+	if method == "" {
+		return "all methods"
+	}
+	return method
+}

@@ -1,0 +1,47 @@
+package judge
+
+import "math"
+
+// What everybody starts with, and the factor of each change.
+const (
+	startElo = 1500
+	kFactor  = 32
+)
+
+// ladder is a plain Elo in memory: every match in order, nothing else.
+type ladder map[string]Standing
+
+func (l ladder) standing(name string) Standing {
+	if s, ok := l[name]; ok {
+		return s
+	}
+	return Standing{Elo: startElo}
+}
+
+// gain is what the first of two gains with a score of 1, ½ or 0.
+func gain(first, second int, score float64) int {
+	expected := 1 / (1 + math.Pow(10, float64(second-first)/400))
+	return int(math.Round(kFactor * (score - expected)))
+}
+
+func (l ladder) play(g Game) {
+	a, b := l.standing(g.Players[0]), l.standing(g.Players[1])
+	score := 0.5
+	switch {
+	case g.Score[0] > g.Score[1]:
+		score = 1
+		a.Won++
+		b.Lost++
+	case g.Score[0] < g.Score[1]:
+		score = 0
+		a.Lost++
+		b.Won++
+	default:
+		a.Drawn++
+		b.Drawn++
+	}
+	change := gain(a.Elo, b.Elo, score)
+	a.Elo += change
+	b.Elo -= change
+	l[g.Players[0]], l[g.Players[1]] = a, b
+}

@@ -1,0 +1,215 @@
+package judge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/cmd/elobot/soaktest/judge"
+)
+
+const chat = -100
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func result(message int, a, b string, x, y int) judge.Command {
+	return judge.Command{Chat: chat, Message: message, Game: judge.Game{Players: [2]string{a, b}, Score: [2]int{x, y}}}
+}
+
+func undo(message, number int) judge.Command {
+	return judge.Command{Chat: chat, Message: message, Undo: number}
+}
+
+// history is one in which all promises are kept: two results, one that was refused, and an undo of the second; the last
+// two were answered in one message.
+func history() *judge.History {
+	commands := []judge.Command{
+		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
+	}
+	h := &judge.History{
+		Commands: commands,
+		Said: []judge.Said{
+			{Chat: chat, ID: 10, ReplyTo: 1, Text: "Ann beat Ben 3:1\nAnn +16 → 1516\nBen −16 → 1484\nMatch #1", At: noon},
+			{Chat: chat, ID: 11, ReplyTo: 2, Text: "\u2068Cid\u2069 beat Ben 2:0\nMatch #2 · undone by Ben", At: noon.Add(time.Second)},
+			{Chat: chat, ID: 12, ReplyTo: 3, Text: "Too much came in at the same moment, and this was not done. Please try again.", At: noon.Add(2 * time.Second)},
+			{Chat: chat, ID: 13, At: noon.Add(time.Minute), Text: "Match #2 is undone by Ben: Cid 2:0 Ben does not count. Cid −16 → 1500, Ben +16 → 1484\n" +
+				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2\n\nTake a result back: /undo 3"},
+		},
+		Matches: []judge.Match{
+			{Chat: chat, Number: 1, Key: commands[0].Key(), Game: commands[0].Game},
+			{Chat: chat, Number: 2, Key: commands[1].Key(), Undone: true, Game: judge.Game{Players: [2]string{"Cid", "Ben"}, Score: [2]int{2, 0}}},
+			{Chat: chat, Number: 3, Key: commands[4].Key(), Game: commands[4].Game},
+		},
+		Standings: []judge.Standing{
+			{Chat: chat, Name: "Ann", Elo: 1515, Won: 1, Drawn: 1},
+			{Chat: chat, Name: "Ben", Elo: 1484, Lost: 1},
+			{Chat: chat, Name: "Cid", Elo: 1501, Drawn: 1},
+			{Chat: chat, Name: "Dot", Elo: 1500},
+		},
+	}
+	for i, message := range []int{10, 11, 12, 13, 13} {
+		h.Notices = append(h.Notices, judge.Notice{
+			Chat: chat, ID: int64(i + 1), Key: commands[i].Key(), Kind: "match_recorded", State: "sent", Message: message,
+		})
+	}
+	return h
+}
+
+// copyOf has a message come once more, a minute later.
+func copyOf(h *judge.History, message int) {
+	for _, s := range h.Said {
+		if s.ID == message {
+			s.ID, s.At = 100+len(h.Said), s.At.Add(time.Minute)
+			h.Said = append(h.Said, s)
+			return
+		}
+	}
+}
+
+func TestPromisesThatAreKept(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*judge.History){
+		"plain": func(*judge.History) {},
+		"copies that were counted": func(h *judge.History) {
+			copyOf(h, 10)
+			copyOf(h, 13)
+			h.Notices[0].PossibleCopies, h.Notices[3].PossibleCopies, h.Notices[4].PossibleCopies = 2, 1, 1
+		},
+		"an uncertain answer that came": func(h *judge.History) { h.Notices[1].State = "uncertain" },
+		"a refusal told with others": func(h *judge.History) {
+			h.Said[2].ReplyTo, h.Said[2].ID = 0, 20
+			h.Said[2].Text = "Cid: Too much came in at the same moment, and this was not done. Please try again.\n" +
+				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2"
+			h.Said = append(h.Said[:3], judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 is undone: Cid 2:0 Ben does not count."})
+			h.Notices[2].Message, h.Notices[4].Message, h.Notices[3].Message = 20, 20, 21
+			h.Notices[3].ID, h.Notices[4].ID = 5, 4
+			h.Commands[3].Message, h.Commands[4].Message = 5, 4
+			h.Commands[3], h.Commands[4] = h.Commands[4], h.Commands[3]
+			h.Matches[2].Key, h.Notices[4].Key, h.Notices[3].Key = h.Commands[3].Key(), h.Commands[3].Key(), h.Commands[4].Key()
+			h.Said[3].ReplyTo = 5
+			copyOf(h, 20) // which nobody has written down
+			h.Notices[2].PossibleCopies, h.Notices[4].PossibleCopies = 1, 1
+		},
+		"a refusal that was told later": func(h *judge.History) {
+			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
+			h.Notices[2].ID = 6
+		},
+		"a clean stop and a copy of what came before": func(h *judge.History) {
+			copyOf(h, 10)
+			h.Notices[0].PossibleCopies = 1
+			h.CleanStops = []judge.Span{{From: noon.Add(time.Millisecond), To: noon.Add(time.Hour)}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := history()
+			change(h)
+			v := judge.Judge(*h)
+			for _, violation := range v.Violations {
+				t.Error(violation)
+			}
+			if v.Results != 4 || v.Recorded != 3 || v.Refused != 1 || v.Undos != 1 || v.Undone != 1 || v.Answers != 5 {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+func TestPromisesThatAreBroken(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*judge.History)
+		want   judge.Rule
+	}{
+		"lost without a word": {func(h *judge.History) {
+			h.Said, h.Notices = slices.Delete(h.Said, 2, 3), slices.Delete(h.Notices, 2, 3)
+		}, judge.Answered},
+		"recorded and not told":        {func(h *judge.History) { h.Said = h.Said[1:] }, judge.Answered},
+		"uncertain and never seen":     {func(h *judge.History) { h.Said, h.Notices[0].State = h.Said[1:], "uncertain" }, judge.Answered},
+		"recorded and refused":         {func(h *judge.History) { h.Said[0].Text = "This was not done." }, judge.Answered},
+		"told and not recorded":        {func(h *judge.History) { h.Matches[0].Key = "m:-100:3"; h.Matches[0].Game = h.Commands[2].Game }, judge.Answered},
+		"recorded twice":               {func(h *judge.History) { m := h.Matches[2]; m.Number = 4; h.Matches = append(h.Matches, m) }, judge.Answered},
+		"undone and not told":          {func(h *judge.History) { h.Said[3].Text = strings.SplitAfter(h.Said[3].Text, "\n")[1] }, judge.Answered},
+		"told that it is undone":       {func(h *judge.History) { h.Matches[1].Undone = false }, judge.Answered},
+		"another score":                {func(h *judge.History) { h.Matches[0].Score[0] = 4 }, judge.Faithful},
+		"another player":               {func(h *judge.History) { h.Matches[0].Players[1] = "Dot" }, judge.Faithful},
+		"the other one has won":        {func(h *judge.History) { h.Matches[0].Score = [2]int{1, 3} }, judge.Faithful},
+		"a match that nobody reported": {func(h *judge.History) { h.Matches[2].Key = "m:-100:99" }, judge.Faithful},
+		"an undo nobody asked for":     {func(h *judge.History) { h.Matches[0].Undone = true }, judge.Faithful},
+		"the card of another match":    {func(h *judge.History) { h.Said[0].Text = "Match #2" }, judge.Faithful},
+		"a card of no match":           {func(h *judge.History) { h.Said[3].Text += "\n#9 · Ann beat Ben, 1:0" }, judge.Faithful},
+		"a rating":                     {func(h *judge.History) { h.Standings[0].Elo++ }, judge.Rated},
+		"a counter":                    {func(h *judge.History) { h.Standings[1].Lost++ }, judge.Rated},
+		"a rating without a game":      {func(h *judge.History) { h.Standings[3].Elo = 1499 }, judge.Rated},
+		"a standing that is missing":   {func(h *judge.History) { h.Standings = h.Standings[1:] }, judge.Rated},
+		"an undone match that counts":  {func(h *judge.History) { h.Standings[1].Elo, h.Standings[1].Lost = 1469, 2 }, judge.Rated},
+		"matches in another order": {func(h *judge.History) {
+			h.Matches[0].Number, h.Matches[1].Number = 2, 1
+		}, judge.InOrder},
+		"a number left out": {func(h *judge.History) {
+			h.Matches[2].Number = 4
+			h.Said[3].Text = strings.ReplaceAll(h.Said[3].Text, "#3", "#4")
+		}, judge.InOrder},
+		"answers in another order": {func(h *judge.History) { h.Said[0], h.Said[1] = h.Said[1], h.Said[0] }, judge.InOrder},
+		"answers written down in another order": {func(h *judge.History) {
+			h.Said[0], h.Said[1] = h.Said[1], h.Said[0]
+			h.Notices[0].ID, h.Notices[1].ID = 2, 1
+		}, judge.InOrder},
+		"a copy that was not counted":              {func(h *judge.History) { copyOf(h, 10) }, judge.Counted},
+		"a copy of several, one of them counted":   {func(h *judge.History) { copyOf(h, 13); h.Notices[4].PossibleCopies = 1 }, judge.Counted},
+		"a copy of a refusal, another one counted": {func(h *judge.History) { copyOf(h, 12); h.Notices[1].PossibleCopies = 1 }, judge.Counted},
+		"copies without end": {func(h *judge.History) {
+			h.Notices[0].PossibleCopies = 99
+			for range judge.MaxCopies + 1 {
+				copyOf(h, 10)
+			}
+		}, judge.FewCopies},
+		"a copy by a clean stop": {func(h *judge.History) {
+			copyOf(h, 10)
+			h.Notices[0].PossibleCopies = 1
+			h.CleanStops = []judge.Span{{From: noon.Add(-time.Second), To: noon.Add(time.Second)}}
+		}, judge.CleanStop},
+		"an answer that waits":         {func(h *judge.History) { h.Notices[4].State = "planned" }, judge.Finished},
+		"an answer that has died":      {func(h *judge.History) { h.Notices[4].State = "dead" }, judge.Finished},
+		"an answer that came too late": {func(h *judge.History) { h.Notices[4].State = "expired" }, judge.Finished},
+		"a dead letter":                {func(h *judge.History) { h.DeadLetters = []string{"update 7: database is locked"} }, judge.NoLetters},
+		"words that nobody knows":      {func(h *judge.History) { h.Said[2].Text = "Hello!" }, judge.Understood},
+		"an answer to nobody":          {func(h *judge.History) { h.Said[2].ReplyTo = 77 }, judge.Understood},
+		"a line that nobody knows":     {func(h *judge.History) { h.Said[3].Text += "\nHello!" }, judge.Understood},
+		"a refusal of nobody":          {func(h *judge.History) { h.Said[3].Text += "\nDot: this was not done." }, judge.Understood},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := history()
+			tc.change(h)
+			v := judge.Judge(*h)
+			if !slices.ContainsFunc(v.Violations, func(found judge.Violation) bool { return found.Rule == tc.want }) {
+				t.Errorf("it is not found that this is broken: %s; found: %v", tc.want, v.Violations)
+			}
+		})
+	}
+}
+
+// TestRatingsByHand holds the judge's Elo to changes that were worked out by hand.
+func TestRatingsByHand(t *testing.T) {
+	t.Parallel()
+	var h judge.History
+	elo := map[string]int{"Ann": 1500, "Ben": 1500}
+	for i, gain := range []int{16, 15, 13, 12} { // Ann wins again and again: expected 0.5, 0.5459, 0.5883, 0.6240
+		c := result(i+1, "Ann", "Ben", 1, 0)
+		h.Commands = append(h.Commands, c)
+		h.Matches = append(h.Matches, judge.Match{Chat: chat, Number: i + 1, Key: c.Key(), Game: c.Game})
+		h.Said = append(h.Said, judge.Said{Chat: chat, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1)})
+		h.Notices = append(h.Notices, judge.Notice{Chat: chat, ID: int64(i + 1), Key: c.Key(), State: "sent", Message: 10 + i})
+		elo["Ann"] += gain
+		elo["Ben"] -= gain
+		h.Standings = []judge.Standing{
+			{Chat: chat, Name: "Ann", Elo: elo["Ann"], Won: i + 1}, {Chat: chat, Name: "Ben", Elo: elo["Ben"], Lost: i + 1},
+		}
+		if v := judge.Judge(h); len(v.Violations) > 0 {
+			t.Errorf("after %d matches: %v", i+1, v.Violations)
+		}
+	}
+}

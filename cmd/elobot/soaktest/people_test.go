@@ -1,0 +1,175 @@
+//go:build soak && unix
+
+package soaktest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"elobot/cmd/elobot/soaktest/judge"
+	"elobot/internal/botsim"
+)
+
+const (
+	chats  = 30
+	humans = 60
+	// Between two commands there is a random time between these.
+	shortestPause = 150 * time.Millisecond
+	longestPause  = 550 * time.Millisecond
+	// In every third chat, so many in a hundred commands are undos.
+	undoChats, undoPercent = 3, 6
+)
+
+// people are who report results.
+type people struct {
+	*campaign
+	random *rand.Rand
+	groups []*group
+
+	mu       sync.Mutex
+	commands []judge.Command
+}
+
+// group is a chat and who is in it.
+type group struct {
+	*botsim.Chat
+	members []botsim.User
+	skip    int                 // so many of the bot's messages came before the campaign
+	asked   map[int]bool        // matches whose undo was asked for
+	by      map[int]botsim.User // who has sent which message
+}
+
+func newPeople(c *campaign, random *rand.Rand) *people {
+	p := &people{campaign: c, random: random}
+	all := make([]botsim.User, humans)
+	for i := range all {
+		all[i] = c.sim.User(fmt.Sprintf("player%02d", i+1))
+	}
+	for i := range chats {
+		g := &group{asked: map[int]bool{}, by: map[int]botsim.User{}}
+		for _, n := range random.Perm(humans)[:4+random.IntN(3)] {
+			g.members = append(g.members, all[n])
+		}
+		g.Chat = c.sim.Group(fmt.Sprintf("Chat %d", i+1), g.members...)
+		p.groups = append(p.groups, g)
+	}
+	return p
+}
+
+// getAcquainted lets everybody join everywhere while nothing is wrong yet, so that the bot knows all names.
+func (p *people) getAcquainted() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
+	defer cancel()
+	for i, g := range p.groups {
+		for _, u := range g.members {
+			// nobody joins more than twenty groups a minute
+			g.Post(botsim.Post{From: u, Text: "/join", Date: time.Now().Add(-time.Duration(i) * time.Minute / 10)})
+		}
+	}
+	if err := p.sim.WaitConfirmed(ctx); err != nil {
+		p.t.Fatal(err)
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if left, _, err := p.database.unsent(ctx); err == nil && left == 0 {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			p.t.Fatal("the bot does not get acquainted")
+		}
+	}
+	for _, g := range p.groups {
+		g.skip = len(g.BotMessages())
+	}
+}
+
+// report has people report results at a steady pace.
+func (p *people) report(ctx context.Context) {
+	for {
+		g := p.groups[p.random.IntN(chats)]
+		if p.random.IntN(100) >= undoPercent || !p.undo(g) {
+			p.play(g)
+		}
+		pause := time.NewTimer(shortestPause + time.Duration(p.random.Int64N(int64(longestPause-shortestPause))))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
+}
+
+// play has somebody report a result, of their own or of others.
+func (p *people) play(g *group) {
+	order := p.random.Perm(len(g.members))
+	reporter, a, b := g.members[order[0]], g.members[order[0]], g.members[order[1]]
+	score := [2]int{p.random.IntN(12), p.random.IntN(12)}
+	text := fmt.Sprintf("/match @%s %d:%d", b.Username, score[0], score[1])
+	if p.random.IntN(4) == 0 {
+		reporter = g.members[order[2]]
+		text = fmt.Sprintf("/match @%s @%s %d:%d", a.Username, b.Username, score[0], score[1])
+	}
+	p.say(g, reporter, text, judge.Command{Game: judge.Game{Players: [2]string{a.FirstName, b.FirstName}, Score: score}})
+}
+
+var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
+
+// undo has somebody undo the last match that they have reported, if there is one whose card has come.
+func (p *people) undo(g *group) bool {
+	if -g.ID()%undoChats != 0 {
+		return false
+	}
+	said := g.BotMessages()
+	for i := len(said) - 1; i >= g.skip; i-- {
+		found := numberOfCard.FindStringSubmatch(said[i].Text)
+		if found == nil || said[i].ReplyTo == 0 {
+			continue
+		}
+		number, err := strconv.Atoi(found[1])
+		reporter, known := g.by[said[i].ReplyTo]
+		if err != nil || !known || g.asked[number] {
+			continue
+		}
+		g.asked[number] = true
+		p.say(g, reporter, fmt.Sprintf("/undo %d", number), judge.Command{Undo: number})
+		return true
+	}
+	return false
+}
+
+func (p *people) say(g *group, from botsim.User, text string, c judge.Command) {
+	// Whoever counts the commands must not find one that has not been said.
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := g.Say(from, text)
+	g.by[m.ID] = from
+	c.Chat, c.Message = g.ID(), m.ID
+	p.commands = append(p.commands, c)
+}
+
+func (p *people) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.commands)
+}
+
+// keysSince returns the keys of the commands after the first n.
+func (p *people) keysSince(n int) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var keys []string
+	for i := range p.commands[n:] {
+		keys = append(keys, p.commands[n+i].Key())
+	}
+	return keys
+}

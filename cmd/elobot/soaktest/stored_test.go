@@ -1,0 +1,121 @@
+//go:build soak && unix
+
+package soaktest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/cmd/elobot/soaktest/judge"
+)
+
+// counts returns in words how many matches and dead letters there are, as far as the database answers.
+func (d *database) counts(ctx context.Context) (matches, dead string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var m, l int
+	err := d.admin.QueryRow(ctx, `SELECT (SELECT count(*) FROM matches), (SELECT count(*) FROM dead_letters)`).Scan(&m, &l)
+	if err != nil {
+		return "?", "?"
+	}
+	return strconv.Itoa(m), strconv.Itoa(l)
+}
+
+// handledAny tells whether any of the commands has been handled.
+func (d *database) handledAny(ctx context.Context, keys []string) (handled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	err = d.admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM handled_commands WHERE key = ANY ($1))`, keys).Scan(&handled)
+	return handled, err
+}
+
+// unsent returns how many answers wait to be sent, and until when the bot has put off the last of those that are first in
+// their chats.
+func (d *database) unsent(ctx context.Context) (left int, until time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	err = d.admin.QueryRow(ctx, `
+		SELECT count(*), coalesce(max(not_before), 'epoch') FROM outbox WHERE finished_at IS NULL`).Scan(&left, &until)
+	return left, until, err
+}
+
+// describeUnsent says what of some answers that wait.
+func (d *database) describeUnsent(ctx context.Context) string {
+	all, err := collect[string](ctx, d, pgx.RowTo[string], `
+		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s', action, kind, key, state, attempts, not_before, last_error)
+		FROM outbox WHERE finished_at IS NULL ORDER BY id LIMIT 10`)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(all, "; ")
+}
+
+// history reads all that the judge is to know of the database.
+func (d *database) history(ctx context.Context) (h judge.History, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if h.Matches, err = d.matches(ctx); err != nil {
+		return h, fmt.Errorf("read matches: %w", err)
+	}
+	h.Standings, err = collect(ctx, d, pgx.RowToStructByPos[judge.Standing], `
+		SELECT c.telegram_chat_id, s.name, s.elo, s.won, s.drawn, s.lost
+		FROM group_players s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id`)
+	if err != nil {
+		return h, fmt.Errorf("read standings: %w", err)
+	}
+	h.Notices, err = collect(ctx, d, pgx.RowToStructByPos[judge.Notice], `
+		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.perhaps_sent
+		FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.action = 'send' AND o.kind <> 'joined' ORDER BY o.id`)
+	if err != nil {
+		return h, fmt.Errorf("read notices: %w", err)
+	}
+	h.DeadLetters, err = collect(ctx, d, pgx.RowTo[string], `
+		SELECT format('%s %s after %s attempts from %s to %s: %s', kind, coalesce(update_id, outbox_id), attempts,
+		              first_seen_at::time(0), last_seen_at::time(0), last_error)
+		FROM dead_letters ORDER BY id`)
+	if err != nil {
+		return h, fmt.Errorf("read dead letters: %w", err)
+	}
+	return h, nil
+}
+
+func (d *database) matches(ctx context.Context) ([]judge.Match, error) {
+	type row struct {
+		Chat           int64
+		Number         int
+		Key            string
+		First, Second  string
+		ScoreA, ScoreB int
+		Undone         bool
+	}
+	rows, err := collect(ctx, d, pgx.RowToStructByPos[row], `
+		SELECT c.telegram_chat_id, m.number, m.idempotency_key, string_agg(p.display_name, '&') FILTER (WHERE mp.side = 1),
+		       string_agg(p.display_name, '&') FILTER (WHERE mp.side = 2), m.score_a, m.score_b, m.undone_at IS NOT NULL
+		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id
+		GROUP BY c.telegram_chat_id, m.id`)
+	if err != nil {
+		return nil, err
+	}
+	var all []judge.Match
+	for _, r := range rows {
+		all = append(all, judge.Match{
+			Chat: r.Chat, Number: r.Number, Key: r.Key, Undone: r.Undone,
+			Game: judge.Game{Players: [2]string{r.First, r.Second}, Score: [2]int{r.ScoreA, r.ScoreB}},
+		})
+	}
+	return all, nil
+}
+
+func collect[T any](ctx context.Context, d *database, row pgx.RowToFunc[T], sql string) ([]T, error) {
+	rows, err := d.admin.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, row)
+}

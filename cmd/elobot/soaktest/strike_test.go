@@ -1,0 +1,151 @@
+//go:build soak && unix
+
+package soaktest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// pairPercent is how often, in a hundred, a second fault strikes beside the first.
+	pairPercent = 30
+	// recoveryPercent is how often, in a hundred, the next fault waits until the bot has recovered from the last one.
+	recoveryPercent = 60
+	// recoveryLimit is how long after a fault something that is reported then may have to wait.
+	recoveryLimit = time.Minute
+)
+
+// part is what a fault strikes.
+type part string
+
+const (
+	theBot      part = "bot"
+	theDatabase part = "database"
+	telegram    part = "telegram"
+)
+
+// fault is a way in which something can go wrong.
+type fault struct {
+	name string
+	of   part
+	// alone: no other fault strikes at the same time, and none has struck that the bot has not recovered from.
+	alone bool
+	// strike has it go wrong and returns when it is over, with an error if it could not be done.
+	strike func(ctx context.Context, random *rand.Rand) error
+}
+
+// strike has faults strike until the time is over.
+func (c *campaign) strike(ctx context.Context) {
+	random := rand.New(rand.NewPCG(*seed, 3))
+	var deck []fault
+	draw := func(fits func(fault) bool) fault {
+		if !slices.ContainsFunc(deck, fits) {
+			all := c.faults()
+			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			deck = append(deck, all...)
+		}
+		i := slices.IndexFunc(deck, fits)
+		drawn := deck[i]
+		deck = slices.Delete(deck, i, i+1)
+		return drawn
+	}
+	recovered := true
+	for half := *duration / 2; ctx.Err() == nil; {
+		if time.Since(c.begun) > half {
+			c.t.Logf("%s from here on by webhook", c.elapsed())
+			c.bot.useWebhook()
+			c.bot.stop()
+			half, recovered = 2*(*duration), false
+		}
+		first := draw(func(fault) bool { return true })
+		if first.alone && !recovered && !c.recover(ctx, "what came before "+first.name) {
+			continue
+		}
+		round := []fault{first}
+		if !first.alone && random.IntN(100) < pairPercent {
+			round = append(round, draw(func(f fault) bool { return !f.alone && f.of != first.of }))
+		}
+		names := c.strikeRound(ctx, round, random)
+		recovered = random.IntN(100) < recoveryPercent || strings.Contains(names, "read-only")
+		pause := between(random, 100*time.Millisecond, 4*time.Second)
+		if recovered {
+			recovered = c.recover(ctx, names)
+		}
+		wait(ctx, pause)
+	}
+}
+
+// strikeRound has faults strike together, and returns their names.
+func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.Rand) string {
+	var names []string
+	var striking sync.WaitGroup
+	for i, f := range round {
+		names = append(names, f.name)
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		striking.Go(func() {
+			if i > 0 {
+				wait(ctx, between(own, 10*time.Millisecond, 3*time.Second))
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if err := f.strike(ctx, own); err != nil && ctx.Err() == nil {
+				c.t.Logf("%s %s was not to be had: %v", c.elapsed(), f.name, err)
+				return
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.struck[f.name]++
+		})
+	}
+	striking.Wait()
+	return strings.Join(names, " with ")
+}
+
+// recover waits until a command that is given from now on has been handled, and something has been sent after that. If
+// that takes too long the bot is killed, so that the campaign goes on.
+func (c *campaign) recover(ctx context.Context, after string) bool {
+	begun, from := time.Now(), c.people.count()
+	sent := int64(-1)
+	for ctx.Err() == nil {
+		if sent < 0 {
+			if handled, err := c.database.handledAny(ctx, c.people.keysSince(from)); err == nil && handled {
+				sent = c.traffic.messages.Load()
+			}
+		} else if c.traffic.messages.Load() > sent {
+			c.t.Logf("%s recovered in %.1f s", c.elapsed(), time.Since(begun).Seconds())
+			return true
+		}
+		if time.Since(begun) > recoveryLimit {
+			what := "nothing is handled"
+			if sent >= 0 {
+				what = "nothing is sent"
+			}
+			c.violated("%s %v after %s (%s)", what, recoveryLimit, after, c.bot.current().log)
+			c.bot.kill()
+			return false
+		}
+		wait(ctx, 200*time.Millisecond)
+	}
+	return false
+}
+
+// between returns a random time, of which short ones are as likely as long ones.
+func between(random *rand.Rand, shortest, longest time.Duration) time.Duration {
+	return time.Duration(float64(shortest) * math.Exp(random.Float64()*math.Log(float64(longest)/float64(shortest))))
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
