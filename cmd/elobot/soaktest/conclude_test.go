@@ -3,6 +3,7 @@
 package soaktest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,16 +18,33 @@ import (
 // traffic counts what reaches Telegram.
 type traffic struct {
 	messages atomic.Int64 // of the bot, in all chats
+	open     atomic.Int64 // requests to send that may still have an effect
 }
 
 func watchTraffic(sim *botsim.Server) *traffic {
 	t := new(traffic)
+	sim.OnCall(func(call botsim.Call) {
+		if call.Method == "sendMessage" {
+			t.open.Add(1)
+		}
+	})
 	sim.AfterEffect(func(call botsim.Call) {
-		if call.Method == "sendMessage" && call.Delivered {
+		if call.Method != "sendMessage" {
+			return
+		}
+		t.open.Add(-1)
+		if call.Delivered {
 			t.messages.Add(1)
 		}
 	})
 	return t
+}
+
+// settle waits until no request is open that was made before.
+func (t *traffic) settle(ctx context.Context) {
+	for t.open.Load() > 0 && ctx.Err() == nil {
+		wait(ctx, time.Millisecond)
+	}
 }
 
 // conclude judges all that has happened and prints it.

@@ -100,16 +100,6 @@ func (d *database) createDatabase(t *testing.T) {
 	d.botURL = u.String()
 }
 
-// tables returns the tables that the bot has.
-func (d *database) tables(ctx context.Context) ([]string, error) {
-	rows, err := d.admin.Query(ctx, `
-		SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations' ORDER BY 1`)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
-}
-
 // setTriggers has each statement that changes something look whether it is to fail.
 func (d *database) setTriggers(t *testing.T) {
 	t.Helper()
@@ -129,11 +119,7 @@ func (d *database) setTriggers(t *testing.T) {
 	if _, err := d.admin.Exec(t.Context(), prepare); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := d.tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range tables {
+	for _, table := range tables() {
 		_, err := d.admin.Exec(t.Context(), fmt.Sprintf(
 			`CREATE TRIGGER soak BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION soak.fail()`, table))
 		if err != nil {

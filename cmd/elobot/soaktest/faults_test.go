@@ -23,6 +23,13 @@ const (
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )
 
+// tables are those that the bot changes all the time.
+func tables() []string {
+	return []string{
+		"chats", "groups", "players", "group_players", "matches", "match_players", "elo_history", "handled_commands", "outbox", "leases",
+	}
+}
+
 // faults are all ways in which something goes wrong.
 func (c *campaign) faults() []fault {
 	all := []fault{
@@ -69,7 +76,8 @@ func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 
 // stopWhileSlow stops the bot while answers of Telegram take less than what a clean stop waits for.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
-	delay := []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second}[random.IntN(3)]
+	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
+	c.traffic.settle(ctx) // what comes late because of another fault comes before
 	from := time.Now()
 	fast := c.sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: delay})
 	defer fast()
@@ -109,20 +117,15 @@ func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
 }
 
 func (c *campaign) lockTable(ctx context.Context, random *rand.Rand) error {
-	tables, err := c.database.tables(ctx)
-	if err != nil {
-		return err
-	}
-	modes := []string{"SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE"}
-	table, mode := tables[random.IntN(len(tables))], modes[random.IntN(len(modes))]
+	table := oneOf(random, tables()...)
+	mode := oneOf(random, "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE")
 	lasting := between(random, 500*time.Millisecond, longestLock)
 	c.say("%s is locked in %s mode for %.1f s", table, mode, lasting.Seconds())
 	return c.database.hold(ctx, lasting, "LOCK TABLE "+table+" IN "+mode+" MODE")
 }
 
 func (c *campaign) lockRows(ctx context.Context, random *rand.Rand) error {
-	tables := []string{"chats", "groups", "group_players", "players", "outbox", "leases"}
-	table := tables[random.IntN(len(tables))]
+	table := oneOf(random, "chats", "groups", "group_players", "players", "outbox", "leases")
 	every := 1 + random.IntN(4) // row, by its number
 	lasting := between(random, 500*time.Millisecond, longestLock)
 	c.say("every row in %d of %s is locked for %.1f s", every, table, lasting.Seconds())
@@ -135,17 +138,7 @@ func (c *campaign) lockRows(ctx context.Context, random *rand.Rand) error {
 
 func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand) error {
 	return func(ctx context.Context, random *rand.Rand) error {
-		relation, share := "*", 1.0
-		if random.IntN(2) == 0 {
-			tables, err := c.database.tables(ctx)
-			if err != nil {
-				return err
-			}
-			relation = tables[random.IntN(len(tables))]
-		}
-		if random.IntN(2) == 0 {
-			share = 0.5
-		}
+		relation, share := oneOf(random, "*", oneOf(random, tables()...)), oneOf(random, 0.5, 1)
 		lasting := between(random, 100*time.Millisecond, longestErrors)
 		c.say("statements that change %s fail with %s for %.1f s, %.0f %% of them", relation, code, lasting.Seconds(), share*100)
 		if err := c.database.failStatements(ctx, relation, code, share, lasting); err != nil {
@@ -164,7 +157,7 @@ func (c *campaign) faultsOfTelegram() []fault {
 			if random.IntN(2) == 0 {
 				f.Method = "sendMessage"
 			}
-			share := []float64{0.3, 0.7, 1}[random.IntN(3)]
+			share := oneOf(random, 0.3, 0.7, 1)
 			lasting := between(random, time.Second, longestTrouble)
 			f.Match = func(botsim.Call) bool { return random.Float64() < share }
 			c.say("Telegram, %s: %.0f %% of the calls of %s for %.1f s (%v)", name, share*100, orAll(f.Method), lasting.Seconds(), f.Delay.Round(time.Millisecond))
@@ -195,8 +188,8 @@ func (c *campaign) faultsOfTelegram() []fault {
 		})),
 		trouble("502", plain(botsim.Fault{Kind: botsim.ServerError})),
 		trouble("wrong JSON", func(random *rand.Rand) botsim.Fault {
-			bodies := []string{"", "{}", "[]", "null", `{"ok":true,"result":`, `{"ok":true,"result":"nonsense"}`, `{"ok":"yes"}`, "<html>"}
-			return botsim.Fault{Kind: botsim.WrongAnswer, Body: bodies[random.IntN(len(bodies))]}
+			return botsim.Fault{Kind: botsim.WrongAnswer, Body: oneOf(random,
+				"", "{}", "[]", "null", `{"ok":true,"result":`, `{"ok":true,"result":"nonsense"}`, `{"ok":"yes"}`, "<html>")}
 		}),
 	}
 }
@@ -207,3 +200,5 @@ func orAll(method string) string {
 	}
 	return method
 }
+
+func oneOf[T any](random *rand.Rand, all ...T) T { return all[random.IntN(len(all))] }

@@ -9,7 +9,8 @@
 //   - what is recorded is what was reported, in the order in which it was reported in its chat;
 //   - ratings and counters are those of a plain Elo over the matches in the order of their numbers;
 //   - the answers of a chat come in the order in which they were written down, first copies;
-//   - a copy comes only where it was counted as possible, at most MaxCopies of one answer, and never because of a clean stop;
+//   - an answer comes again only where that was counted as possible, MaxCopies times at the most, and never because of a
+//     clean stop;
 //   - nothing is left unsent, and there are no dead letters.
 package judge
 
@@ -19,7 +20,7 @@ import (
 	"slices"
 )
 
-// MaxCopies is how often one answer may come again.
+// MaxCopies is how often one answer may come, the first time included.
 const MaxCopies = 5
 
 // Verdict is what was found.
@@ -221,7 +222,7 @@ func (t *trial) judgeCopies(c *Command) {
 	if copies > possible {
 		t.violated(Counted, "the answer to %s came %d times, and %d copies were counted as possible", c, len(came), possible)
 	}
-	if copies > MaxCopies {
+	if len(came) > MaxCopies {
 		t.violated(FewCopies, "the answer to %s came %d times", c, len(came))
 	}
 	for _, telling := range came[:copies] {

@@ -162,7 +162,7 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		"a copy of a refusal, another one counted": {func(h *judge.History) { copyOf(h, 12); h.Notices[1].PossibleCopies = 1 }, judge.Counted},
 		"copies without end": {func(h *judge.History) {
 			h.Notices[0].PossibleCopies = 99
-			for range judge.MaxCopies + 1 {
+			for range judge.MaxCopies {
 				copyOf(h, 10)
 			}
 		}, judge.FewCopies},
