@@ -2,7 +2,6 @@ package judge
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,10 +128,11 @@ func (t *trial) readSeveral(said Said, text string) {
 			t.violated(Understood, "message %d of chat %d has a line in unknown words: %.80q", said.ID, said.Chat, line)
 		}
 	}
-	others := t.otherwiseAnswered(said, named)
-	if len(others) != len(lines)-len(named) {
+	refusals := len(lines) - len(named)
+	others := t.refusedIn(said, named)
+	if len(others) < refusals {
 		t.violated(Understood, "message %d of chat %d refuses %d commands, and %d answers were written down as that",
-			said.ID, said.Chat, len(lines)-len(named), len(others))
+			said.ID, said.Chat, refusals, len(others))
 		return
 	}
 	for _, line := range lines {
@@ -144,20 +144,28 @@ func (t *trial) readSeveral(said Said, text string) {
 	}
 }
 
-// otherwiseAnswered returns the commands whose answers were written down as a message, in that order, but for those that
-// it names. Of several copies of a message the bot writes down one.
-func (t *trial) otherwiseAnswered(said Said, named []*Command) []*Command {
+// refusedIn returns the commands that were not done and whose answers were written down as a message, in that order. Of
+// several copies of a message the bot writes down one, which may answer later commands as well.
+func (t *trial) refusedIn(said Said, named []*Command) []*Command {
 	written := messageID{said.Chat, said.ID}
 	if len(t.inMessage[written]) == 0 {
 		written.id = t.writtenCopy(said, named)
 	}
-	var others []*Command
+	var refused []*Command
 	for _, n := range t.inMessage[written] {
-		if c := t.keys[n.Key]; c != nil && !slices.Contains(named, c) {
-			others = append(others, c)
+		if c := t.keys[n.Key]; c != nil && !t.isStored(c) {
+			refused = append(refused, c)
 		}
 	}
-	return others
+	return refused
+}
+
+// isStored tells whether what a command asks for is there.
+func (t *trial) isStored(c *Command) bool {
+	if c.Undo != 0 {
+		return t.byNumber[matchID{c.Chat, c.Undo}].Undone
+	}
+	return len(t.byKey[c.Key()]) > 0
 }
 
 // writtenCopy returns the id of the copy of a message that the bot has written down: the one that names the same, or that

@@ -134,7 +134,8 @@ func (t *trial) index() {
 
 // judgeCommand judges all that concerns one command alone.
 func (t *trial) judgeCommand(c *Command) {
-	done := t.isDone(c)
+	t.compare(c)
+	done := t.isStored(c)
 	saidDone, saidRefused := 0, 0
 	for _, telling := range t.tellings[c] {
 		if telling.refused {
@@ -162,14 +163,12 @@ func (t *trial) judgeCommand(c *Command) {
 	}
 }
 
-// isDone tells whether what a command asks for has been stored, and compares it with the command.
-func (t *trial) isDone(c *Command) bool {
+// compare compares what has been stored with what the command asks for.
+func (t *trial) compare(c *Command) {
 	recorded := t.byKey[c.Key()]
-	if c.Undo != 0 {
-		if len(recorded) > 0 {
-			t.violated(Faithful, "%s was recorded as a match", c)
-		}
-		return t.byNumber[matchID{c.Chat, c.Undo}].Undone
+	if c.Undo != 0 && len(recorded) > 0 {
+		t.violated(Faithful, "%s was recorded as a match", c)
+		return
 	}
 	if len(recorded) > 1 {
 		t.violated(Answered, "%s was recorded %d times", c, len(recorded))
@@ -179,7 +178,6 @@ func (t *trial) isDone(c *Command) bool {
 			t.violated(Faithful, "%s was recorded as %v %v in chat %d", c, m.Players, m.Score, m.Chat)
 		}
 	}
-	return len(recorded) > 0
 }
 
 func (t *trial) count(c *Command, done bool) {

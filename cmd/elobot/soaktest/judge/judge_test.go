@@ -92,6 +92,16 @@ func TestPromisesThatAreKept(t *testing.T) {
 			copyOf(h, 20) // which nobody has written down
 			h.Notices[2].PossibleCopies, h.Notices[4].PossibleCopies = 1, 1
 		},
+		"several that came again together with more": func(h *judge.History) {
+			// messages 11 and 12 were one that was not written down, and came again with what is in message 13
+			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at the same moment, and this was not done."
+			h.Said[2].ReplyTo, h.Said[2].Text = 0, h.Said[1].Text+"\n"+h.Said[3].Text
+			h.Said = h.Said[:3]
+			for i := range h.Notices[1:] {
+				h.Notices[1+i].Message = 12
+			}
+			h.Notices[1].PossibleCopies, h.Notices[2].PossibleCopies = 1, 1
+		},
 		"a refusal that was told later": func(h *judge.History) {
 			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
 			h.Notices[2].ID = 6
