@@ -173,9 +173,13 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
+// editLifetime is how long after a card was last changed there is a point in editing its message. It is as long as the rows
+// of what was sent are kept.
+const editLifetime = 7 * 24 * time.Hour
+
 // queueCard has the card of a match say something else. What has not been sent yet is sent as it is to be; a message
-// that is there, or perhaps on its way, is edited, for as long as it takes. Whoever tells the match again, together
-// with others, finds in the row of the card what the card says.
+// that is there, or perhaps on its way, is edited. Whoever tells the match again, together with others, finds in the row
+// of the card what the card says.
 func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
 	payload, err := encode(card.Notice)
 	if err != nil {
@@ -186,12 +190,12 @@ func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
 		    UPDATE outbox SET payload = $5
 		    WHERE match_id = $2 AND chat_id = $1 AND kind = $3 AND action = 'send'
 		    RETURNING state)
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, match_id, supersede_key)
-		SELECT $1, $6, $3, $4, $5, 'edit', $2, 'card:' || $2::bigint
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, match_id, supersede_key, expires_at)
+		SELECT $1, $6, $3, $4, $5, 'edit', $2, 'card:' || $2::bigint, now() + $7::interval
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
-		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key`,
-		c.Chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, c.Key)
+		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
+		c.Chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, c.Key, editLifetime)
 	return nil
 }
 

@@ -173,7 +173,8 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []DeadLetterID) ([]DeadLette
 }
 
 // SendAgain has the notice of a dead letter wait to be sent once more, at its old place in its chat and for as long as
-// it takes, and deletes the letter. If the notice is not dead, both stay as they are.
+// it takes, and deletes the letter. The requests made for it so far go on being counted. If the notice is not dead, both
+// stay as they are.
 func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 	err := transact(ctx, d.pool, func(tx pgx.Tx) error {
 		var notice int64
@@ -185,9 +186,9 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `
-			UPDATE outbox SET state = 'planned', attempts = 0, failures = 0, tried_at = NULL, not_before = NULL, batch = NULL,
-			    finished_at = NULL, expires_at = NULL
-			WHERE id = $1 AND state = 'dead'`, notice)
+			UPDATE outbox SET state = 'planned', failures = 0, tried_at = NULL, not_before = NULL, batch = NULL,
+			    finished_at = NULL, expires_at = CASE WHEN action = 'edit' THEN now() + $2::interval END
+			WHERE id = $1 AND state = 'dead'`, notice, editLifetime)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNotDead
 		}

@@ -170,7 +170,7 @@ func TestSendAgain(t *testing.T) {
 	if err := d.SendAgain(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.row(t, 1); got != "planned attempts 0 perhaps 0 message 0 error refused finished false" {
+	if got := d.row(t, 1); got != "planned attempts 1 perhaps 0 message 0 error refused finished false" {
 		t.Errorf("the notice is %s", got)
 	}
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
@@ -179,15 +179,40 @@ func TestSendAgain(t *testing.T) {
 	if triedAt := value[*time.Time](t, d.pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
 		t.Errorf("it was tried at %v", triedAt)
 	}
-	if again := d.mustTake(t, 1, 1); again.Row.Attempts != 1 || again.Row.Failures != 0 {
+	if again := d.mustTake(t, 1, 1); again.Row.Attempts != 2 || again.Row.Failures != 0 {
 		t.Fatalf("took %+v", again)
 	}
 	d.die(t, 1)
 	letters, err := d.Find(t.Context(), nil)
 	again := letterToClub
-	again.ID, again.Attempts = 4, 2
+	again.ID, again.Attempts = 4, 2+1
 	if diff := cmp.Diff([]postgres.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
 		t.Errorf("refused once more: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestAttemptsOfDeadLettersAddUp: a notice that dies again has been tried as often as both times together, and was first
+// seen when it was written.
+func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	d := morgue{m, postgres.NewDeadLetters(m.pool)}
+	exec(t, d.pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
+	for _, want := range []int{5, 6, 7} {
+		d.die(t, 1)
+		letters, err := d.Find(t.Context(), nil)
+		if err != nil || len(letters) != 1 {
+			t.Fatalf("%d letters, error %v", len(letters), err)
+		}
+		if l := letters[0]; l.Attempts != want || l.FirstSeen.Unix() != 1_700_000_000 {
+			t.Errorf("%d attempts since %v, want %d", l.Attempts, l.FirstSeen, want)
+		}
+		if err := d.SendAgain(t.Context(), letters[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at := value[*time.Time](t, d.pool, `SELECT expires_at FROM outbox WHERE id = 1`); at != nil {
+		t.Errorf("it is to be sent by %v", at)
 	}
 }
 

@@ -123,3 +123,24 @@ func TestCardsLiveForADay(t *testing.T) {
 	}
 	m.mustWait(t)
 }
+
+// TestEditsLiveForAWeek: the edit of a card ends a week after the card was changed for the last time, and what comes
+// after it is sent.
+func TestEditsLiveForAWeek(t *testing.T) {
+	t.Parallel()
+	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	for _, key := range []string{"3", "4"} {
+		if hours := value[*int](t, c.world.pool, lives); hours == nil || *hours != 7*24 {
+			t.Fatalf("the edit lives for %v hours, want a week", hours)
+		}
+		exec(t, c.world.pool, `UPDATE outbox SET expires_at = now() + interval '1 hour' WHERE action = 'edit'`)
+		c.change(t, key, 33)
+	}
+	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
+	if turn := c.turn(t, chat(1)); turn.Message != nil || turn.Expired != 1 {
+		t.Errorf("too late, the turn is %+v", turn)
+	}
+}
