@@ -26,7 +26,7 @@ func checkBackoff(t *testing.T, tries []time.Time) {
 // What is not about the item waits longer and longer, and never kills it.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	for _, class := range []Class{Unreachable, Ambiguous, Unauthorized, Migrated, "of a new kind"} {
+	for _, class := range []Class{Unreachable, Unauthorized, Migrated, "of a new kind"} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -104,10 +104,33 @@ func TestRateLimitedForever(t *testing.T) {
 	})
 }
 
+// One that does not say for how long is asked less and less often, and no sooner than after a second.
+func TestRateLimitedWithoutATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, inTurn(map[int64][]error{1: slices.Repeat([]error{rateLimited(0)}, 20)}))
+		store.add(1, 1)
+		p := dispatch(t, store, sender, Settings{})
+		after(t, 10*time.Minute)
+		to := sender.to(1)
+		if len(to) != 20+1+1 {
+			t.Fatalf("%d requests, want 22", len(to))
+		}
+		base := 500 * time.Millisecond
+		for i := range 20 {
+			low, high := max(time.Second, base*7/10), max(time.Second, base*13/10)
+			between(t, fmt.Sprintf("wait %d", i), to[i+1].begun.Sub(to[i].begun), low-rounding, high+rounding)
+			base = min(2*base, 20*time.Second)
+		}
+		p.stop()
+	})
+}
+
 // Requests that fail for no known reason are not tried for ever, and hold up nothing after that.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
-	others := []error{fail(Unreachable), rateLimited(time.Second), fail(Ambiguous), fail(Unauthorized)}
+	others := []error{fail(Unreachable), rateLimited(time.Second), rateLimited(0), fail(Unauthorized)}
 	cases := map[string]struct {
 		err      error
 		merge    int
@@ -128,7 +151,10 @@ func TestFailuresEnd(t *testing.T) {
 				const chat = ChatID(1)
 				// between them are those that do not count
 				var errs []error
-				for range c.requests {
+				for n := range c.requests {
+					if n < 4 { // the fifth would be the last
+						errs = append(errs, fail(Ambiguous))
+					}
 					errs = append(append(errs, others...), c.err)
 				}
 				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs}))

@@ -253,6 +253,7 @@ func (t *tenure) forgotten(test *testing.T) {
 	test.Helper()
 	kept := map[string]int{
 		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.patient, "ready": len(t.ready), "toasts": len(t.toasts),
+		"slow":    len(t.slow),
 		"sending": t.sending, "sending toasts": t.sendingToasts, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),
 	}

@@ -17,21 +17,24 @@ type Figures struct {
 	Frozen      int           `json:"frozen_chats"`
 	Parked      int           `json:"parked_chats"`
 
-	WaitingLanes  int     `json:"waiting_lanes"`         // lanes with something to send whose turn has not come
+	WaitingLanes  int     `json:"waiting_lanes"`         // lanes that could send now and wait for their turn
+	PausedLanes   int     `json:"paused_lanes"`          // lanes with something to send that may not send yet
 	InFlight      int     `json:"in_flight"`             // requests under way
-	AverageWait   float64 `json:"average_wait_seconds"`  // seconds that a lane waited for its turn, over the last 1,000 turns
+	AverageWait   float64 `json:"average_wait_seconds"`  // seconds that a lane which could send waited for its turn, over the last 1,000 turns
 	AllStandStill bool    `json:"all_lanes_stand_still"` // all lanes wait, because many chats were turned away or most requests fail
 
-	Sent        int64 `json:"sent"`         // messages that were sent
-	Told        int64 `json:"told"`         // items that were told by them
-	Merged      int64 `json:"merged"`       // items that were told together with others
-	Dropped     int64 `json:"dropped"`      // items that were told by number only, or not at all, because too many waited
-	Expired     int64 `json:"expired"`      // items that ended because they came too late, or had no point any more
-	Skipped     int64 `json:"skipped"`      // edits that were needless
-	Limited     int64 `json:"rate_limited"` // times that the messenger asked to wait
-	LongWaits   int64 `json:"long_waits"`   // times that it asked to wait for more than 10 minutes
-	PerhapsSent int64 `json:"perhaps_sent"` // items that were sent once more because they had perhaps been sent
-	Died        int64 `json:"died"`         // items that became dead letters
+	Sent           int64 `json:"sent"`            // messages that were sent
+	Told           int64 `json:"told"`            // items that were told by them
+	Merged         int64 `json:"merged"`          // items that were told together with others
+	MergedMessages int64 `json:"merged_messages"` // messages that told several
+	Dropped        int64 `json:"dropped"`         // items that were told by number only, or not at all, because too many waited
+	Expired        int64 `json:"expired"`         // items that ended because they came too late, or had no point any more
+	Skipped        int64 `json:"skipped"`         // edits that were needless
+	Limited        int64 `json:"rate_limited"`    // times that the messenger asked to wait
+	LongWaits      int64 `json:"long_waits"`      // times that it asked to wait for more than 10 minutes
+	PerhapsSent    int64 `json:"perhaps_sent"`    // items that were sent once more because they had perhaps been sent
+	Uncertain      int64 `json:"uncertain"`       // items that were perhaps sent MaxCopies times and are not sent again
+	Died           int64 `json:"died"`            // items that became dead letters
 }
 
 const (
@@ -74,7 +77,7 @@ func (m *meter) dispatching(yes bool) {
 	f := &m.figures
 	f.Dispatching = yes
 	f.Waiting, f.Largest, f.EnqueueRate, f.Dead, f.Frozen, f.Parked = 0, nil, 0, 0, 0, 0
-	f.WaitingLanes, f.InFlight, f.AllStandStill = 0, 0, false
+	f.WaitingLanes, f.PausedLanes, f.InFlight, f.AllStandStill = 0, 0, 0, false
 	m.ids = nil
 }
 
@@ -92,10 +95,11 @@ func (m *meter) surveyed(s Survey, now time.Time) {
 	}
 }
 
-func (m *meter) lanes(waiting, inFlight int, stand bool) {
+func (m *meter) lanes(waiting, paused, inFlight int, stand bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.figures.WaitingLanes, m.figures.InFlight, m.figures.AllStandStill = waiting, inFlight, stand
+	f := &m.figures
+	f.WaitingLanes, f.PausedLanes, f.InFlight, f.AllStandStill = waiting, paused, inFlight, stand
 }
 
 // waited takes note of how long a lane waited for its turn.
@@ -115,7 +119,7 @@ func (m *meter) took(t Turn) {
 	f := &m.figures
 	f.Expired += int64(t.Expired)
 	f.Dropped += int64(t.Dropped)
-	if t.Message != nil && t.Message.Row.Repeated {
+	if t.Message != nil && t.Message.Row.Repeated && t.Message.Row.PerhapsSent < MaxCopies {
 		f.PerhapsSent += int64(t.Message.concerned(t.Message.Count))
 	}
 }
@@ -134,6 +138,7 @@ func (m *meter) heard(r result) {
 		f.Told += int64(told)
 		if told > 1 {
 			f.Merged += int64(told)
+			f.MergedMessages++
 		}
 		f.Dropped += int64(max(0, told-len(r.Message.Items)))
 	case r.Failure.Class == RateLimited:
@@ -141,6 +146,8 @@ func (m *meter) heard(r result) {
 		if r.Failure.RetryAfter > longWait {
 			f.LongWaits++
 		}
+	case r.Failure.Class == Uncertain:
+		f.Uncertain += int64(r.Message.concerned(r.told()))
 	case r.Failure.Class == Rejected || r.Dead:
 		f.Died++
 	case r.Failure.Class == Pointless:

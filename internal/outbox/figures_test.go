@@ -33,8 +33,8 @@ func TestGauges(t *testing.T) {
 			Dispatching: true,
 			Waiting:     40 - 8, // of the first ten chats two items still wait
 			Dead:        1, Frozen: 1, Parked: 1,
-			WaitingLanes: 1 + 20,
-			Sent:         7, Told: 7, Limited: 1, LongWaits: 1, Died: 1,
+			WaitingLanes: 20, PausedLanes: 1,
+			Sent: 7, Told: 7, Limited: 1, LongWaits: 1, Died: 1,
 		}
 		if diff := cmp.Diff(want, f); diff != "" {
 			t.Errorf("figures (-want +got):\n%s", diff)
@@ -133,6 +133,10 @@ func TestCounters(t *testing.T) {
 		m.Row = Item{PerhapsSent: 2, Repeated: repeated}
 		return Turn{Message: &m}
 	}
+	ending := func(m Message) Turn {
+		m.Row = Item{PerhapsSent: MaxCopies, Repeated: true}
+		return Turn{Message: &m}
+	}
 	took := func(turn Turn) func(*meter) { return func(m *meter) { m.took(turn) } }
 	heard := func(m Message, told int, f *Failure, dead bool) func(*meter) {
 		return func(meter *meter) {
@@ -149,15 +153,16 @@ func TestCounters(t *testing.T) {
 		"expired and dropped":       {took(Turn{Expired: 3, Dropped: 4}), Figures{Expired: 3, Dropped: 4}},
 		"taken for the first time":  {took(Turn{Message: &one}), Figures{}},
 		"taken again":               {took(again(message(Send, 5, 30), true)), Figures{PerhapsSent: 30}},
+		"taken to end":              {took(ending(message(Send, 5, 30))), Figures{}},
 		"an edit, taken again":      {took(again(message(Edit, 5, 30), true)), Figures{PerhapsSent: 1}},
 		"taken again after another": {took(again(message(Send, 5, 30), false)), Figures{}},
 		"sent":                      {heard(one, 0, nil, false), Figures{Sent: 1, Told: 1}},
 		"a button":                  {heard(message(Toast, 1, 1), 0, nil, false), Figures{Sent: 1, Told: 1}},
-		"merged":                    {heard(message(Send, 6, 6), 0, nil, false), Figures{Sent: 1, Told: 6, Merged: 6}},
-		"merged in part":            {heard(message(Send, 6, 6), 4, nil, false), Figures{Sent: 1, Told: 4, Merged: 4}},
+		"merged":                    {heard(message(Send, 6, 6), 0, nil, false), Figures{Sent: 1, Told: 6, Merged: 6, MergedMessages: 1}},
+		"merged in part":            {heard(message(Send, 6, 6), 4, nil, false), Figures{Sent: 1, Told: 4, Merged: 4, MergedMessages: 1}},
 		"the first of several":      {heard(message(Send, 6, 6), 1, nil, false), Figures{Sent: 1, Told: 1}},
 		"counted": {
-			heard(message(Send, 5, 30), 0, nil, false), Figures{Sent: 1, Told: 30, Merged: 30, Dropped: 25},
+			heard(message(Send, 5, 30), 0, nil, false), Figures{Sent: 1, Told: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
 		},
 		"an edit of a counted one": {heard(message(Edit, 5, 30), 0, nil, false), Figures{Sent: 1, Told: 1}},
 		"rate limited":             {heard(one, 0, rateLimited(10*time.Minute), false), Figures{Limited: 1}},
@@ -169,6 +174,7 @@ func TestCounters(t *testing.T) {
 		"failed too often": {heard(one, 0, fail(Failed), true), Figures{Died: 1}},
 		"pointless":        {heard(one, 0, fail(Pointless), false), Figures{Expired: 1}},
 		"unreachable":      {heard(one, 0, fail(Unreachable), false), Figures{}},
+		"uncertain":        {heard(message(Send, 5, 30), 0, fail(Uncertain), false), Figures{Uncertain: 30}},
 		"ambiguous":        {heard(one, 0, fail(Ambiguous), false), Figures{}},
 		"skipped": {func(m *meter) {
 			m.heard(result{Result: Result{Message: one}})

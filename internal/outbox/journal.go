@@ -119,11 +119,12 @@ func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Ti
 	case m != nil && t.stopping:
 		t.putBack(l, *m, errStopped, now)
 	case m != nil:
-		t.meter.waited(now.Sub(l.since))
-		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })
+		t.meter.waited(now.Sub(l.readyAt))
+		timeout := t.timeout(l, *m)
+		t.workers.Go(func() { t.answered <- t.send(requests, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
 		t.giveBack(l)
-		l.notBefore = now.Add(turn.Wait)
+		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
 	default:
 		t.giveBack(l)
@@ -139,7 +140,7 @@ func (t *tenure) putBack(l *lane, m Message, why error, now time.Time) {
 // proceed goes on with a lane whose last result has been written down.
 func (t *tenure) proceed(r result, now time.Time) {
 	l, m := r.lane, r.Message
-	l.since, l.notBefore = now, now.Add(r.Pause)
+	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
 		t.schedule(l, now) // also when the chat is gone: it may have been heard of since
@@ -155,9 +156,9 @@ func (t *tenure) proceed(r result, now time.Time) {
 // ended returns about how many items of a message nothing more has to be done.
 func (r Result) ended() int {
 	switch {
-	case r.Failure == nil:
+	case r.Failure == nil || r.Failure.Class == Uncertain:
 		return r.told()
-	case r.Dead || r.Failure.Class == Rejected || r.Failure.Class == Pointless:
+	case r.Dead || r.Failure.ends():
 		return 1
 	default:
 		return 0

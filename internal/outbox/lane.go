@@ -19,6 +19,15 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
+// nextBackoff returns how long to wait after one more failure.
+func (l *lane) nextBackoff() time.Duration {
+	if l.backoff == nil {
+		l.backoff = newBackoff()
+	}
+	pause, _ := l.backoff.Next() // it never says stop
+	return pause
+}
+
 // lane is a queue as the dispatcher sees it: not the items, only whether there may be any and when the next ones may go.
 // It is in memory from when it is woken until there is nothing to be sent and nothing to be remembered of it.
 type lane struct {
@@ -30,6 +39,8 @@ type lane struct {
 	notBefore time.Time     // nothing may be sent before, for reasons other than the pace
 	backoff   retry.Backoff // how long to wait after the next failure; nil: there was none lately
 	pace      pace
+	slow      bool      // the outcome of its last request is unknown: the next one may take longer, one such at a time
+	readyAt   time.Time // since when it could have had its turn; zero: it could not
 
 	order time.Time // its key in the heap that it is in
 	index int       // its place there

@@ -216,6 +216,8 @@ func (m *memory) finish(r Result) {
 			end(rowDead)
 		case i == 0 && f.Class == Pointless:
 			end(rowExpired)
+		case f.Class == Uncertain:
+			end(rowUncertain)
 		case f.Class == Ambiguous:
 		default:
 			row.state, row.batch = rowPlanned, 0

@@ -139,7 +139,7 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 			store.add(1)
 			p.Wake(1)
 		}
-		after(t, 10*time.Second)
+		after(t, 20*time.Second)
 		want := [][]int64{{1, 2}, {1, 2}, {1, 2}, {3, 4, 5}}
 		if diff := cmp.Diff(want, sender.told(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)

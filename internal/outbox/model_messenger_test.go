@@ -31,6 +31,9 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	i.spring(whenBegun)
 	class := i.travel(ctx, lease, r, f)
 	w.cover(m, told, class, f)
+	if class == "" && f.lasts > w.settings.SendTimeout {
+		w.counts.add("a request that took longer")
+	}
 	if i.dispatcher.Figures().AllStandStill {
 		w.counts.add("all lanes stood still")
 	}

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -138,7 +139,7 @@ func drawFailing(t *rapid.T, toast bool) fate {
 	}
 	f := drawAnswer(t)
 	f.class = rapid.SampledFrom(classes).Draw(t, "class")
-	f.lasts = ms(0, 0, 10, 90, 900, 4000, 30_000).Draw(t, "lasts")
+	f.lasts = ms(0, 0, 10, 90, 900, 4000, 7000, 25_000).Draw(t, "lasts")
 	f.wait = ms(0, 1000, 7000, 20_000, 40_000, 700_000).Draw(t, "wait")
 	f.panics = rapid.Bool().Draw(t, "panics")
 	f.unasked = (f.class == Unreachable || f.class == Failed) && rapid.Bool().Draw(t, "unasked")
@@ -160,6 +161,16 @@ func drawFates(t *rapid.T, toast bool) []fate {
 	var fates []fate
 	if oneIn(3).Draw(t, "fails") {
 		fates = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fate { return drawFailing(t, toast) }), 0, 3).Draw(t, "failing")
+	}
+	switch rapid.IntRange(0, 159).Draw(t, "copies") {
+	case 156, 157, 158: // the answers are late
+		f := drawAnswer(t)
+		f.lasts = ms(1500, 3500, 7000, 25_000).Draw(t, "lasts")
+		fates = slices.Repeat([]fate{f}, 6)
+	case 159: // nobody knows ever
+		f := drawFailing(t, toast)
+		f.class = Ambiguous
+		fates = slices.Repeat([]fate{f}, 6)
 	}
 	f := drawAnswer(t)
 	switch rapid.IntRange(0, 19).Draw(t, "end") {

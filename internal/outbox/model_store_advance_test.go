@@ -56,6 +56,11 @@ func (db *database) finish(epoch int64, r Result) {
 	if r.Told > 0 && r.Message.Action == Send {
 		told = min(told, r.Told)
 	}
+	for _, row := range taken[told:] {
+		if row.Repeated { // not this time
+			row.PerhapsSent--
+		}
+	}
 	f := r.Failure
 	switch {
 	case len(taken) == 0: // it is known
@@ -73,6 +78,11 @@ func (db *database) finish(epoch int64, r Result) {
 	case f.Class == Pointless:
 		told = 1
 		db.write(taken[0], queuemodel.Expired)
+	case f.Class == Uncertain:
+		db.counts.add("an item that was perhaps sent too often")
+		for _, row := range taken[:told] {
+			db.write(row, queuemodel.Uncertain)
+		}
 	case f.Class == Ambiguous:
 		for _, row := range taken[:told] {
 			db.write(row, queuemodel.Perhaps)
@@ -170,7 +180,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	}
 	var ids []int64
 	for _, r := range open[:n] {
-		if again {
+		if r.Repeated = again; again {
 			r.PerhapsSent++
 		}
 		r.Attempts++

@@ -345,11 +345,11 @@ func (w *world) rest() error {
 			continue
 		}
 		leads++
-		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.toasts) + len(t.takes) + len(t.results)
+		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.slow) + len(t.toasts) + len(t.takes) + len(t.results)
 		if t.gate.probing {
 			return errors.New("all lanes stand still in the end")
 		}
-		if n > 0 || t.sending != 0 || t.sendingToasts != 0 {
+		if n > 0 || t.long != nil || t.sending != 0 || t.sendingToasts != 0 {
 			return fmt.Errorf("there is something left in memory: %d lanes, %d places", n, t.sending+t.sendingToasts)
 		}
 	}

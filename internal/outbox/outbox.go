@@ -114,6 +114,7 @@ const (
 	RateLimited  Class = "rate_limited" // the chat is left alone for a while; it stays first
 	Unreachable  Class = "unreachable"  // not sent, for a reason that passes; it stays first
 	Ambiguous    Class = "ambiguous"    // perhaps sent, perhaps not; it stays first and is sent again, the same
+	Uncertain    Class = "uncertain"    // perhaps sent MaxCopies times; it ends, with all that it tells
 	Unauthorized Class = "unauthorized" // the token is not valid; nothing can be sent at all, everything stays
 	Migrated     Class = "migrated"     // the chat has another id now; it stays first and goes there
 	Gone         Class = "gone"         // the bot may not write to the chat; the chat is parked, its items stay
@@ -136,6 +137,11 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.Err) 
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
+
+// ends says that nothing more is to be sent of what the failure is about.
+func (f *Failure) ends() bool {
+	return f.Class == Rejected || f.Class == Pointless || f.Class == Uncertain
+}
 
 // Result is what came of a message that was taken.
 type Result struct {

@@ -110,7 +110,7 @@ func (t *tenure) free(requests context.Context, left leaving, now time.Time) {
 		t.putBack(l, *m, errStandstill, now)
 	default:
 		t.meter.waited(0)
-		t.workers.Go(func() { t.answered <- t.send(requests, l, *m) })
+		t.workers.Go(func() { t.answered <- t.send(requests, l, *m, t.settings.SendTimeout) })
 	}
 }
 

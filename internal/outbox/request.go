@@ -26,8 +26,9 @@ var (
 	errHangs     = errors.New("the sender does not come back")
 )
 
-// send makes the request for a message, unless what is there says it already, and tells in the log what came of it.
-func (t *tenure) send(ctx context.Context, l *lane, m Message) result {
+// send makes the request for a message, unless what is there says it already, and tells in the log what came of it. The
+// request may take as long as the timeout.
+func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
 	r := result{lane: l, Result: Result{Message: m}}
 	begun := time.Now()
 	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
@@ -40,6 +41,10 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message) result {
 		r.Fingerprint, r.MessageID = m.Known, m.Target
 		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
 		return r
+	case m.Row.PerhapsSent >= MaxCopies:
+		r.Failure = &Failure{Class: Uncertain, Err: errCopies}
+		log.ErrorContext(ctx, "notice was perhaps sent too often and is given up", "result", r.Failure.Class)
+		return r
 	case ctx.Err() != nil:
 		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
 	case !t.mayBegin():
@@ -50,7 +55,7 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message) result {
 		return r
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
-	receipt, err := t.request(ctx, m)
+	receipt, err := t.request(ctx, m, timeout)
 	r.Receipt = receipt
 	told := len(m.Items)
 	if receipt.Told > 0 {
@@ -111,13 +116,14 @@ func (t *tenure) move(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes one request. A sender that panics, or does not come back in time, has failed as others fail.
-func (t *tenure) request(ctx context.Context, m Message) (Receipt, error) {
+// request makes one request. It is cut off after the timeout, and before the lease ends if nobody renews that. A sender
+// that panics, or does not come back in time, has failed as others fail.
+func (t *tenure) request(ctx context.Context, m Message, timeout time.Duration) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
 		err     error
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.settings.SendTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	answers := make(chan answer, 1)
 	go func() {
@@ -130,6 +136,9 @@ func (t *tenure) request(ctx context.Context, m Message) (Receipt, error) {
 		}()
 		a.receipt, a.err = t.sender.Send(ctx, m)
 	}()
+	if timeout > t.settings.SendTimeout {
+		t.workers.Go(func() { t.endBeforeLease(ctx, cancel) })
+	}
 	select {
 	case a := <-answers:
 		return a.receipt, a.err
@@ -149,23 +158,26 @@ func (t *tenure) request(ctx context.Context, m Message) (Receipt, error) {
 func (t *tenure) hear(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	t.giveBack(l)
+	l.slow = false
 	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
 	if r.asked && !l.Toasts {
 		t.pace.add(now)
 		l.pace.add(now)
 	}
 	switch f := r.Failure; {
-	case f == nil || f.Class == Rejected || f.Class == Pointless || f.Class == Gone:
+	case f == nil || f.ends() || f.Class == Gone:
 		l.backoff = nil
 	case errors.Is(f.Err, errStopped): // who dispatches next need not wait
-	case f.Class == RateLimited:
+	case f.Class == RateLimited && f.RetryAfter > 0:
 		// a little later than asked, so that chats that were stopped together do not come back together
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
+	case f.Class == RateLimited:
+		r.Pause = max(time.Second, l.nextBackoff())
+	case f.Class == Ambiguous && !l.Toasts: // those are told in vain soon
+		l.slow = true
+		r.Pause = unknownPause(m.Row.PerhapsSent)
 	default:
-		if l.backoff == nil {
-			l.backoff = newBackoff()
-		}
-		r.Pause, _ = l.backoff.Next() // it never says stop
+		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
 	if r.asked && !l.Toasts {

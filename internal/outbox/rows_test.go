@@ -9,11 +9,12 @@ import (
 type rowState string
 
 const (
-	rowPlanned rowState = "planned"
-	rowSending rowState = "sending"
-	rowSent    rowState = "sent"
-	rowDead    rowState = "dead"
-	rowExpired rowState = "expired"
+	rowPlanned   rowState = "planned"
+	rowSending   rowState = "sending"
+	rowSent      rowState = "sent"
+	rowDead      rowState = "dead"
+	rowExpired   rowState = "expired"
+	rowUncertain rowState = "uncertain"
 )
 
 type row struct {

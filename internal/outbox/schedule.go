@@ -34,10 +34,12 @@ func (t *tenure) wake(now time.Time) {
 // discover takes note of all lanes in which something waits, as the store says. The store also knows best how long they
 // have to wait: who has frozen a chat may not be who thaws it.
 func (t *tenure) discover(backlogs []Backlog, now time.Time) {
+	t.away = 0
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
 		if l == nil {
 			if b.Wait > 0 {
+				t.away++
 				continue // until it may be sent there is nothing to be remembered of it
 			}
 			l = t.lane(b.Lane, now)
@@ -53,6 +55,9 @@ func (t *tenure) discover(backlogs []Backlog, now time.Time) {
 		l.level, l.since = t.settings.level(b.To, b.Private, b.Purpose), since
 		l.pace.windows = t.settings.Limits.of(b.Private)
 		l.notBefore = now.Add(b.Wait)
+		if b.Wait > 0 {
+			l.readyAt = time.Time{}
+		}
 		t.schedule(l, now)
 	}
 }
@@ -77,9 +82,15 @@ func (t *tenure) schedule(l *lane, now time.Time) {
 		return
 	}
 	l.state = ready
-	if l.Toasts {
+	if l.readyAt.IsZero() {
+		l.readyAt = now
+	}
+	switch {
+	case l.Toasts:
 		t.toasts.add(l, l.since)
-	} else {
+	case l.slow:
+		t.slow.add(l, l.rank())
+	default:
 		t.ready.add(l, l.rank())
 	}
 }
@@ -94,6 +105,8 @@ func (t *tenure) dequeue(l *lane) {
 		t.due.remove(l)
 	case l.Toasts:
 		t.toasts.remove(l)
+	case l.slow:
+		t.slow.remove(l)
 	default:
 		t.ready.remove(l)
 	}
@@ -102,7 +115,7 @@ func (t *tenure) dequeue(l *lane) {
 
 // rest lets go of a lane that has nothing to be sent. It is forgotten when its pace is.
 func (t *tenure) rest(l *lane, now time.Time) {
-	l.backoff = nil
+	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
 	if until := l.pace.clear(); until.After(now) {
 		l.state = idle
 		t.due.add(l, until)
@@ -131,12 +144,24 @@ func (t *tenure) admit(now time.Time) {
 		t.sendingToasts++
 		t.takes = append(t.takes, l)
 	}
-	for l := t.ready.first(); l != nil && t.hasPlace(now) && t.mayBegin(); l = t.ready.first() {
+	for l := t.first(); l != nil && t.hasPlace(now) && t.mayBegin(); l = t.first() {
 		t.dequeue(l)
 		t.sending++
+		if l.slow {
+			t.long = l
+		}
 		t.takes = append(t.takes, l)
 	}
-	t.meter.lanes(t.patient+len(t.ready)+len(t.toasts), t.sending+t.sendingToasts, t.gate.probing)
+	t.meter.lanes(len(t.ready)+len(t.slow)+len(t.toasts), t.patient+t.away, t.sending+t.sendingToasts, t.gate.probing)
+}
+
+// first returns the lane that comes first, nil if there is none. One whose request may take longer comes before the others:
+// it is the one that gets through when all answers are late, and where one lane tries for all it is this one.
+func (t *tenure) first() *lane {
+	if l := t.slow.first(); l != nil && t.long == nil {
+		return l
+	}
+	return t.ready.first()
 }
 
 // hasPlace tells whether one more lane may send now, as long as the lease lasts.
@@ -149,6 +174,9 @@ func (t *tenure) hasToastPlace() bool { return t.sendingToasts < t.settings.Para
 
 // giveBack gives back the place of a lane.
 func (t *tenure) giveBack(l *lane) {
+	if t.long == l {
+		t.long = nil
+	}
 	if l.Toasts {
 		t.sendingToasts--
 	} else {

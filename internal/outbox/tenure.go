@@ -32,7 +32,10 @@ type tenure struct {
 	due     lanes // idle and waiting lanes, by when they are to be looked at again
 	patient int   // how many of them are waiting
 	ready   lanes // lanes that may send, the one that comes first first
+	slow    lanes // likewise, whose next request may take longer
 	toasts  lanes // likewise, of answers to buttons
+	long    *lane // whose request may take longer than others; nil: there is none
+	away    int   // lanes that wait for their time and are not in memory
 	pace    pace  // of all lanes together
 	gate    gate
 	crowded atomic.Bool // too much waits in all
@@ -174,11 +177,11 @@ func (t *tenure) next(now time.Time) time.Time {
 	if l := t.due.first(); l != nil {
 		sooner(l.order)
 	}
-	if len(t.ready) > 0 {
+	if t.first() != nil {
 		sooner(t.pace.next(now, t.sending))
 		sooner(t.gate.until)
 	}
-	if len(t.ready) > 0 && t.hasPlace(now) || len(t.toasts) > 0 && t.hasToastPlace() {
+	if t.first() != nil && t.hasPlace(now) || len(t.toasts) > 0 && t.hasToastPlace() {
 		sooner(now.Add(leaseLook)) // only the lease keeps them from beginning
 	}
 	if !t.journal.writing {
@@ -192,9 +195,10 @@ func (t *tenure) next(now time.Time) time.Time {
 
 // mayBegin tells whether the lease lasts for a request. It ends before somebody else can have the lease, with time to
 // spare.
-func (t *tenure) mayBegin() bool {
-	return t.lease.Left() >= t.settings.SendTimeout+t.settings.SendTimeout/5
-}
+func (t *tenure) mayBegin() bool { return t.spare() >= t.settings.SendTimeout }
+
+// spare returns for how long requests may still be under way if nobody renews the lease.
+func (t *tenure) spare() time.Duration { return t.lease.Left() - t.settings.SendTimeout/5 }
 
 // remember learns of the requests that count against the limits still. Without them nothing may be sent: it returns
 // false if the context ends before.

@@ -38,10 +38,12 @@ type Window struct {
 
 // Rules are what a queue has to keep to.
 type Rules struct {
-	Private, Group, Total []Window      // requests to a chat with one person, to each other chat, and to all together
-	Parallel              int           // requests at the same time by one instance, and as many answers to buttons
-	MaxFailures           int           // failed requests after which an item is dead
-	Timeout               time.Duration // after which a request is cut off
+	Private, Group, Total []Window // requests to a chat with one person, to each other chat, and to all together
+	Parallel              int      // requests at the same time by one instance, and as many answers to buttons
+	MaxFailures           int      // failed requests after which an item is dead
+	// Timeout is how long a request may take. One for what was perhaps sent once may take twice as long, twice: four times,
+	// and more often: six times, but of such requests of one instance there is one at a time.
+	Timeout time.Duration
 	// Grace is how long a request is waited for that was cut off. Of one that does not come back by then nobody knows what
 	// has become of it.
 	Grace time.Duration
@@ -76,6 +78,8 @@ const (
 	Sent    State = "sent"
 	Dead    State = "dead"
 	Expired State = "expired"
+	// Uncertain is what has perhaps been sent so often that it is not sent again.
+	Uncertain State = "uncertain"
 )
 
 // Model is a queue as it has to be.
@@ -90,6 +94,7 @@ type Model struct {
 	says     map[string]string // what the objects say
 	arrivals []arrival
 	underWay []*Request
+	longer   []*Request // those that have taken longer than the timeout
 	leader   int64
 	// disturbed says that a request has overlapped the work of the next leader, so that objects may say anything.
 	disturbed bool
@@ -108,6 +113,8 @@ type lane struct {
 	// frozen is until when nothing may be sent, whoever dispatches
 	frozen time.Time
 	hold   hold // after the last failure
+	// patience is how much longer than others it may wait, because of what was perhaps sent
+	patience time.Duration
 
 	clearFrom                    time.Time // from then on its first item could go
 	failures, requests, troubles int       // those of the model at that moment
@@ -133,13 +140,16 @@ type item struct {
 	failures int // that were written down
 }
 
-func (i *item) ended() bool { return i.state == Sent || i.state == Dead || i.state == Expired }
+func (i *item) ended() bool {
+	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain
+}
 
 // take is what was taken out of the store for one request.
 type take struct {
 	by      int64 // the epoch
 	items   []*item
 	same    []*item  // what the request has to tell exactly; nil: whatever it likes from the first one on
+	again   bool     // they were perhaps sent before
 	unheard bool     // who has taken it does not know
 	request *Request // nil: there was none yet
 }
@@ -152,7 +162,9 @@ type Request struct {
 	private bool
 	excused bool
 	begun   time.Time
+	again   int       // how often before what it tells was perhaps sent
 	cut     time.Time // when it was asked to come back; zero: not yet
+	last    time.Time // when it was at its end, of one that has taken longer than the timeout
 
 	delivered bool // what it tells can be read
 	back      bool // it has come back
@@ -276,4 +288,5 @@ func (l *lane) first() *item {
 // clear says that from now on, nothing of its own keeps a lane.
 func (m *Model) clear(l *lane) {
 	l.clearFrom, l.failures, l.requests, l.troubles = m.now(), m.failures, m.requests, m.troubles
+	l.patience = 0
 }

@@ -77,6 +77,28 @@ func (q *queue) again(epoch int64, ids ...int64) {
 	q.write(queuemodel.Sent, ids...)
 }
 
+// unknown makes requests for the first item whose outcome is unknown, so many of them one after another.
+func (q *queue) unknown(times int) {
+	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
+		q.pass(pause)
+		q.Took(1, chat, []int64{1}, n > 0)
+		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)
+		q.write(queuemodel.Perhaps, 1)
+	}
+}
+
+// late takes an item of a chat by itself that was perhaps sent once, and makes another request for it.
+func (q *queue) late(id int64) *queuemodel.Request {
+	lane := queuemodel.Lane{Chat: id}
+	q.Put(queuemodel.Item{ID: id, Lane: lane})
+	q.Took(1, lane, []int64{id}, false)
+	q.Ends(q.Begins(1, lane, []int64{id}, false), queuemodel.Ambiguous, 0)
+	q.write(queuemodel.Perhaps, id)
+	q.pass(time.Minute)
+	q.Took(1, lane, []int64{id}, true)
+	return q.Begins(1, lane, []int64{id}, false)
+}
+
 func TestGoodQueues(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(q *queue){
@@ -117,6 +139,18 @@ func TestGoodQueues(t *testing.T) {
 			q.write(queuemodel.Perhaps, 1, 2)
 			q.pass(time.Minute)
 			q.again(1, 1, 2)
+		},
+		"five times, perhaps": func(q *queue) {
+			q.put(1)
+			q.unknown(5)
+			q.Took(1, chat, []int64{1}, true)
+			q.write(queuemodel.Uncertain, 1)
+		},
+		"answered late": func(q *queue) {
+			r := q.late(1)
+			q.pass(10 * time.Second)
+			q.answer(r, queuemodel.Told)
+			q.write(queuemodel.Sent, 1)
 		},
 		"by the next one": func(q *queue) {
 			q.put(1)
@@ -296,6 +330,39 @@ func TestBadQueues(t *testing.T) {
 			q.pass(6 * time.Second)
 			q.Cut(r)
 		}, "is cut off after 6s"},
+		"hurries with copies": {func(q *queue) {
+			q.put(1)
+			q.unknown(2)
+			q.pass(7*time.Second - 1)
+			q.Took(1, chat, []int64{1}, true)
+			q.Begins(1, chat, []int64{1}, false)
+		}, "1ns too early"},
+		"makes a sixth copy": {func(q *queue) {
+			q.put(1)
+			q.unknown(5)
+			q.Took(1, chat, []int64{1}, true)
+			q.Begins(1, chat, []int64{1}, false)
+		}, "item 1 is sent, of which there are perhaps 5 copies"},
+		"makes too few copies": {func(q *queue) {
+			q.put(1)
+			q.unknown(4)
+			q.Took(1, chat, []int64{1}, true)
+			q.write(queuemodel.Uncertain, 1)
+		}, "item 1 becomes uncertain"},
+		"takes too long": {func(q *queue) {
+			r := q.late(1)
+			q.pass(10*time.Second + 1)
+			q.Cut(r)
+		}, "is cut off after 10.000000001s"},
+		"two that take long": {func(q *queue) {
+			r := q.late(1)
+			q.pass(9 * time.Second)
+			other := q.late(2)
+			q.pass(9 * time.Second)
+			q.answer(other, queuemodel.Told)
+			q.Reaches(r, true)
+			q.Ends(r, queuemodel.Told, 0)
+		}, "take longer at the same time"},
 		"gives up at once": {func(q *queue) {
 			q.put(1)
 			q.fail(queuemodel.Failed, queuemodel.Dead)

@@ -8,6 +8,18 @@ import (
 // backoff is the least time between a request that has failed for a reason that passes and the next one.
 const backoff = 350 * time.Millisecond
 
+// copies is how many requests may be made that each have perhaps delivered an item.
+const copies = 5
+
+// unknown returns the usual time between a request whose outcome is unknown and the next one, when there were so many of
+// them before. The least time is 30 % less, the most 30 % more.
+func unknown(before int) time.Duration {
+	if before >= copies-1 {
+		return 0 // it ends
+	}
+	return []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}[before]
+}
+
 // Begins says that an instance makes a request that tells these items. An excused one is made by a process that was
 // frozen after it had found that it may: nothing can keep it from overlapping the next leader.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
@@ -19,7 +31,7 @@ func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Reque
 	for _, id := range ids {
 		r.told = append(r.told, m.items[id])
 	}
-	r.private = r.told[0].Private
+	r.private, r.again = r.told[0].Private, r.told[0].again
 	t := l.take
 	if t != nil && t.by == epoch {
 		if t.request != nil {
@@ -50,6 +62,9 @@ func (m *Model) judge(l *lane, r *Request) {
 	for _, i := range r.told {
 		if i.ended() {
 			m.complain("item %d is %s and is sent", i.ID, i.state)
+		}
+		if i.again >= copies {
+			m.complain("item %d is sent, of which there are perhaps %d copies", i.ID, i.again)
 		}
 	}
 	if other := m.busy(r.by, r.lane); other != nil {
@@ -163,9 +178,32 @@ func (m *Model) Cut(r *Request) {
 	defer m.mu.Unlock()
 	m.note("the request of %d for %v is cut off", r.by, numbers(r.told))
 	r.cut = m.now()
-	if took := r.cut.Sub(r.begun); took > m.rules.Timeout {
+	if took := r.cut.Sub(r.begun); took > m.allowed(r) {
 		m.complain("the request for %v is cut off after %v", numbers(r.told), took)
 	}
+	m.lasted(r)
+}
+
+// allowed returns how long a request may take.
+func (m *Model) allowed(r *Request) time.Duration {
+	if r.lane.Toasts {
+		return m.rules.Timeout
+	}
+	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.again, copies)]
+}
+
+// lasted takes note of how long a request has taken, and says whether another one has taken long at the same time.
+func (m *Model) lasted(r *Request) {
+	if m.now().Sub(r.begun) <= m.rules.Timeout || !r.last.IsZero() {
+		return
+	}
+	r.last = m.now()
+	for _, other := range m.longer {
+		if other.by == r.by && other.last.After(r.begun) {
+			m.complain("the requests for %v and %v take longer at the same time", numbers(other.told), numbers(r.told))
+		}
+	}
+	m.longer = append(m.longer, r)
 }
 
 // Full returns how many requests were the last ones that a limit allowed.
@@ -182,6 +220,9 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.note("the request of %d for %v ends: %q, wait %v", r.by, numbers(r.told), answer, wait)
 	r.back, r.answer = true, answer
 	m.requests++
+	if r.cut.IsZero() {
+		m.lasted(r)
+	}
 	if m.isGivenUp(r) {
 		r.answer = Ambiguous
 		m.failures++
@@ -193,7 +234,14 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	case RateLimited:
 		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), !r.lane.Toasts
 		m.failures++
-	case Unreachable, Ambiguous, Unauthorized:
+	case Ambiguous:
+		pause := backoff
+		if !r.lane.Toasts {
+			pause = unknown(r.again) * 7 / 10
+		}
+		l.hold.until = m.now().Add(pause)
+		m.failures++
+	case Unreachable, Unauthorized:
 		l.hold.until = m.now().Add(backoff)
 		m.failures++
 	case Failed, Migrated:

@@ -12,7 +12,7 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, again bool) {
 	defer m.mu.Unlock()
 	m.note("%v of %v is taken by %d, again: %t", ids, lane, epoch, again)
 	l := m.lane(lane)
-	last, next := l.take, &take{by: epoch}
+	last, next := l.take, &take{by: epoch, again: again}
 	l.take = next
 	for _, id := range ids {
 		i := m.items[id]
@@ -79,16 +79,24 @@ func (m *Model) Wrote(id int64, state State) {
 			m.complain("item %d becomes %s, want one of %v", id, state, m.expected(t, i))
 		}
 		m.conclude(l, t, i)
+		if state == Waits && t.again && t.request != nil && !slices.Contains(t.request.told, i) {
+			i.again-- // it was not sent this time
+		}
 	} else if state != Expired || !late {
 		m.complain("item %d becomes %s, but it was not taken", id, state)
 	}
-	i.state = state
+	if i.state = state; state == Perhaps && !i.Lane.Toasts {
+		l.patience = 2 * unknown(l.first().again)
+	}
 }
 
 // expected returns how an item may stand after the request that it was taken for.
 func (m *Model) expected(t *take, i *item) []State {
 	r := t.request
 	if r == nil {
+		if t.items[0].again >= copies {
+			return []State{Uncertain}
+		}
 		if i.Object != "" && m.says[i.Object] == i.Says || m.disturbed {
 			return []State{Waits, Sent} // nothing had to be sent
 		}
@@ -198,9 +206,9 @@ func (m *Model) sinceClear(l *lane) (waited, allowed time.Duration) {
 	const (
 		own     = 2 * time.Minute  // its pace, and the wait after a failure
 		stop    = 70 * time.Second // all lanes stand still because of a request that has failed
-		other   = 8 * time.Second  // the place that another request takes
+		other   = 35 * time.Second // the place that another request takes
 		trouble = 15 * time.Second // until a call of the store is given up and made again
 	)
-	return m.now().Sub(from), own + time.Duration(m.failures-l.failures)*stop +
+	return m.now().Sub(from), own + l.patience + time.Duration(m.failures-l.failures)*stop +
 		time.Duration(m.requests-l.requests)*other + time.Duration(m.troubles-l.troubles)*trouble
 }

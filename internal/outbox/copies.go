@@ -1,0 +1,66 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// MaxCopies is how many requests may be made for a message of which each has perhaps delivered it. Then it ends: Telegram
+// cannot be asked whether a message has arrived, and people have perhaps read it so often.
+const MaxCopies = 5
+
+// The pauses after requests whose outcome is unknown grow tenfold, from firstUnknown to maxUnknown: what makes one outcome
+// unknown is over soon, what makes several unknown is not, and there are few copies for all the time that it lasts.
+const (
+	firstUnknown = time.Second
+	maxUnknown   = 15 * time.Minute
+)
+
+// maxLonger is how many times SendTimeout a request may take at the most.
+const maxLonger = 6
+
+var errCopies = errors.New("it has perhaps been delivered too often already")
+
+// unknownPause returns how long a message waits after a request whose outcome is unknown, when there were so many of them
+// before: nothing if it ends now.
+func unknownPause(before int) time.Duration {
+	if before+1 >= MaxCopies {
+		return 0
+	}
+	pause := firstUnknown
+	for range before {
+		pause = min(10*pause, maxUnknown)
+	}
+	const jitter = backoffJitter / 100.0
+	return time.Duration(float64(pause) * (1 - jitter + 2*jitter*rand.Float64()))
+}
+
+// timeout returns how long the request for a message of the lane may take. What was perhaps delivered because the answer
+// came too late is answered when there is more time. One request at a time gets more: each keeps its place, and its chat,
+// for so long.
+func (t *tenure) timeout(l *lane, m Message) time.Duration {
+	if m.Row.PerhapsSent > 0 && !l.Toasts && t.long == nil {
+		t.long = l
+	}
+	timeout := t.settings.SendTimeout
+	if t.long != l || m.Row.PerhapsSent >= MaxCopies {
+		return timeout
+	}
+	return timeout * time.Duration(min(1<<m.Row.PerhapsSent, maxLonger))
+}
+
+// endBeforeLease cuts a request off that is still under way when the lease, which nobody renews, is about to end.
+func (t *tenure) endBeforeLease(request context.Context, cut func()) {
+	for left := t.spare(); left > 0; left = t.spare() {
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-request.Done():
+			timer.Stop()
+			return
+		}
+	}
+	cut()
+}
