@@ -47,11 +47,12 @@ func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Res
 
 // The states of rows.
 const (
-	planned = "planned"
-	sending = "sending"
-	sent    = "sent"
-	dead    = "dead"
-	expired = "expired"
+	planned   = "planned"
+	sending   = "sending"
+	sent      = "sent"
+	dead      = "dead"
+	expired   = "expired"
+	uncertain = "uncertain"
 )
 
 // outcome is what becomes of a row that was being sent.
@@ -111,6 +112,8 @@ func stateOfFirst(r outbox.Result) string {
 		return dead
 	case f.Class == outbox.Pointless:
 		return expired
+	case f.Class == outbox.Uncertain:
+		return uncertain
 	case f.Class == outbox.Ambiguous:
 		return sending
 	default:
@@ -151,7 +154,7 @@ func pause(r outbox.Result) *float64 {
 		return nil
 	}
 	switch r.Failure.Class {
-	case outbox.Gone, outbox.Rejected, outbox.Pointless:
+	case outbox.Gone, outbox.Rejected, outbox.Pointless, outbox.Uncertain:
 		return nil
 	}
 	seconds := r.Pause.Seconds()
@@ -181,7 +184,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		), changed AS (
 		    UPDATE outbox o
 		    SET state = fate.state,
-		        finished_at = CASE WHEN fate.state IN ('sent', 'dead', 'expired') THEN now() END,
+		        finished_at = CASE WHEN fate.state IN ('sent', 'dead', 'expired', 'uncertain') THEN now() END,
 		        telegram_message_id = CASE WHEN fate.state = 'sent' THEN r.message_id END,
 		        last_error = CASE WHEN fate.untold THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
 		        batch = CASE WHEN fate.state = 'sending' OR fate.state = 'sent' AND r.told > 1 THEN o.batch END,

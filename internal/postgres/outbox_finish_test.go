@@ -35,6 +35,9 @@ func TestFinishFailures(t *testing.T) {
 		outbox.Rejected: {
 			"dead attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
 		},
+		outbox.Uncertain: {
+			"uncertain attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+		},
 		outbox.Pointless: {
 			"expired attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
 		},

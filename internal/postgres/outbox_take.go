@@ -36,20 +36,37 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 
 // queueClearing ends what is not to be told any more: what comes too late, among as many rows from the first on as may
 // wait in a lane, and all answers to questions where more wait. Those that are perhaps sent already do not end because
-// of others.
+// of others. Of results that come too late without having been sent, the first one stays in its place as the notice that
+// tells how many there are; one that waits already tells the new ones too. As long as there may be more of them behind
+// what was looked at, it waits for these.
 func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
 	const sql = `
 		WITH lane AS (
 		    SELECT * FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
 		), front AS (
-		    SELECT l.n, o.id, o.late
+		    SELECT l.n, o.id, o.late, o.late AND o.result AS untold, o.teller, row_number() OVER lane AS place
 		    FROM lane l CROSS JOIN LATERAL (
-		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late
+		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late,
+		               o.kind = $5 AND o.action = 'send' AND o.purpose = 'outcome' AND o.state = 'planned' AS result,
+		               o.kind = $6 AND o.state = 'planned' AS teller
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
+		    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
+		), untold AS (
+		    SELECT n, coalesce(min(id) FILTER (WHERE teller), min(id) FILTER (WHERE untold)) AS id,
+		           count(*) FILTER (WHERE untold) AS results, bool_or(late AND place > $3) AS more
+		    FROM front GROUP BY n HAVING bool_or(untold)
+		), telling AS (
+		    UPDATE outbox o
+		    SET kind = $6, match_id = NULL, reply_to = NULL, addressee = '', expires_at = NULL,
+		        payload = jsonb_build_object('count',
+		            u.results + CASE WHEN o.kind = $6 THEN (o.payload ->> 'count')::bigint ELSE 0 END),
+		        not_before = greatest(o.not_before, CASE WHEN u.more THEN now() + interval '1 ms' END)
+		    FROM untold u WHERE o.id = u.id AND o.id = ANY (ARRAY(SELECT id FROM untold)) AND o.finished_at IS NULL
+		    RETURNING u.n, EXISTS (SELECT FROM front f WHERE f.id = u.id AND f.untold) AS untold
 		), crowded AS (
 		    SELECT * FROM lane WHERE n IN (SELECT n FROM front WHERE NOT late GROUP BY n HAVING count(*) > $3)
 		), ending AS (
-		    SELECT n, id, 'too late' AS reason FROM front WHERE late
+		    SELECT n, id, 'too late' AS reason FROM front WHERE late AND id NOT IN (SELECT id FROM untold)
 		    UNION ALL
 		    (SELECT l.n, o.id, 'too much waits'
 		    FROM crowded l JOIN outbox o ON o.chat_id = l.chat_id AND (o.action = 'toast') = l.toasts
@@ -61,10 +78,15 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 		    SET state = 'expired', finished_at = now(), last_error = coalesce(o.last_error, e.reason),
 		        supersede_key = NULL, batch = NULL
 		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND o.finished_at IS NULL
-		    RETURNING e.n, e.reason)
+		    RETURNING e.n, e.reason
+		), passed AS (
+		    SELECT n, reason FROM ended
+		    UNION ALL
+		    SELECT n, 'too late' FROM telling WHERE untold)
 		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
-		FROM ended GROUP BY n`
-	batch.Queue(sql, chats, toasts, bounds.Waiting, atOnce).Query(func(rows pgx.Rows) error {
+		FROM passed GROUP BY n`
+	args := []any{chats, toasts, bounds.Waiting, atOnce, ranking.KindMatchRecorded, ranking.KindResultsExpired}
+	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var n, late, dropped int
 		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
 			turns[n-1].Expired, turns[n-1].Dropped = late, dropped

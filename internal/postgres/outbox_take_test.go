@@ -192,7 +192,8 @@ func TestTooMuchWaits(t *testing.T) {
 		"another topic in it":                   {[]lane{results(30), sql(`UPDATE outbox SET thread_id = 8 WHERE id = 9`)}, 8, 1, 5, 0, 22},
 		"something on its way in it":            {[]lane{results(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 9`)}, 8, 1, 5, 0, 22},
 		"one that has to wait in it":            {[]lane{results(30), sql(`UPDATE outbox SET not_before = now() + interval '1 h' WHERE id = 9`)}, 8, 1, 5, 0, 22},
-		"late ones":                             {[]lane{results(30), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 6, 5, 5, 0, 20},
+		"late ones":                             {[]lane{others(4), results(26), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 6, 5, 5, 0, 20},
+		"late results":                          {[]lane{results(30), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 4, 1, 4, 0, 23},
 		"questions":                             {[]lane{questions(30), results(4)}, 4, 31, 4, 30, 0},
 		"questions, not too many":               {[]lane{questions(16), results(4)}, 4, 1, 4, 0, 16},
 		"questions at the end":                  {[]lane{results(10), questions(50)}, 4, 1, 4, 50, 6},
@@ -279,6 +280,7 @@ func TestWhatExcessIsTold(t *testing.T) {
 		"slow down":              {outbox.RateLimited, 0, []string{"planned 30"}, 10},
 		"refused":                {outbox.Rejected, 0, []string{"dead 1", "planned 29"}, 9},
 		"the first is refused":   {outbox.Rejected, 1, []string{"dead 1", "planned 29"}, 9},
+		"perhaps too often":      {outbox.Uncertain, 0, []string{"planned 20", "uncertain 10"}, 4},
 		"perhaps":                {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
 		"perhaps only the first": {outbox.Ambiguous, 1, []string{"planned 29", "sending 1"}, 1},
 	} {

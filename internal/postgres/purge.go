@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 )
 
 const (
@@ -44,12 +45,14 @@ var purges = []string{
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
 	     WHERE o.action = 'toast' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// nobody asks what a chat has to be told that is never heard of again; what has no deadline has that of its rows
+	// nobody asks what a chat has to be told that is never heard of again; what has no deadline has that of its rows, and
+	// so have results, of which the chat is told how many there were
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
 	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
-	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned' AND (o.expires_at <= now() OR o.created_at < now() - interval '7 days')
+	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
+	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
 	     LIMIT $1)`,
 }
 

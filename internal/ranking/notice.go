@@ -47,6 +47,8 @@ const (
 	KindRefusal       = "refusal"
 	KindMyStanding    = "my_standing"
 	KindMyStandings   = "my_standings"
+
+	KindResultsExpired = "results_expired"
 )
 
 // Name is what a player is called in a notice.
@@ -68,6 +70,17 @@ type MatchRecorded struct {
 	Undone     bool       `json:"undone,omitempty"`      // it does not count any more
 	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // not set when both sides turned out to be the same person
 }
+
+// ResultsExpired tells how many results were recorded of which the chat could not be told in time.
+type ResultsExpired struct {
+	Count int `json:"count"`
+}
+
+// Kind implements Notice.
+func (ResultsExpired) Kind() string { return KindResultsExpired }
+
+// Purpose implements Notice.
+func (ResultsExpired) Purpose() Purpose { return Outcome }
 
 // SetScore is the points of one set, in the order of the sides.
 type SetScore [2]int

@@ -51,6 +51,15 @@ func (english) more(count int) string {
 		"everybody stands.", count, command.NameRanking)
 }
 
+func (english) resultsExpired(n ranking.ResultsExpired) string {
+	results := "1 result was"
+	if n.Count != 1 {
+		results = fmt.Sprintf("%d results were", n.Count)
+	}
+	return fmt.Sprintf("<b>%s recorded</b> while I could not write here. See where everybody stands: <code>/%s</code>",
+		results, command.NameRanking)
+}
+
 func (english) takeBack(number int) string {
 	return fmt.Sprintf("Take a result back: <code>/%s %d</code>", command.NameUndo, number)
 }

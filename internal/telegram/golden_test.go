@@ -111,6 +111,8 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("put_aside", map[string]ranking.Notice{
 		"command": PutAside{Command: "/match @bob 3:1"}, "press": PutAside{}, "hostile": PutAside{Command: hostile},
 	})
+	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
+	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
 	all["groups_joined_one"] = ranking.GroupsJoined{First: 13, Count: 1}
 	all["groups_joined_several"] = ranking.GroupsJoined{First: 13, Count: 4}
 	add("joined", map[string]ranking.Notice{

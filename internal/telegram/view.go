@@ -42,6 +42,8 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
 		return say(item, words.matchRecorded, words.matchLine)
+	case ranking.KindResultsExpired:
+		return say(item, words.resultsExpired, words.resultsExpired)
 	case ranking.KindRankingPage:
 		return say(item, words.rankingPage, nil)
 	case ranking.KindJoined:

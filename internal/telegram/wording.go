@@ -10,6 +10,7 @@ import (
 // reads it; every text that people have chosen has gone through showText or showName.
 type wording interface {
 	matchRecorded(n ranking.MatchRecorded) string
+	resultsExpired(n ranking.ResultsExpired) string
 	rankingPage(n ranking.RankingPage) string
 	joined(n ranking.Joined) string
 	matchUndone(n ranking.MatchUndone) string

@@ -1,0 +1,145 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+)
+
+// told returns what a message tells, kind and number of each notice.
+func told(m *outbox.Message) (all []string) {
+	if m != nil {
+		for _, i := range m.Items {
+			all = append(all, fmt.Sprintf("%d %s %s", i.ID, i.Kind, i.Payload))
+		}
+	}
+	return all
+}
+
+// TestExpiredResultsAreTold: where the chat could not be written to until it was too late, it is told how many results
+// there were, in their place. Of questions and of what else came too late it is told nothing.
+func TestExpiredResultsAreTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ pause, end string }{
+		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, `UPDATE chats SET frozen_until = NULL`},
+		"parked": {`UPDATE chats SET parked_at = now()`, `UPDATE chats SET parked_at = NULL`},
+		"slow":   {`SELECT`, `SELECT`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, purpose, action, match_id, payload, reply_to, thread_id, expires_at) VALUES
+				(1, 'ranking_page', 'answer', 'send', NULL, '{}', NULL, NULL, now()),
+				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 1}', 7, 8, now()),
+				(1, 'refusal', 'outcome', 'send', NULL, '{}', NULL, NULL, now()),
+				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 2}', NULL, NULL, now()),
+				(1, 'joined', 'outcome', 'send', NULL, '{}', NULL, 8, NULL),
+				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 3}', NULL, NULL, now())`)
+			exec(t, m.pool, tc.pause)
+			if name != "slow" {
+				purge(t, m.pool, map[string]int64{"parked": 2}[name])
+				if turn := m.turn(t, chat(1)); turn.Message != nil {
+					t.Fatalf("took %v", told(turn.Message))
+				}
+			}
+			exec(t, m.pool, tc.end)
+			message := m.take(t, 1)
+			want := []string{`2 results_expired {"count": 3}`, `5 joined {}`}
+			if diff := cmp.Diff(want, told(message)); diff != "" {
+				t.Fatalf("told (-want +got):\n%s", diff)
+			}
+			if i := message.Row; i.ReplyTo != 0 || message.Thread != 8 {
+				t.Errorf("it answers %d in topic %d", i.ReplyTo, message.Thread)
+			}
+			m.finish(t, sentAs(*message, 7))
+			if next := m.take(t, 1); next != nil {
+				t.Errorf("then %v is told", told(next))
+			}
+		})
+	}
+}
+
+// TestExpiredResultsInSteps: however many come too late, and however many of them are looked at at once, they are told in
+// one line.
+func TestExpiredResultsInSteps(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	m.results(t, 35)
+	exec(t, m.pool, `UPDATE outbox SET expires_at = now()`)
+	m.results(t, 1)
+	b := outbox.Bounds{Merge: 64, Waiting: 9}
+	expired := 0
+	for range 9 {
+		turn := m.advance(t, b, nil, chat(1))[0]
+		expired += turn.Expired
+		if turn.Message == nil {
+			if turn.Wait <= 0 {
+				t.Fatal("nothing more is looked at")
+			}
+			continue
+		}
+		if got := told(turn.Message); expired != 35 || len(got) != 2 || got[0] != `1 results_expired {"count": 35}` || turn.Message.Items[1].ID != 36 {
+			t.Errorf("%d have ended, then it is told %v", expired, got)
+		}
+		return
+	}
+	t.Error("nothing is told")
+}
+
+// TestExpiredResultsAddUp: what comes too late while a line waits is counted in it, and what comes too late after that
+// has been sent, or perhaps sent, in another one.
+func TestExpiredResultsAddUp(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	late := func(n int) {
+		m.results(t, n)
+		exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE kind = 'match_recorded'`)
+	}
+	exec(t, m.pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
+	for range 3 {
+		late(2)
+		m.turn(t, chat(1))
+	}
+	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
+	first := m.take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 6}`}, told(first)); diff != "" {
+		t.Fatalf("told (-want +got):\n%s", diff)
+	}
+	r := failed(*first, outbox.Unreachable)
+	r.Pause = 0
+	m.finish(t, r)
+	late(2)
+	first = m.take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, told(first)); diff != "" {
+		t.Fatalf("told (-want +got):\n%s", diff)
+	}
+	r = failed(*first, outbox.Ambiguous)
+	r.Pause = 0
+	m.finish(t, r)
+	late(3)
+	again := m.take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, told(again)); diff != "" {
+		t.Fatalf("told again (-want +got):\n%s", diff)
+	}
+	m.finish(t, sentAs(*again, 7))
+	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, told(m.take(t, 1))); diff != "" {
+		t.Errorf("told then (-want +got):\n%s", diff)
+	}
+}
+
+// TestPerhapsSentResultsExpire: what was perhaps sent, and edits, come too late without a word.
+func TestPerhapsSentResultsExpire(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	r := failed(c.mustTake(t, 1, 1), outbox.Ambiguous)
+	r.Pause = 0
+	c.finish(t, r)
+	c.change(t, "2", 22)
+	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
+	if turn := c.turn(t, chat(1)); turn.Message != nil || turn.Expired != 2 {
+		t.Errorf("%d have ended, then it is told %v", turn.Expired, told(turn.Message))
+	}
+}
