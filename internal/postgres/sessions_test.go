@@ -168,7 +168,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.TransactionPooler(t, pgtest.Empty(t), sessions)
-			pool, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler))
+			pool, err := postgres.Open(t.Context(), url, 4*patience, slog.New(slog.DiscardHandler))
 			if err == nil {
 				pool.Close()
 			}
