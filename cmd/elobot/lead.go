@@ -111,7 +111,11 @@ func (l leadership) renew(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		asking, cancel := context.WithTimeout(ctx, min(leaseTimeout, max(l.lease.Left(), l.renewal)))
+		patience := leaseTimeout
+		if left := l.lease.Left(); left > 0 { // there may be time for another try before it runs out
+			patience = min(patience, max(left, l.renewal))
+		}
+		asking, cancel := context.WithTimeout(ctx, patience)
 		err := l.lease.Renew(asking)
 		cancel()
 		again := l.renewal
