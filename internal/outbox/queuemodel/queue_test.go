@@ -1,0 +1,98 @@
+package queuemodel_test
+
+import (
+	"time"
+
+	"elobot/internal/outbox/queuemodel"
+)
+
+var (
+	chat   = queuemodel.Lane{Chat: 1}
+	toasts = queuemodel.Lane{Chat: 1, Toasts: true}
+)
+
+// queue is a model with a clock, and what a queue does that does well.
+type queue struct {
+	*queuemodel.Model
+	now time.Time
+}
+
+func newQueue() *queue {
+	q := &queue{now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	q.Model = queuemodel.New(queuemodel.Rules{
+		Group: []queuemodel.Window{{N: 2, Per: time.Second}}, Total: []queuemodel.Window{{N: 3, Per: time.Second}},
+		Parallel: 2, MaxFailures: 2, Timeout: 5 * time.Second, Grace: time.Second, Prompt: true,
+	}, func() time.Time { return q.now })
+	q.Leads(1)
+	return q
+}
+
+func (q *queue) pass(d time.Duration) { q.now = q.now.Add(d) }
+
+// put puts items into the queue of the chat.
+func (q *queue) put(ids ...int64) {
+	for _, id := range ids {
+		q.Put(queuemodel.Item{ID: id, Lane: chat})
+	}
+}
+
+// begin takes items of the chat and makes a request for them.
+func (q *queue) begin(ids ...int64) *queuemodel.Request {
+	q.Took(1, chat, ids, false)
+	return q.Begins(1, chat, ids, false)
+}
+
+// answer lets a request arrive and be answered.
+func (q *queue) answer(r *queuemodel.Request, a queuemodel.Answer) {
+	q.Reaches(r, a == queuemodel.Told)
+	q.Ends(r, a, 0)
+}
+
+// send sends items of the chat.
+func (q *queue) send(ids ...int64) {
+	q.answer(q.begin(ids...), queuemodel.Told)
+	q.write(queuemodel.Sent, ids...)
+}
+
+func (q *queue) write(state queuemodel.State, ids ...int64) {
+	for _, id := range ids {
+		q.Wrote(id, state)
+	}
+}
+
+// fail makes a request for the first item that is answered so, and has that written down.
+func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
+	q.answer(q.begin(1), a)
+	q.write(state, 1)
+	q.pass(time.Minute)
+}
+
+// again makes another request for items that were perhaps sent.
+func (q *queue) again(epoch int64, ids ...int64) {
+	q.Took(epoch, chat, ids, true)
+	r := q.Begins(epoch, chat, ids, false)
+	q.answer(r, queuemodel.Told)
+	q.write(queuemodel.Sent, ids...)
+}
+
+// unknown makes requests for the first item whose outcome is unknown, so many of them one after another.
+func (q *queue) unknown(times int) {
+	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
+		q.pass(pause)
+		q.Took(1, chat, []int64{1}, n > 0)
+		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)
+		q.write(queuemodel.Perhaps, 1)
+	}
+}
+
+// late takes an item of a chat by itself that was perhaps sent once, and makes another request for it.
+func (q *queue) late(id int64) *queuemodel.Request {
+	lane := queuemodel.Lane{Chat: id}
+	q.Put(queuemodel.Item{ID: id, Lane: lane})
+	q.Took(1, lane, []int64{id}, false)
+	q.Ends(q.Begins(1, lane, []int64{id}, false), queuemodel.Ambiguous, 0)
+	q.write(queuemodel.Perhaps, id)
+	q.pass(time.Minute)
+	q.Took(1, lane, []int64{id}, true)
+	return q.Begins(1, lane, []int64{id}, false)
+}
