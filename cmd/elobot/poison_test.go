@@ -88,7 +88,7 @@ func (p *poisoned) start(env ...string) *process {
 		p.t.Fatal(err)
 	}
 	p.lives++
-	bot := prepare(append(crashEnvironment(environment(p.sim, p.url)), env...), "run")
+	bot := prepare(append(environment(p.sim, p.url), env...), "run")
 	bot.cmd.Path, bot.cmd.Dir = path, p.t.TempDir()
 	bot.start(p.t)
 	return bot

@@ -66,9 +66,12 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, a := newBot(t), &attempts{lost: map[int64]int{2: 3}}
+		var mu sync.Mutex
 		var order []int64
 		careful := true
 		b.answer = func(ctx context.Context, u Update) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if careful && (b.inHand() != 1 || a.of(u.ID) == 0) {
 				t.Errorf("update %d is one of %d, and noted %d times", u.ID, b.inHand(), a.of(u.ID))
 			}
@@ -76,6 +79,8 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 				t.Errorf("update %d is noted", u.ID)
 			}
 			order = append(order, u.ID)
+			mu.Unlock()
+			defer mu.Lock()
 			return pass(ctx, 300*ms)
 		}
 		b.come(updates(1, 6, 1, 2, 3)...)
@@ -88,7 +93,9 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 		if len(a.lost) != 0 {
 			t.Errorf("attempts that have not returned: %v", a.lost)
 		}
+		mu.Lock()
 		careful = false
+		mu.Unlock()
 		b.come(updates(7, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)...)
 		after(t, 400*ms)
 		if n := b.inHand(); n != 10 {
@@ -167,6 +174,28 @@ func TestDatabaseAwayAfterCrash(t *testing.T) {
 		a.err = nil
 		a.mu.Unlock()
 		after(t, 5*time.Second)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// TestCarefulUntilDone: a poller that ends before what was in hand is done with leaves it to the next one in the process.
+func TestCarefulUntilDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+		b.answer = func(ctx context.Context, u Update) error {
+			if a.of(u.ID) != 1 {
+				t.Errorf("update %d is noted %d times", u.ID, a.of(u.ID))
+			}
+			return pass(ctx, 5*time.Second)
+		}
+		b.come(updates(1, 2, 1, 2)...)
+		b.startAfterCrash(a)
+		after(t, time.Second)
+		b.stop() // which cuts it off
+		b.start()
+		after(t, 30*time.Second)
 		b.checkConfirmed()
 		b.stop()
 	})

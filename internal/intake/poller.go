@@ -68,6 +68,8 @@ func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.all.Wait()
 	defer abort()
+	// who had to be careful before, and has lost the right to poll meanwhile, has not finished with that
+	p.afterCrash = p.afterCrash || p.worker.careful.on.Load()
 	p.worker.SetCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ; ctx.Err() == nil; p.rest(ctx) {
