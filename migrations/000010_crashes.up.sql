@@ -10,6 +10,8 @@ CREATE TABLE update_attempts (
     CONSTRAINT update_attempts_attempts_check CHECK (attempts >= 1)
 );
 
+CREATE INDEX update_attempts_last_begun_at_idx ON update_attempts (last_begun_at); -- for the purge
+
 -- The instances that updates are delivered to. An instance that stops deletes its row, so a row that is not renewed any
 -- more is that of an instance that has ended without stopping.
 CREATE TABLE webhook_instances (

@@ -27,7 +27,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(301, 316) n;
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
-		ANALYZE outbox, dead_letters;`)
+		INSERT INTO update_attempts SELECT n, 1 FROM generate_series(1, 3000) n;
+		ANALYZE outbox, dead_letters, update_attempts;`)
 	queue := postgres.NewOutbox(pool)
 	var messages []outbox.Message
 	take := func(from, to outbox.ChatID) func(context.Context) error {

@@ -187,8 +187,9 @@ func (s *scene) contents(tb rapid.TB) map[string][]string {
 				r.best_before, r.streak_before, r.reason, r.superseded_at IS NOT NULL)
 			FROM elo_history r JOIN matches m ON m.id = r.match_id ORDER BY 1`,
 		"handled_commands": `SELECT to_jsonb(r) - 'handled_at' FROM handled_commands r ORDER BY key`,
+		// a deadline counts from the moment of writing: that of an answer, less its age, comes out at about the same
 		"outbox": `SELECT to_jsonb(r) - '{id, chat_id, match_id, created_at, supersede_key}'::text[] ||
-				jsonb_build_object('chat', c.title)
+				jsonb_build_object('chat', c.title, 'expires_at', CASE WHEN r.action <> 'edit' THEN date_trunc('minute', r.expires_at) END)
 			FROM outbox r JOIN chats c ON c.id = r.chat_id ORDER BY r.id`,
 	} {
 		found, err := s.pool.Query(context.Background(), `SELECT q::text FROM (`+sql+`) AS q`)
