@@ -160,7 +160,7 @@ func (t *trial) run(ctx context.Context) error {
 		switch class := t.judge(ctx, t.update, err); {
 		case class == Away, class == Busy:
 			t.skip(time.Since(begun))
-			t.logFailed(ctx, err)
+			t.logFailed(ctx, class, err)
 			return err
 		case err == nil:
 			t.ended(t.update.Lane, false)
@@ -197,7 +197,7 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 
 // again says whether there is time for another attempt after one that failed for a reason of its own.
 func (t *trial) again(ctx context.Context, err error) bool {
-	t.logFailed(ctx, err)
+	t.logFailed(ctx, Failed, err)
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(t.patience(t.update.Lane))
 	}
@@ -205,9 +205,14 @@ func (t *trial) again(ctx context.Context, err error) bool {
 	return !next.After(t.giveUp) && next.Before(t.cut)
 }
 
-// logFailed tells of an attempt that has failed, each one.
-func (t *trial) logFailed(ctx context.Context, err error) {
-	t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
+// logFailed tells of an attempt that has failed, each one. While the database is away that is no news: the log has warned of
+// it for all updates together.
+func (t *trial) logFailed(ctx context.Context, class Class, err error) {
+	level := slog.LevelWarn
+	if class == Away {
+		level = slog.LevelInfo
+	}
+	t.log.Log(ctx, level, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 }
 
 // bury puts the update among the dead letters.
