@@ -276,7 +276,7 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		return nil, nil, err
 	}
 	// the running bot looks for what is to be sent by itself
-	store := postgres.NewStore(pool, func(outbox.Lane) {})
+	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
 	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
 }
 

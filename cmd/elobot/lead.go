@@ -30,6 +30,7 @@ type leadership struct {
 	lease    *postgres.Lease
 	renewal  time.Duration   // how often it is renewed
 	released <-chan struct{} // somebody has given the lease up
+	suspects func() bool     // what may have ended the process before this one is not done with
 	log      *slog.Logger
 }
 
@@ -188,7 +189,7 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 func (l leadership) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
-	if err := l.lease.Release(ctx); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
+	if err := l.lease.Release(ctx, !l.suspects()); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
 		l.log.WarnContext(ctx, "cannot release the lease: the next instance waits until it runs out", "error", err)
 	}
 }

@@ -95,7 +95,9 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		defer stopNotifying() // until then there is something to tell the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		working.Go(func() error { return server.Run(ctx) })
-		working.Go(func() error { return leadership{b.lease, times.renewal, b.released, log}.lead(ctx, b.work) })
+		working.Go(func() error {
+			return leadership{b.lease, times.renewal, b.released, b.leading.worker.Careful, log}.lead(ctx, b.work)
+		})
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })

@@ -15,7 +15,7 @@ const (
 	// An update at which the process has ended before waits until no other one has been handled for so long, so that the
 	// others go first and are answered; but no longer than suspectLimit, because others may come without end.
 	suspectWait  = time.Second
-	suspectLimit = 20 * time.Second
+	suspectLimit = 10 * time.Second
 	// endWithin bounds noting that an attempt has returned.
 	endWithin = time.Second
 )
@@ -86,6 +86,9 @@ func (w *Worker) SetCareful(on bool) {
 	}
 }
 
+// Careful says whether updates are handled one attempt at a time.
+func (w *Worker) Careful() bool { return w.careful.on.Load() }
+
 // enter waits until an attempt at the update may begin, and returns what has to be called when it has returned. That
 // time does not count. It fails with errCrashes if no attempt may begin any more.
 func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
@@ -101,32 +104,59 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 		}
 	}()
 	lost, err := t.lost(ctx)
-	if err != nil {
+	if err = t.mustNote(ctx, err); err != nil {
 		return nil, err
 	}
 	if lost > 0 {
 		done()
 		c.awaitOthers(ctx)
 	}
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	endTurn, err := t.takeTurn(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err = t.note(ctx); err == nil && lost >= maxCrashes {
+	if err = t.mustNote(ctx, t.note(ctx)); err == nil && lost >= maxCrashes {
 		// This attempt is to keep it. If that ends the process too, nobody looks for whom to tell the next time.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}
 	if err != nil {
-		<-c.turn
+		endTurn()
 		return nil, err
 	}
 	return func(err error) {
+		t.harmless = true
 		t.returned(ctx, err == nil)
 		done()
-		<-c.turn
+		endTurn()
 	}, nil
+}
+
+// takeTurn waits until no other attempt runs. An update of which an attempt has returned goes at once: it may wait for what
+// somebody holds, and the others must not wait with it.
+func (t *trial) takeTurn(ctx context.Context) (end func(), err error) {
+	if t.harmless {
+		return func() {}, nil
+	}
+	select {
+	case t.careful.turn <- struct{}{}:
+		return func() { <-t.careful.turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// mustNote returns the error of noting an attempt if that may succeed later. Any other one says nothing of the update, which
+// is handled all the same.
+func (t *trial) mustNote(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if class := t.class(err); class == Away || class == Busy {
+		return err
+	}
+	t.log.ErrorContext(ctx, "failed to note an attempt, handling the update all the same", "update_id", t.update.ID, "error", err)
+	return nil
 }
 
 // lost returns how many attempts at the update have not returned, and remembers when it was first seen.

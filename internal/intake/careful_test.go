@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -197,6 +198,59 @@ func TestCarefulUntilDone(t *testing.T) {
 		b.start()
 		after(t, 30*time.Second)
 		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// TestHeldAfterCrash: an update that waits for what somebody holds does not make the others wait, once an attempt at it has
+// returned.
+func TestHeldAfterCrash(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+		b.answer = func(ctx context.Context, u Update) error {
+			if u.ID == 1 && len(b.tries(1)) < 10 {
+				return errors.Join(pass(ctx, 7*time.Second), errBusy)
+			}
+			return pass(ctx, 100*ms)
+		}
+		b.come(updates(1, 40, 1, 2, 3, 4)...)
+		b.startAfterCrash(a)
+		after(t, 20*time.Second) // the first may be the very first: 7 s, and 30 others take 3 s
+		if n := b.count(); n != 30 {
+			t.Errorf("%d updates are handled beside one that waits, want 30", n)
+		}
+		after(t, 2*time.Minute)
+		b.checkConfirmed()
+		b.stop()
+	})
+}
+
+// TestStopWhileCareful: a poller that ends before it was shown anything leaves the care to the next one.
+func TestStopWhileCareful(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+		b.startAfterCrash(a)
+		after(t, time.Second)
+		b.stop()
+		if !b.worker.Careful() {
+			t.Error("nothing was shown, and what was in hand is trusted")
+		}
+	})
+}
+
+// TestAttemptsThatCannotBeNoted: an error of noting that is no outage says nothing of the update.
+func TestAttemptsThatCannotBeNoted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, a := newBot(t), &attempts{lost: make(map[int64]int), err: errors.New("permission denied")}
+		b.come(updates(1, 3, 1, 2, 3)...)
+		b.startAfterCrash(a)
+		after(t, 5*time.Second)
+		if n := b.count(); n != 3 || len(b.kept()) != 0 {
+			t.Errorf("%d updates were handled, dead letters %v", n, b.kept())
+		}
 		b.stop()
 	})
 }

@@ -57,9 +57,9 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	}
 }
 
-// AfterCrash has the poller, before it runs, take into account that the one before it ended without stopping, perhaps by
-// an update that it had in hand: as long as any of the updates that the messenger shows first is not done with, they are
-// handled with care. What was in hand is among these.
+// AfterCrash tells the poller, before it runs, that its predecessor crashed. One of the updates in hand may have caused
+// that, and all of those are among the first that the messenger shows. Until these are done, updates are handled one at a
+// time.
 func (p *Poller) AfterCrash() { p.afterCrash = true }
 
 // Run takes updates until the context ends. Then it finishes what is in hand, within a few seconds, confirms it and
@@ -69,7 +69,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	defer p.all.Wait()
 	defer abort()
 	// who had to be careful before, and has lost the right to poll meanwhile, has not finished with that
-	p.afterCrash = p.afterCrash || p.worker.careful.on.Load()
+	p.afterCrash = p.afterCrash || p.worker.Careful()
 	p.worker.SetCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ; ctx.Err() == nil; p.rest(ctx) {
@@ -86,7 +86,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, updates)
-		if p.afterCrash {
+		if p.afterCrash && ctx.Err() == nil { // else nobody has shown what was in hand
 			p.afterCrash, p.suspects = false, len(p.queue)
 			p.worker.SetCareful(p.suspects > 0)
 		}

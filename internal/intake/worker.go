@@ -122,6 +122,7 @@ type trial struct {
 	cut      time.Time     // when the last attempt ends, zero for one that has all the time
 	panicked bool
 	noted    bool  // as an attempt that has not returned
+	harmless bool  // an attempt has returned
 	silent   bool  // nobody is told of its death
 	reason   error // why it goes to the dead letters, nil as long as it does not
 }

@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/ranking"
@@ -12,10 +14,18 @@ import (
 // ClaimBot makes the database that of the bot with this id if it is no bot's yet, and returns whose it is. Of several bots
 // that claim it at once one gets it.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owner ranking.UserID, err error) {
-	if _, err := pool.Exec(ctx, `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`, bot); err != nil {
-		return 0, fmt.Errorf("claim the database: %w", err)
+	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
+	// A database that takes no writes for a while is no reason not to start, so only the first start writes.
+	for range 2 {
+		err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			break
+		}
+		if _, err := pool.Exec(ctx, claim, bot); err != nil {
+			return 0, fmt.Errorf("claim the database: %w", err)
+		}
 	}
-	if err := pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner); err != nil {
+	if err != nil {
 		return 0, fmt.Errorf("read whose the database is: %w", err)
 	}
 	return owner, nil

@@ -159,18 +159,20 @@ func (l *Lease) unheard(err error) error {
 	return err
 }
 
-// Release gives the lease up and says so, that others need not wait until it has run out. A lease without a holder is one
-// that was released. It fails with outbox.ErrLeaseLost when somebody else has it by now.
-func (l *Lease) Release(ctx context.Context) error {
+// Release gives the lease up and says so, that others need not wait until it has run out. Only a clean release takes the
+// holder's name off the lease; without it, the next holder takes this one for crashed. Release fails with
+// outbox.ErrLeaseLost when somebody else has the lease by now.
+func (l *Lease) Release(ctx context.Context, clean bool) error {
 	l.mu.Lock()
 	epoch := l.epoch
 	l.until = time.Time{}
 	l.mu.Unlock()
 	const sql = `
 		WITH released AS (
-		    UPDATE leases SET expires_at = clock_timestamp(), holder = '' WHERE name = $1 AND epoch = $2 RETURNING name)
+		    UPDATE leases SET expires_at = clock_timestamp(), holder = CASE WHEN $3 THEN '' ELSE holder END
+		    WHERE name = $1 AND epoch = $2 RETURNING name)
 		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
-	released, err := l.pool.Exec(ctx, sql, l.name, epoch)
+	released, err := l.pool.Exec(ctx, sql, l.name, epoch, clean)
 	if err == nil && released.RowsAffected() == 0 {
 		err = outbox.ErrLeaseLost
 	}

@@ -54,7 +54,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("before it is held, %v are left of epoch %d", a.Left(), a.Epoch())
 	}
 	lost("renewed before it is held", a.Renew(t.Context()))
-	lost("released before it is held", a.Release(t.Context()))
+	lost("released before it is held", a.Release(t.Context(), true))
 
 	acquire(t, a, true)
 	mustHold(t, pool, "leader a 1 true")
@@ -67,7 +67,7 @@ func TestLease(t *testing.T) {
 	exec(t, pool, runsOut)
 	acquire(t, b, true)
 	mustHold(t, pool, "leader b 2 true")
-	lost("released by the one before", a.Release(t.Context()))
+	lost("released by the one before", a.Release(t.Context(), true))
 	lost("renewed by the one before", a.Renew(t.Context()))
 	mustHold(t, pool, "leader b 2 true")
 	if a.Left() > 0 || b.Left() <= 0 || b.Epoch() != 2 {
@@ -81,7 +81,7 @@ func TestLease(t *testing.T) {
 	if !value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
 		t.Error("it was not renewed")
 	}
-	if err := b.Release(t.Context()); err != nil {
+	if err := b.Release(t.Context(), true); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, pool, "leader  2 false")
@@ -110,16 +110,20 @@ func TestLeaseTellsACrash(t *testing.T) {
 		}
 	}
 	crashed(a, false)
-	if err := a.Release(t.Context()); err != nil {
+	if err := a.Release(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	crashed(b, false)
 	exec(t, pool, runsOut)
 	crashed(a, true)
-	if err := a.Release(t.Context()); err != nil {
+	if err := a.Release(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	crashed(a, false)
+	if err := a.Release(t.Context(), false); err != nil { // what was in hand is still suspect
+		t.Fatal(err)
+	}
+	crashed(b, true)
 }
 
 // TestLeaseIsRenewedAfterItRanOut: nobody else has it, so what it was for goes on under the same epoch.
@@ -232,7 +236,7 @@ func TestLeaseAndMarks(t *testing.T) {
 		t.Error(err)
 	}
 	acquire(t, b, false)
-	released := start(func() error { return a.Release(t.Context()) })
+	released := start(func() error { return a.Release(t.Context(), true) })
 	if err := receive(t, released); err != nil {
 		t.Error(err)
 	}

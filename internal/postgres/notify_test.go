@@ -118,7 +118,7 @@ func TestNotify(t *testing.T) {
 	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
 	acquire(t, another, true)
 	for _, l := range []*postgres.Lease{another, lease} {
-		if err := l.Release(t.Context()); err != nil {
+		if err := l.Release(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,12 +141,12 @@ func TestNotify(t *testing.T) {
 	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
 		t.Errorf("rubbish is heard as %d things", n)
 	}
-	if err := lease.Release(t.Context()); err != nil { // again
+	if err := lease.Release(t.Context(), true); err != nil { // again
 		t.Fatal(err)
 	}
 	receive(t, a.released)
 	acquire(t, leader(b.pool, "c"), true)
-	if err := lease.Release(t.Context()); err == nil {
+	if err := lease.Release(t.Context(), true); err == nil {
 		t.Error("the lease of another one was released")
 	}
 	a.Wake(chat(2))

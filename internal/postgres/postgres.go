@@ -35,6 +35,8 @@ const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan =
 const (
 	connectTimeout = 5 * time.Second        // for one attempt to connect at the start
 	closeTimeout   = 500 * time.Millisecond // for Close
+	// rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
+	rollbackTimeout = time.Second
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It keeps trying for the
@@ -185,7 +187,7 @@ func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) er
 // rollback ends a transaction even when the context that it ran under is over. If that fails too, the pool closes the
 // connection and the server rolls back by itself, so there is nothing to report.
 func rollback(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }

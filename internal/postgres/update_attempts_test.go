@@ -90,4 +90,10 @@ func TestWebhookInstances(t *testing.T) {
 	renew("the second has vanished long ago", c, false)
 	exec(t, pool, `UPDATE webhook_instances SET renewed_at = now() + interval '1 h', expires_at = now() + interval '2 h'`)
 	renew("the clock was set back", b, false)
+	exec(t, pool, `UPDATE webhook_instances SET started_at = now() + interval '2 h', renewed_at = now() + interval '2 h',
+		expires_at = now() + interval '3 h'`)
+	renew("the clock was set back further", a, false)
+	renew("the other one is back", b, true)
+	renew("and known to the first", a, false)
+	renew("as the first is to it", b, false)
 }

@@ -26,15 +26,16 @@ func NewWebhookInstance(pool *pgxpool.Pool, name string, length time.Duration) *
 	return &WebhookInstance{pool: pool, name: name, length: length}
 }
 
-// Renew says that the instance is there. It returns whether another one has vanished lately: what that had in hand comes
-// again, and may be what has ended it. Of one that was there before this one, and has not been heard of since, nobody
-// knows yet, so that it counts as vanished.
+// Renew says that the instance is there. It returns whether another one has vanished lately: its updates will come again,
+// and one of them may have ended it. An older instance that has not renewed since this one started may have vanished too,
+// so it counts as vanished until it renews.
 func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) {
 	var batch pgx.Batch
 	batch.Queue(`
 		INSERT INTO webhook_instances (name, expires_at) VALUES ($1, clock_timestamp() + $2::interval)
 		ON CONFLICT ON CONSTRAINT webhook_instances_pkey DO UPDATE
-		SET renewed_at = clock_timestamp(), expires_at = excluded.expires_at`, w.name, w.length)
+		SET started_at = least(webhook_instances.started_at, clock_timestamp()), renewed_at = clock_timestamp(),
+		    expires_at = excluded.expires_at`, w.name, w.length)
 	// one from the future is of before the clock was set back
 	batch.Queue(`
 		DELETE FROM webhook_instances WHERE name IN (

@@ -105,10 +105,10 @@ func (s *Service) tooMuch(o Origin, c command, snap Snapshot) (n Notice, over bo
 	return nil, false
 }
 
-// isTooMany tells what is said to a press that was one too many.
-func isTooMany(n Notice) bool {
+// isFlood tells the answer to a press that changes nothing, and of which there are too many.
+func isFlood(n Notice) bool {
 	refusal, ok := n.(Refusal)
-	return ok && (refusal.Code == TooManyPresses || refusal.Code == TooManyResults)
+	return ok && refusal.Code == TooManyPresses
 }
 
 // item tells a match that is not recorded, with everybody as they are known or were named.

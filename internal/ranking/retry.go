@@ -20,7 +20,7 @@ const (
 	// rivalFor is how long a conflict in a chat is remembered.
 	rivalFor = time.Second
 	// slowFor is how long a command is remembered that was not done in time.
-	slowFor = time.Minute
+	slowFor = 10 * time.Minute
 )
 
 // insist tries until there is no conflict with another transaction, a few times at most. It waits for what somebody else

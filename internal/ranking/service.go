@@ -212,8 +212,8 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	}
 	if o.Button != "" {
 		changes.Button, changes.Toast = o.Button, changes.Notice
-		changes.Keyless = isTooMany(changes.Notice) // so that a flood of presses leaves nothing but its answers
-		if changes.Card == nil {                    // nothing has changed that others have to know
+		changes.Keyless = isFlood(changes.Notice) // so that a flood of presses leaves nothing but its answers
+		if changes.Card == nil {                  // nothing has changed that others have to know
 			changes.Notice = nil
 		}
 	}

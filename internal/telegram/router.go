@@ -174,7 +174,7 @@ func (req request) report() (ranking.Report, error) {
 // written elsewhere, and nothing that a bot has put together for a person to send.
 func (m *message) isFromPerson() bool {
 	switch {
-	case m.From == nil, m.ViaBot != nil, m.isForward(), m.Chat.Type == "channel":
+	case m.From == nil, bool(m.ViaBot), m.isForward(), m.Chat.Type == "channel":
 		return false
 	case m.SenderChat != nil:
 		return m.isAnonymousAdmin()
@@ -185,8 +185,8 @@ func (m *message) isFromPerson() bool {
 
 // isForward tells a copy of what was written elsewhere. Bot API servers before 7.0 have fields of their own for that.
 func (m *message) isForward() bool {
-	return m.IsAutomaticForward || m.ForwardOrigin != nil ||
-		m.ForwardFrom != nil || m.ForwardFromChat != nil || m.ForwardSenderName != nil || m.ForwardDate != nil
+	return m.IsAutomaticForward ||
+		bool(m.ForwardOrigin || m.ForwardFrom || m.ForwardFromChat || m.ForwardSenderName || m.ForwardDate)
 }
 
 // isAnonymousAdmin tells an admin who writes as the group itself. Who it is cannot be known.

@@ -582,6 +582,17 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	}
 }
 
+// TestFieldsThatAreNull: a field without a value says nothing.
+func TestFieldsThatAreNull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Post(botsim.Post{
+		From: botsim.User{ID: 1001, FirstName: "Alice"}, Text: "/match @alice @bob 3:1",
+		Extra: map[string]any{"via_bot": nil, "forward_date": nil},
+	})
+	w.expect("null", "match @alice @bob 3:1")
+}
+
 // TestOtherKindsOfUpdatesAreIgnored takes a true message and delivers it as something else. What is not asked for may
 // come nevertheless, if it happened before the bot asked.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {

@@ -28,6 +28,15 @@ type callbackQuery struct {
 	Data    string   `json:"data"`
 }
 
+// present says that a field is there, whatever is in it.
+type present bool
+
+// UnmarshalJSON implements json.Unmarshaler. A null is as good as nothing.
+func (p *present) UnmarshalJSON(value []byte) error {
+	*p = string(value) != "null"
+	return nil
+}
+
 type message struct {
 	ID                 int64           `json:"message_id"`
 	ThreadID           int64           `json:"message_thread_id"`
@@ -37,12 +46,12 @@ type message struct {
 	Date               int64           `json:"date"`
 	EditDate           int64           `json:"edit_date"`
 	Chat               chat            `json:"chat"`
-	ViaBot             json.RawMessage `json:"via_bot"`
-	ForwardOrigin      json.RawMessage `json:"forward_origin"`
-	ForwardFrom        json.RawMessage `json:"forward_from"`
-	ForwardFromChat    json.RawMessage `json:"forward_from_chat"`
-	ForwardSenderName  json.RawMessage `json:"forward_sender_name"`
-	ForwardDate        json.RawMessage `json:"forward_date"`
+	ViaBot             present         `json:"via_bot"`
+	ForwardOrigin      present         `json:"forward_origin"`
+	ForwardFrom        present         `json:"forward_from"`
+	ForwardFromChat    present         `json:"forward_from_chat"`
+	ForwardSenderName  present         `json:"forward_sender_name"`
+	ForwardDate        present         `json:"forward_date"`
 	IsAutomaticForward bool            `json:"is_automatic_forward"`
 	ReplyTo            *message        `json:"reply_to_message"`
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
