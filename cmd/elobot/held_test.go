@@ -91,6 +91,34 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	checkNoneDied(t, pool)
 }
 
+// TestLeaseWhileCommandsWait: all connections for commands wait for a lock, and the lease is renewed all the same.
+func TestLeaseWhileCommandsWait(t *testing.T) {
+	t.Parallel()
+	const held = 5 * time.Second
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice, groups := newGroups(sim, 80)
+	bot := launch(t, append(environment(sim, url), "LEASE_DURATION=3s", "LEASE_RENEWAL=300ms"), "run")
+	groups[0].Say(alice, "/match @bob 3:1")
+	awaitAnswers(t, groups[0], 1)
+	release := holdRows(t, pool, `LOCK TABLE handled_commands`)
+	for _, g := range groups {
+		g.Say(alice, "/match @bob 3:2")
+	}
+	bot.await(t, "somebody else holds what a command needs")
+	timer := time.NewTimer(held)
+	defer timer.Stop()
+	<-timer.C
+	release()
+	for i, g := range groups {
+		awaitAnswers(t, g, 1+max(0, 1-i))
+	}
+	if strings.Contains(bot.output.String(), "the lease has run out") {
+		t.Error("the lease has run out")
+	}
+	checkNoneDied(t, pool)
+}
+
 // TestChatsHeldForLong: another session holds the rows of some chats for longer than an attempt at an update lasts, so that
 // nothing can be said there at all. Other chats go on meanwhile. Afterwards everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {

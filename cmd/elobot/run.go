@@ -58,6 +58,12 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	}
 	defer postgres.Close(pool)
 
+	beside, err := postgres.Beside(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer postgres.Close(beside)
+
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
 		return err
@@ -79,12 +85,12 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	}
 	defer server.Close()
 
-	b := newBot(c, pool, client, self, settings, log)
+	b := newBot(c, databases{pool, beside}, client, self, settings, log)
 	if err := b.serve(server, c); err != nil {
 		return err
 	}
 	times := c.leaseTimes()
-	watch := newCrashWatch(pool, b.any.worker, times, log)
+	watch := newCrashWatch(beside, b.any.worker, times, log)
 	if !b.polls {
 		watch.begin(ctx)
 	}
@@ -115,9 +121,14 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	return err
 }
 
+// databases are the connections of a running bot: the pool of the commands, and the one beside it.
+type databases struct {
+	pool, beside *pgxpool.Pool
+}
+
 // bot is the parts of a running bot.
 type bot struct {
-	pool       *pgxpool.Pool
+	databases
 	client     *telegram.Client
 	lease      *postgres.Lease
 	notifier   *postgres.Notifier
@@ -137,11 +148,11 @@ type handling struct {
 	worker  *intake.Worker
 }
 
-func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
-	b := &bot{pool: pool, client: client, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(pool, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log)
+func newBot(c config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
+	b := &bot{databases: db, client: client, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log)
 	b.admins = telegram.NewAdminCache(client, time.Now)
-	b.notifier = postgres.NewNotifier(pool, postgres.Heard{
+	b.notifier = postgres.NewNotifier(db.beside, postgres.Heard{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
 		LeaseReleased: func() { poke(b.released) },
 		AdminsChanged: b.admins.Forget,
@@ -154,13 +165,13 @@ func newBot(c config, pool *pgxpool.Pool, client *telegram.Client, self telegram
 	sending.Moved = func(ctx context.Context, from, to int64) error {
 		return b.leading.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pool), telegram.NewSender(client, self, log), log, sending)
+	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(db.beside), telegram.NewSender(client, self, log), log, sending)
 	return b
 }
 
 // handling returns what handles updates, under a lease if there is one.
 func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now).Logging(b.log)
+	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now).Logging(b.log).Asking(b.beside)
 	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, letters = store.Under(lease), letters.Under(lease)

@@ -127,5 +127,5 @@ func (s *Store) Unavailable(err error) bool {
 func (s *Store) silent() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
-	return s.pool.Ping(ctx) != nil
+	return s.beside.Ping(ctx) != nil
 }

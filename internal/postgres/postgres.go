@@ -60,6 +60,31 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+planning)
 		return err
 	}
+	pool, err := newPool(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
+		Close(pool)
+		return nil, err
+	}
+	return pool, nil
+}
+
+// besideConns is how many connections are kept free of commands: for the lease, the dispatcher's next step, its looks at
+// the queue, and what is said to other instances.
+const besideConns = 4
+
+// Beside returns a small pool for the same database. Commands may wait for locks on all connections of their pool; what
+// has to go on meanwhile, such as renewing the lease, uses this one.
+func Beside(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
+	config := pool.Config()
+	config.MaxConns, config.MinConns, config.MinIdleConns = besideConns, 0, 0
+	return newPool(ctx, config)
+}
+
+// newPool returns a pool that uses no session any more after an error of endsSession.
+func newPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error) {
 	var all sessions
 	all.watch(&config.ConnConfig.Config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -67,10 +92,6 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	all.pool.Store(pool)
-	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
-		Close(pool)
-		return nil, err
-	}
 	return pool, nil
 }
 
@@ -126,6 +147,8 @@ type querier interface {
 // Store is everything that is kept, as its users see it.
 type Store struct {
 	pool *pgxpool.Pool
+	// beside is where the store finds out whether the database answers, while all connections of the pool may be in use.
+	beside *pgxpool.Pool
 	// db is the pool, or the transaction that Exclusively has opened.
 	db querier
 	// gathering is where results wait to be written together; nil: none does.
@@ -146,7 +169,7 @@ var _ ranking.Store = (*Store)(nil)
 // committed with its lane; that function must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		pool: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
+		pool: pool, beside: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -155,6 +178,13 @@ func (s *Store) WithClock(now func() time.Time) *Store {
 	dated := *s
 	dated.gathering, dated.now = new(gathering), now
 	return &dated
+}
+
+// Asking returns a store that asks whether the database answers by the connections of another pool.
+func (s *Store) Asking(beside *pgxpool.Pool) *Store {
+	asking := *s
+	asking.gathering, asking.beside = new(gathering), beside
+	return &asking
 }
 
 // Logging returns a store that logs when it tries something once more.
