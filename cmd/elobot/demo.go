@@ -36,12 +36,11 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	}
 	paper := newTranscript(os.Stdout, isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "")
 	paper.aside("Starting a PostgreSQL of its own for this demo …")
-	server, err := pgtemp.Start(ctx, pgtemp.Options{})
+	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: func(msg string) { paper.aside("  %s", msg) }})
 	if err != nil {
 		return err
 	}
 	defer stopServer(server)
-	paper.aside("%s is ready.", server.Kind())
 
 	sim, err := botsim.New()
 	if err != nil {

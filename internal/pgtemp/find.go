@@ -36,6 +36,40 @@ type installation struct {
 	version string
 }
 
+// program is the path of one of the programs.
+func (i installation) program(name string) string { return filepath.Join(i.bin, name+executable) }
+
+// apply lets cmd find the libraries of programs whose packages were unpacked and not installed: they are beside the
+// programs, where the system does not look.
+func (i installation) apply(cmd *exec.Cmd) {
+	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
+	if !found || root == "" {
+		return
+	}
+	var folders []string
+	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
+		some, err := filepath.Glob(root + pattern)
+		if err != nil {
+			continue // the folder's name has characters that mean something in a pattern: the programs will tell
+		}
+		folders = append(folders, some...)
+	}
+	if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
+		folders = append(folders, before)
+	}
+	cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(folders, ":"))
+}
+
+// installed is the source of programs that are there, installed or kept from an earlier fetch.
+func installed(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
+	folders := o.programFolders
+	if folders == nil {
+		folders = usualFolders()
+	}
+	folders = append(folders, openCache(o.cache).patterns(archivePattern, packagesPattern)...)
+	return findPrograms(ctx, os.Getenv("PATH"), folders, dataMajor, user.apply)
+}
+
 // findPrograms chooses the installation to use: the first good one in PATH, else the newest in folders. With a
 // dataMajor only that version is good, because a version cannot read another's data. runnable adjusts a command to run
 // as the user that the server will run as.
@@ -107,12 +141,13 @@ func minor(version string) int {
 
 // inspect asks the programs in bin for their version. The error is os.ErrNotExist when there are none.
 func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (installation, error) {
-	server, err := filepath.EvalSymlinks(filepath.Join(bin, "postgres"))
+	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
 	if err != nil {
 		return installation{}, fmt.Errorf("find programs in %s: %w", bin, os.ErrNotExist)
 	}
-	bin = filepath.Dir(server)
-	if info, err := os.Stat(filepath.Join(bin, "initdb")); err != nil || info.IsDir() {
+	found := installation{bin: filepath.Dir(server)}
+	bin = found.bin
+	if info, err := os.Stat(found.program("initdb")); err != nil || info.IsDir() {
 		return installation{}, fmt.Errorf("find initdb in %s: %w", bin, os.ErrNotExist)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -121,6 +156,7 @@ func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (install
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	runnable(cmd)
+	found.apply(cmd)
 	output, err := cmd.Output()
 	if err != nil {
 		return installation{}, fmt.Errorf("run %s: %w", server, err)

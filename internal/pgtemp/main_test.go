@@ -33,6 +33,8 @@ type order struct {
 	// NoFolders keeps it from looking for programs outside PATH.
 	NoFolders bool
 	Umask     int
+	// Cache and Repository take the places of the usual ones.
+	Cache, Repository string
 	// Script makes it run AtExit with these arguments and end, instead of starting a server.
 	Script []string
 }
@@ -80,7 +82,7 @@ func help(text string) error {
 			say(report{Event: "interrupted"})
 		}
 	}()
-	options := Options{DataDir: o.DataDir, Ways: o.Ways, Log: func(msg string) { say(report{Event: "log", Text: msg}) }}
+	options := Options{DataDir: o.DataDir, Ways: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { say(report{Event: "log", Text: msg}) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
 	}

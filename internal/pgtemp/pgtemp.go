@@ -4,8 +4,8 @@
 // It owns how a server is found, started, stopped and cleaned up. It knows nothing of elobot: no tables, no
 // migrations. It is not meant for production, where the operator provides the database.
 //
-// A server comes from the first of three ways that works: the PostgreSQL programs on the machine, a container, or
-// programs fetched from the internet.
+// A server comes from the first way that works: the PostgreSQL programs on the machine, a container, or programs that
+// are fetched and kept in a cache folder, from an archive or from the packages of Debian or Ubuntu.
 package pgtemp
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Way is where a server can come from.
@@ -21,12 +22,14 @@ type Way string
 
 // The ways, in the order in which Start tries them.
 const (
-	// Programs runs the PostgreSQL programs that are installed on the machine.
+	// Programs runs the PostgreSQL programs that are on the machine, installed or fetched before.
 	Programs Way = "programs"
 	// Docker runs a container by the docker command.
 	Docker Way = "docker"
-	// Embedded fetches the programs from the internet and keeps them in the user's cache folder.
-	Embedded Way = "embedded"
+	// Archive fetches the programs in an archive and runs them.
+	Archive Way = "archive"
+	// Packages fetches the programs by apt-get, unpacks them without installing anything, and runs them.
+	Packages Way = "packages"
 )
 
 // Options say what kind of server is wanted. The zero value is a temporary one.
@@ -44,6 +47,12 @@ type Options struct {
 
 	// programFolders are patterns of folders that are searched after PATH; nil means the usual ones.
 	programFolders []string
+	// cache is where fetched programs are kept; empty means the usual place.
+	cache string
+	// repository is where archives are fetched from, and patience how long each step of that may take until something
+	// comes; empty means the usual ones.
+	repository string
+	patience   time.Duration
 }
 
 func (o Options) log(format string, args ...any) {
@@ -97,13 +106,14 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
 	start := map[Way]func(context.Context, Options, *folder) (started, error){
-		Programs: startPrograms,
+		Programs: startFrom(installed),
 		Docker:   startDocker,
-		Embedded: startEmbedded,
+		Archive:  startFrom(fromArchive),
+		Packages: startFrom(fromPackages),
 	}
 	ways := o.Ways
 	if len(ways) == 0 {
-		ways = []Way{Programs, Docker, Embedded}
+		ways = []Way{Programs, Docker, Archive, Packages}
 	}
 	var reasons []string
 	for _, way := range ways {

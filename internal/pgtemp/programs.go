@@ -1,5 +1,3 @@
-//go:build unix
-
 package pgtemp
 
 import (
@@ -13,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 )
 
@@ -31,7 +27,7 @@ const portAttempts = 5
 
 var errPortTaken = errors.New("the port is taken")
 
-// programs is a server that runs from installed programs.
+// programs is a server that runs from programs on this machine, wherever they came from.
 type programs struct {
 	installation
 	identity
@@ -45,28 +41,36 @@ type programs struct {
 	process   int // 0 when none is running
 }
 
-func startPrograms(ctx context.Context, o Options, named *folder) (started, error) {
-	p := &programs{settings: o.Settings, home: named.path}
-	var err error
-	if p.identity, err = chooseIdentity(named.data()); err != nil {
-		return started{}, err
+// source finds the programs to run, and fetches them if that is its way. They must be able to read data of the version
+// dataMajor, unless that is empty, and to run as the user.
+type source func(ctx context.Context, o Options, user identity, dataMajor string) (installation, error)
+
+// startFrom is the way that runs the programs of a source. What follows is the same for all of them.
+func startFrom(find source) func(context.Context, Options, *folder) (started, error) {
+	return func(ctx context.Context, o Options, named *folder) (started, error) {
+		p := &programs{settings: o.Settings, home: named.path}
+		var err error
+		if p.identity, err = chooseIdentity(named.data()); err != nil {
+			return started{}, err
+		}
+		major, err := named.dataVersion()
+		if err != nil {
+			return started{}, err
+		}
+		if p.installation, err = find(ctx, o, p.identity, major); err != nil {
+			return started{}, err
+		}
+		return p.start(ctx, o, named)
 	}
-	major, err := named.dataVersion()
-	if err != nil {
-		return started{}, err
-	}
-	folders := o.programFolders
-	if folders == nil {
-		folders = usualFolders()
-	}
-	if p.installation, err = findPrograms(ctx, os.Getenv("PATH"), folders, major, p.apply); err != nil {
-		return started{}, err
-	}
+}
+
+func (p *programs) start(ctx context.Context, o Options, named *folder) (started, error) {
 	kind := fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
 	o.log("starting %s", kind)
 	if !named.named() {
 		p.temporary = temporaryFolders()
 	}
+	var err error
 	if p.watcher, err = watch(named.lock, programsScript, p.temporary...); err != nil {
 		return started{}, err
 	}
@@ -145,6 +149,12 @@ func (p *programs) makePrivate(folder string) error {
 	return p.give(folder)
 }
 
+// prepareCommand makes cmd run as the server's user, with the libraries of these programs.
+func (p *programs) prepareCommand(cmd *exec.Cmd) {
+	p.identity.apply(cmd)
+	p.installation.apply(cmd)
+}
+
 func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
 
 // initialise makes the data folder unless it is there. It gets its name only when it is complete.
@@ -173,10 +183,10 @@ func (p *programs) initialise(ctx context.Context, password string) error {
 		if err := p.canWork(half); err != nil {
 			return err
 		}
-		cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), "--pgdata="+half, "--username="+superuser,
+		cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+half, "--username="+superuser,
 			"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
 			"--lc-messages=C", "--no-sync", "--no-instructions")
-		p.apply(cmd)
+		p.prepareCommand(cmd)
 		cmd.Dir = half
 		_, err := p.watcher.run(cmd)
 		if err == nil {
@@ -200,87 +210,17 @@ func (p *programs) arguments() []string {
 		"-c", "port="+strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories=", // the usual folder need not be writable
-		// Shared memory as files in the data folder goes with it, even when the server is killed.
-		"-c", "dynamic_shared_memory_type=mmap",
+		"-c", "dynamic_shared_memory_type="+sharedMemory,
 		"-c", "logging_collector=off")
-}
-
-// launch starts the server on its port and waits until it answers.
-func (p *programs) launch(ctx context.Context) (version string, err error) {
-	log, err := os.OpenFile(p.path("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("open log: %w", err)
-	}
-	cmd := exec.Command(filepath.Join(p.bin, "postgres"), p.arguments()...)
-	p.apply(cmd)
-	cmd.Dir = p.path("data")
-	cmd.Stdout, cmd.Stderr = log, log
-	err = errors.Join(p.watcher.begin(cmd, "QUIT"), log.Close())
-	if cmd.Process != nil {
-		p.process = cmd.Process.Pid
-		err = errors.Join(err, cmd.Process.Release())
-	}
-	if err == nil {
-		version, err = waitReady(ctx, p.url, p.alive)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, syscall.SIGQUIT))
-	}
-	return version, nil
-}
-
-// alive returns why the server has ended, if it has.
-func (p *programs) alive(context.Context) error {
-	ended, err := waitFor(p.process, syscall.WNOHANG)
-	if err != nil || !ended {
-		return err
-	}
-	p.process = 0
-	output, err := os.ReadFile(p.path("log"))
-	if err != nil {
-		return fmt.Errorf("it ended, and its log cannot be read: %w", err)
-	}
-	if strings.Contains(string(output), "could not create any TCP/IP sockets") {
-		return errPortTaken
-	}
-	return fmt.Errorf("it ended: %s", lastLines(string(output)))
 }
 
 func (p *programs) pid() int { return p.process }
 
-// halt ends the server process by the signal, and by more forceful ones when that does not help in time.
-func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
-	for _, s := range []syscall.Signal{signal, syscall.SIGQUIT, syscall.SIGKILL} {
-		if p.process == 0 {
-			break
-		}
-		if err := syscall.Kill(p.process, s); err != nil {
-			return fmt.Errorf("send %v to the server: %w", s, err)
-		}
-		wait, cancel := context.WithTimeout(ctx, stopTimeout)
-		err := pollUntil(wait, func() (bool, error) { return waitFor(p.process, syscall.WNOHANG) })
-		cancel()
-		// The first signal alone is given up early when the caller has no time; the others must be seen through.
-		ctx = context.WithoutCancel(ctx)
-		switch {
-		case err == nil:
-			p.process = 0
-		case wait.Err() == nil:
-			return err
-		}
-	}
-	if p.process != 0 {
-		return fmt.Errorf("the server, process %d, does not end", p.process)
-	}
-	return p.watcher.Tell("")
-}
-
 func (p *programs) pause(ctx context.Context, immediate bool) error {
-	signal := syscall.SIGINT
 	if immediate {
-		signal = syscall.SIGQUIT
+		return p.halt(ctx, immediately)
 	}
-	return p.halt(ctx, signal)
+	return p.halt(ctx, fast)
 }
 
 func (p *programs) resume(ctx context.Context) error {
@@ -289,7 +229,7 @@ func (p *programs) resume(ctx context.Context) error {
 }
 
 func (p *programs) stop(ctx context.Context) error {
-	if err := p.halt(ctx, syscall.SIGINT); err != nil {
+	if err := p.halt(ctx, fast); err != nil {
 		return err // the watcher stays, and does its best when this process ends
 	}
 	for _, folder := range p.temporary {

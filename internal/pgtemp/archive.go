@@ -1,0 +1,245 @@
+package pgtemp
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/xi2/xz"
+)
+
+const (
+	// mavenCentral has the archives of github.com/zonkyio/embedded-postgres-binaries: PostgreSQL's programs and all
+	// libraries that they need, for most systems.
+	mavenCentral   = "https://repo1.maven.org/maven2"
+	archiveVersion = "17.5.0"
+	// fetchPatience is short because there is another way when the repository cannot be reached.
+	fetchPatience = 5 * time.Second
+)
+
+// fromArchive is the source of programs in an archive of the repository.
+func fromArchive(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
+	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
+		return installation{}, fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
+	}
+	repository := cmp.Or(o.repository, mavenCentral)
+	_, alpineErr := os.Stat("/etc/alpine-release")
+	artifact := "embedded-postgres-binaries-" + platform(runtime.GOOS, runtime.GOARCH, alpineErr == nil)
+	address := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s-%[3]s.jar", repository, artifact, archiveVersion, artifact)
+	kept := openCache(o.cache)
+	return kept.keep("archive-"+archiveVersion, kept.find(ctx, archivePattern, user, dataMajor), func(_ *Watcher, folder string) error {
+		o.log("fetching PostgreSQL %s from %s", archiveVersion, repository)
+		archive := filepath.Join(folder, "archive")
+		if err := fetchArchive(ctx, o, address, archive); err != nil {
+			return err
+		}
+		if err := unpackArchive(archive, folder); err != nil {
+			return fmt.Errorf("unpack %s: %w", path.Base(address), err)
+		}
+		return os.Remove(archive)
+	})
+}
+
+// platform is what the archives call a system.
+func platform(system, processor string, alpine bool) string {
+	if processor == "arm64" {
+		processor = "arm64v8"
+	}
+	if alpine {
+		processor += "-alpine"
+	}
+	return system + "-" + processor
+}
+
+// fetchArchive fetches an archive into a file and compares it with its checksum.
+func fetchArchive(ctx context.Context, o Options, address, to string) error {
+	patience := cmp.Or(o.patience, fetchPatience)
+	client := &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: patience}).DialContext,
+		TLSHandshakeTimeout:   patience,
+		ResponseHeaderTimeout: 2 * patience,
+	}}
+	defer client.CloseIdleConnections()
+	f := fetcher{client: client, stall: 4 * patience}
+	var sum strings.Builder
+	if err := f.fetch(ctx, address+".sha256", &sum); err != nil {
+		return err
+	}
+	file, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	hash := sha256.New()
+	f.progress = func(percent int64) { o.log("fetched %d %%", percent) }
+	err = f.fetch(ctx, address, io.MultiWriter(file, hash))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if got, want := hex.EncodeToString(hash.Sum(nil)), strings.TrimSpace(sum.String()); got != want {
+		return fmt.Errorf("fetch %s: its checksum is %s and not %.64s", address, got, want)
+	}
+	return nil
+}
+
+type fetcher struct {
+	client *http.Client
+	// stall ends a transfer of which nothing comes for so long.
+	stall time.Duration
+	// progress, if it is set, is called after each tenth of what the server has announced.
+	progress func(percent int64)
+}
+
+// fetch copies what is at the address.
+func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := f.client.Do(request)
+	if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
+		return fmt.Errorf("fetch %s: %w", address, urlErr.Err) // whose own words repeat the address
+	}
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", address, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch %s: %s", address, response.Status)
+	}
+	stalled := time.AfterFunc(f.stall, func() { cancel(errors.New("nothing comes any more")) })
+	defer stalled.Stop()
+	var done, tenths int64
+	buffer := make([]byte, 1<<16)
+	for {
+		n, readErr := response.Body.Read(buffer)
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return fmt.Errorf("fetch %s: %w", address, err)
+		}
+		stalled.Reset(f.stall)
+		done += int64(n)
+		if total := response.ContentLength; f.progress != nil && total > 0 && done*10/total > tenths {
+			tenths = done * 10 / total
+			f.progress(tenths * 10)
+		}
+		if errors.Is(readErr, io.EOF) {
+			return nil
+		}
+		if readErr != nil {
+			return fmt.Errorf("fetch %s: %w", address, errors.Join(readErr, context.Cause(ctx)))
+		}
+	}
+}
+
+// unpackArchive unpacks the compressed tar file that is in the zip file.
+func unpackArchive(archive, folder string) error {
+	outer, err := zip.OpenReader(archive)
+	if err != nil {
+		return err
+	}
+	defer outer.Close() //nolint:errcheck // only read
+	for _, entry := range outer.File {
+		if !strings.HasSuffix(entry.Name, ".txz") {
+			continue
+		}
+		packed, err := entry.Open()
+		if err != nil {
+			return err
+		}
+		defer packed.Close()
+		unpacked, err := xz.NewReader(packed, 0)
+		if err != nil {
+			return err
+		}
+		return unpackTar(tar.NewReader(unpacked), folder)
+	}
+	return errors.New("there is no .txz in it")
+}
+
+// unpackTar unpacks into the folder and nowhere else. Everybody may read and execute what comes out, whatever the umask,
+// because the server can run as another user.
+func unpackTar(archive *tar.Reader, folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := unpackEntry(root, header, archive); err != nil {
+			return err
+		}
+	}
+}
+
+func unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
+	name := filepath.Clean(filepath.FromSlash(header.Name))
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("%s is outside of the folder", header.Name)
+	}
+	if err := openFolders(root, filepath.Dir(name)); err != nil {
+		return err
+	}
+	switch header.Typeflag {
+	case tar.TypeDir:
+		return openFolders(root, name)
+	case tar.TypeSymlink:
+		return root.Symlink(header.Linkname, name)
+	case tar.TypeLink:
+		return root.Link(filepath.Clean(filepath.FromSlash(header.Linkname)), name)
+	case tar.TypeReg:
+		file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if header.Mode&0o111 != 0 {
+			mode = 0o755
+		}
+		_, err = io.Copy(file, content)
+		return errors.Join(err, file.Close(), root.Chmod(name, mode))
+	default:
+		return fmt.Errorf("%s is of an unknown type", header.Name)
+	}
+}
+
+// openFolders makes a folder and its parents, open to everybody.
+func openFolders(root *os.Root, name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := openFolders(root, filepath.Dir(name)); err != nil {
+		return err
+	}
+	if err := root.Mkdir(name, 0o755); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	return root.Chmod(name, 0o755)
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package pgtemp
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// programsArchive has programs that run the machine's own.
+//
+//go:embed testdata/archive.txz
+var programsArchive []byte
+
+// internet answers every request in the same way.
+func internet(t *testing.T, answer http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// repository serves an archive under any name, with its checksum.
+func repository(archive []byte, sum string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		content := archive
+		if strings.HasSuffix(r.URL.Path, ".sha256") {
+			content = []byte(sum + "\n")
+		}
+		_, _ = w.Write(content) // the client notices what is missing
+	}
+}
+
+// hang sends nothing until the client gives up, and stall only the beginning of an answer.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func stall(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush() // the client has gone, or waits
+	<-r.Context().Done()
+}
+
+func jar(t *testing.T, name string, content []byte) (archive []byte, sum string) {
+	t.Helper()
+	var out bytes.Buffer
+	packed := zip.NewWriter(&out)
+	entry, err := packed.Create(name)
+	if err == nil {
+		_, err = entry.Write(content)
+	}
+	if err == nil {
+		err = packed.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
+}
+
+// TestArchiveIsFetchedOnce also shows that fetched programs run as installed ones do, as root too.
+func TestArchiveIsFetchedOnce(t *testing.T) {
+	t.Parallel()
+	if !hasPrograms(t) {
+		return
+	}
+	archive, sum := jar(t, "postgres.txz", programsArchive)
+	maven := internet(t, repository(archive, sum))
+	cache := filepath.Join(publicFolder(t), "a b", "cache")
+	var said []string
+	server, err := Start(t.Context(), Options{
+		Ways: []Way{Archive}, cache: cache, repository: maven.URL, Log: func(msg string) { said = append(said, msg) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "fetching PostgreSQL") || !strings.Contains(all, "fetched 100 %") {
+		t.Errorf("the progress is %q", all)
+	}
+	maven.Close()
+	for _, way := range []Way{Programs, Archive} {
+		server := start(t, Options{Ways: []Way{way}, cache: cache, repository: maven.URL, programFolders: []string{}})
+		if !strings.HasPrefix(server.Kind(), "PostgreSQL "+server.Version()+" from /") {
+			t.Errorf("Kind is %q", server.Kind())
+		}
+		query(t, server.URL(), "SELECT 'x'")
+	}
+	if link, err := os.Readlink(filepath.Join(cache, "archive-"+archiveVersion, "lib/library.so")); link != "library.so.1" {
+		t.Errorf("a link points to %q, %v", link, err)
+	}
+}
+
+func TestUselessArchiveLeavesNothing(t *testing.T) {
+	t.Parallel()
+	good, _ := jar(t, "postgres.txz", programsArchive)
+	for want, answer := range map[string]http.HandlerFunc{
+		"its checksum is": repository(good, strings.Repeat("0", 64)),
+		"no .txz":         repository(jar(t, "README", []byte("no programs"))),
+		"unpack":          repository(jar(t, "postgres.txz", []byte("no archive"))),
+		"404 Not Found":   http.NotFound,
+		"timeout":         hang,
+		"nothing comes":   stall,
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			cache := publicFolder(t)
+			_, err := Start(t.Context(), Options{
+				Ways: []Way{Archive}, cache: cache, repository: internet(t, answer).URL, patience: 50 * time.Millisecond,
+			})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Start: %v", err)
+			}
+			if err := empty(cache); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestKilledDuringFetch(t *testing.T) {
+	t.Parallel()
+	cache := publicFolder(t)
+	asked := make(chan struct{}, 1)
+	maven := internet(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		hang(w, r)
+	})
+	h := startHelper(t, order{Ways: []Way{Archive}, Cache: cache, Repository: maven.URL}, nil)
+	<-asked
+	h.kill()
+	eventually(t, func() error { return empty(cache) })
+}
+
+func TestArchiveStaysInItsFolder(t *testing.T) {
+	t.Parallel()
+	for name, entries := range map[string][]tar.Header{
+		"a parent":             {{Name: "../out", Typeflag: tar.TypeReg}},
+		"an absolute name":     {{Name: "/tmp/out", Typeflag: tar.TypeReg}},
+		"a link to elsewhere":  {{Name: "a", Typeflag: tar.TypeSymlink, Linkname: ".."}, {Name: "a/out", Typeflag: tar.TypeReg}},
+		"a device or the like": {{Name: "out", Typeflag: tar.TypeFifo}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var packed bytes.Buffer
+			archive := tar.NewWriter(&packed)
+			for _, entry := range entries {
+				if err := archive.WriteHeader(&entry); err != nil {
+					t.Fatal(err)
+				}
+			}
+			folder := filepath.Join(t.TempDir(), "inner")
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := unpackTar(tar.NewReader(&packed), folder); err == nil {
+				t.Error("it is unpacked")
+			}
+			if _, err := os.Lstat(filepath.Join(folder, "../out")); err == nil {
+				t.Error("something is beside the folder")
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package pgtemp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// cache is the folder where fetched programs are kept.
+type cache struct {
+	folders []string // the places for it, best first
+}
+
+// The server's user must be able to enter the cache: root's home is closed to it.
+func openCache(folder string) cache {
+	if folder != "" {
+		return cache{[]string{folder}}
+	}
+	var folders []string
+	if os.Geteuid() == 0 {
+		folders = append(folders, "/var/cache/elobot")
+	} else if own, err := os.UserCacheDir(); err == nil { // there is none without HOME
+		folders = append(folders, filepath.Join(own, "elobot"))
+	}
+	return cache{append(folders, filepath.Join(os.TempDir(), "elobot-cache-"+strconv.Itoa(os.Geteuid())))}
+}
+
+// What is kept in the cache has one of these forms.
+const (
+	archivePattern  = "archive-*/bin"
+	packagesPattern = "packages-*/usr/lib/postgresql/*/bin"
+)
+
+// patterns are where to look for programs of these forms.
+func (c cache) patterns(forms ...string) []string {
+	var patterns []string
+	for _, folder := range c.folders {
+		if usable(folder) != nil {
+			continue
+		}
+		for _, form := range forms {
+			patterns = append(patterns, filepath.Join(folder, form))
+		}
+	}
+	return patterns
+}
+
+// usable is an error unless the folder is there and nobody but this user can have put programs into it.
+func usable(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return fmt.Errorf("use cache folder: %w", err)
+	}
+	if !trusted(info) {
+		return fmt.Errorf("use cache folder: others can write %s", folder)
+	}
+	return nil
+}
+
+// choose makes the first folder that can be made and used.
+func (c cache) choose() (folder string, err error) {
+	var reasons []error
+	for _, folder := range c.folders {
+		err := makeFolder(folder)
+		if err == nil {
+			err = usable(folder)
+		}
+		if err == nil {
+			return folder, nil
+		}
+		reasons = append(reasons, err)
+	}
+	return "", errors.Join(reasons...)
+}
+
+// keep returns the programs that find has under a name in the cache. When it has none, fill puts them into a new folder,
+// which gets the name when it is complete.
+func (c cache) keep(name string, find func() (installation, error), fill func(*Watcher, string) error) (installation, error) {
+	if found, err := find(); err == nil {
+		return found, nil
+	}
+	folder, err := c.choose()
+	if err != nil {
+		return installation{}, err
+	}
+	half := filepath.Join(folder, "new-"+newPassword())
+	watcher, err := watch(nil, programsScript, half)
+	if err != nil {
+		return installation{}, err
+	}
+	if err = os.Mkdir(half, 0o755); err == nil {
+		err = fill(watcher, half)
+	}
+	if err == nil {
+		err = os.Chmod(half, 0o755) // whatever the umask
+	}
+	var found installation
+	if err == nil {
+		found, err = settle(half, filepath.Join(folder, name), find)
+	}
+	return found, errors.Join(err, os.RemoveAll(half), watcher.Dismiss())
+}
+
+// settle gives a complete folder its name. What another process has put there meanwhile is as good, and may be in use.
+func settle(half, name string, find func() (installation, error)) (installation, error) {
+	if found, err := find(); err == nil {
+		return found, nil
+	}
+	if err := os.RemoveAll(name); err != nil {
+		return installation{}, err
+	}
+	if err := os.Rename(half, name); err != nil && !errors.Is(err, os.ErrExist) {
+		return installation{}, err
+	}
+	return find()
+}
+
+// find returns good programs of a form from the cache.
+func (c cache) find(ctx context.Context, form string, user identity, dataMajor string) func() (installation, error) {
+	return func() (installation, error) {
+		return findPrograms(ctx, "", c.patterns(form), dataMajor, user.apply)
+	}
+}

@@ -1,0 +1,130 @@
+package pgtemp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// packagesTimeout bounds each command of apt-get.
+const packagesTimeout = 5 * time.Minute
+
+// fromPackages is the source of programs in the packages of a machine that has apt-get. Nothing is installed and nothing
+// of the machine's own changes, so that any user may do it.
+func fromPackages(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return installation{}, errors.New("the apt-get command is not in PATH")
+	}
+	kept := openCache(o.cache)
+	return kept.keep("packages-postgresql", kept.find(ctx, packagesPattern, user, dataMajor), func(w *Watcher, folder string) error {
+		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
+		for _, name := range []string{"lists/partial", "archives/partial"} {
+			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
+				return err
+			}
+		}
+		return errors.Join(a.unpackServer(ctx, o, folder, dataMajor), os.RemoveAll(a.private))
+	})
+}
+
+// apt runs apt-get and its like on lists and packages in a folder of its own.
+type apt struct {
+	watcher *Watcher
+	private string
+}
+
+var (
+	serverDependency = regexp.MustCompile(`Depends: (postgresql-\d+)\n`)
+	wantedPackage    = regexp.MustCompile(`(?m)^Inst (\S+) `)
+	// unneeded are libraries that the server runs without, and those of C, which belong to the system's loader. Without
+	// LLVM it compiles no queries.
+	unneeded = regexp.MustCompile(`^(libc6|libc-bin|libllvm.*|libz3.*|.*-dev|.*-perl)$`)
+)
+
+// unpackServer fetches the server and those libraries that the machine lacks.
+func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor string) error {
+	o.log("fetching the lists of packages by apt-get")
+	// Where some of the lists cannot be had the others may be enough.
+	_, updateErr := a.run(ctx, "apt-get", "update")
+	dependencies, err := a.run(ctx, "apt-cache", "depends", "postgresql")
+	if err != nil {
+		return errors.Join(updateErr, err)
+	}
+	server := serverDependency.FindStringSubmatch(dependencies)
+	if server == nil {
+		return errors.Join(updateErr, errors.New("there is no package of a PostgreSQL server"))
+	}
+	if dataMajor != "" && server[1] != "postgresql-"+dataMajor {
+		return fmt.Errorf("%s cannot read data of version %s", server[1], dataMajor)
+	}
+	plan, err := a.run(ctx, "apt-get", "install", "--simulate", "--reinstall", "--no-install-recommends", server[1])
+	if err != nil {
+		return errors.Join(updateErr, err)
+	}
+	names := []string{server[1]}
+	for _, match := range wantedPackage.FindAllStringSubmatch(plan, -1) {
+		if name, _, _ := strings.Cut(match[1], ":"); strings.HasPrefix(name, "lib") && !unneeded.MatchString(name) {
+			names = append(names, match[1])
+		}
+	}
+	o.log("fetching %s and %d libraries by apt-get", server[1], len(names)-1)
+	if _, err := a.run(ctx, "apt-get", append([]string{"download"}, names...)...); err != nil {
+		return errors.Join(updateErr, err)
+	}
+	files, err := filepath.Glob(filepath.Join(a.private, "*.deb"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if _, err := a.run(ctx, "dpkg-deb", "--extract", file, folder); err != nil {
+			return err
+		}
+	}
+	return removeCompiler(folder)
+}
+
+// removeCompiler removes the part of the server that needs LLVM, so that it does not try to use it.
+func removeCompiler(folder string) error {
+	parts, err := filepath.Glob(filepath.Join(folder, "usr/lib/postgresql/*/lib/llvmjit.so"))
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := os.Remove(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs one of apt's programs, or another one, in the private folder.
+func (a apt) run(ctx context.Context, program string, args ...string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, packagesTimeout)
+	defer cancel()
+	if strings.HasPrefix(program, "apt-") {
+		args = append([]string{
+			"--quiet=2",
+			"--option=Dir::State::Lists=" + filepath.Join(a.private, "lists"),
+			"--option=Dir::Cache=" + a.private,
+			"--option=APT::Sandbox::User=root", // its own user could not enter the folder
+			"--option=Acquire::Languages=none",
+			"--option=Acquire::Retries=1",
+			"--option=Acquire::http::Timeout=10",
+			"--option=Acquire::https::Timeout=10",
+		}, args...)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = a.private
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	output, err = a.watcher.run(cmd)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", program, args[len(args)-1], err)
+	}
+	return output, nil
+}
