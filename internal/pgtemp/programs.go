@@ -68,7 +68,7 @@ func (p *programs) start(ctx context.Context, o Options, named *folder) (started
 	kind := fmt.Sprintf("PostgreSQL %s from %s", p.installation.version, p.bin)
 	o.log("starting %s", kind)
 	if !named.named() {
-		p.temporary = temporaryFolders()
+		p.temporary = temporaryFolders(o.InMemory)
 	}
 	var err error
 	if p.watcher, err = watch(named.lock, programsScript, p.temporary...); err != nil {
@@ -107,10 +107,14 @@ func (p *programs) first(ctx context.Context, named *folder) (version string, er
 }
 
 // temporaryFolders are new names in the places where a temporary folder can be, best first.
-func temporaryFolders() []string {
+func temporaryFolders(inMemory bool) []string {
+	parents := []string{os.TempDir(), "/tmp", "/var/tmp"}
+	if memory := memoryFolder(); inMemory && memory != "" {
+		parents = slices.Insert(parents, 0, memory)
+	}
 	name := "elobot-postgres-" + newPassword()
 	var folders []string
-	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+	for _, parent := range parents {
 		if folder := filepath.Join(parent, name); filepath.IsAbs(folder) && !slices.Contains(folders, folder) {
 			folders = append(folders, folder)
 		}

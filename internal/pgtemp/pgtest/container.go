@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"flag"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +18,9 @@ import (
 
 // removeContainer is what the watcher runs at the end of this process.
 const removeContainer = `docker rm --force --volumes "$1"`
+
+// lifetime is longer than tests run, in seconds.
+const lifetime = "10800"
 
 // expiring makes the container end by itself after the seconds in $0, for the case that nobody is left to remove it.
 // The server is process 1, which SIGQUIT stops at once.
@@ -40,7 +41,7 @@ func startContainer(ctx context.Context) (serverURL string, err error) {
 	if err != nil {
 		return "", err
 	}
-	command := []string{strconv.Itoa(int(lifetime().Seconds())), "postgres"}
+	command := []string{lifetime, "postgres"}
 	for name, value := range settings() {
 		command = append(command, "-c", name+"="+value)
 	}
@@ -67,20 +68,6 @@ func startContainer(ctx context.Context) (serverURL string, err error) {
 		return "", errors.Join(fmt.Errorf("wait for the container: %w", err), container.Close(), watcher.Dismiss())
 	}
 	return address.String(), nil
-}
-
-// lifetime is longer than the tests may run.
-func lifetime() time.Duration {
-	const unlimited = 24 * time.Hour
-	timeout := flag.Lookup("test.timeout")
-	if timeout == nil {
-		return unlimited
-	}
-	limit, ok := timeout.Value.(flag.Getter).Get().(time.Duration)
-	if !ok || limit <= 0 {
-		return unlimited
-	}
-	return limit + time.Minute
 }
 
 // waitForQuery asks until the server answers a query: the container lets nobody in before its data is initialised.

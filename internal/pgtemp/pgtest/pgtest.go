@@ -2,8 +2,9 @@
 //
 // It owns where the server comes from, how databases are made and dropped, and a pooler to put in front of one. The
 // server is TEST_DATABASE_URL when that is set (a role that may create databases), else the PostgreSQL programs on the
-// machine, else a container, else programs fetched from the internet; ELOBOT_TEST_POSTGRES=programs or =container leaves
-// no choice. Without a database a test fails; it is never skipped.
+// machine, else a container, else programs that are fetched; ELOBOT_TEST_POSTGRES=programs or =container leaves no choice.
+// On Linux one server serves all packages of a run of go test, and ends with it. Without a database a test fails; it is
+// never skipped.
 //
 // A test needs one line, and may be parallel:
 //
@@ -45,15 +46,15 @@ func Empty(tb testing.TB) string {
 	return create(ctx, tb, Server(tb), "template0")
 }
 
-// Server is the URL of the server that the tests of this process share, for a test that has to do something to its
+// Server is the URL of the server that the tests share, for a test that has to do something to its
 // own database from outside. The server outlives the test.
 func Server(tb testing.TB) string {
 	tb.Helper()
-	url, err := sharedServer()
+	s, err := sharedServer()
 	if err != nil {
 		tb.Fatalf("no PostgreSQL for the tests: %v", err)
 	}
-	return url
+	return s.url
 }
 
 func create(ctx context.Context, tb testing.TB, server, template string) string {
@@ -77,11 +78,11 @@ func create(ctx context.Context, tb testing.TB, server, template string) string 
 }
 
 func makeSharedTemplate() (string, error) {
-	server, err := sharedServer()
+	s, err := sharedServer()
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*operationTimeout)
 	defer cancel()
-	return makeTemplate(ctx, server, migrations.FS)
+	return makeTemplate(ctx, s.url, migrations.FS)
 }

@@ -2,15 +2,15 @@ package pgtest
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ory/dockertest/v3"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/pgtemp"
@@ -81,58 +81,6 @@ func password(t *testing.T, address string) string {
 	return secret
 }
 
-// awaitEmpty waits until nothing is left in a folder.
-func awaitEmpty(t *testing.T, folder string) {
-	t.Helper()
-	deadline := time.After(operationTimeout)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(entries) == 0 {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s is still there", filepath.Join(folder, entries[0].Name()))
-		case <-tick.C:
-		}
-	}
-}
-
-// TestServerGoesWithTheProcess needs the programs; without them it shows that a test which is told to use them fails.
-func TestServerGoesWithTheProcess(t *testing.T) {
-	t.Parallel()
-	folder, err := os.MkdirTemp("/tmp", "elobot-pgtest-") //nolint:usetesting // other users cannot enter t.TempDir of root
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(folder, 0o755); err != nil { // the server runs as another user when this is root
-		t.Fatal(err)
-	}
-	probe, err := pgtemp.Start(t.Context(), pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Programs}})
-	if err == nil {
-		err = probe.Stop(t.Context())
-	}
-	output, runErr := asProcess(t, "TestClonesAreIndependent", "ELOBOT_TEST_POSTGRES=programs", "TMPDIR="+folder)
-	if err != nil {
-		mustFail(t, output, runErr, "no PostgreSQL for the tests")
-		return
-	}
-	if runErr != nil {
-		t.Fatalf("%v: %s", runErr, output)
-	}
-	awaitEmpty(t, folder)
-}
-
 func mustFail(t *testing.T, output string, err error, sentence string) {
 	t.Helper()
 	if err == nil || strings.Contains(output, "--- SKIP") || !strings.Contains(output, sentence) {
@@ -140,46 +88,17 @@ func mustFail(t *testing.T, output string, err error, sentence string) {
 	}
 }
 
-func TestContainerGoesWithTheProcess(t *testing.T) {
+// TestReportsItsServer is what other tests run in another process. It lasts until its standard input ends.
+func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
-	pool, err := dockertest.NewPool("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Client.HTTPClient.CloseIdleConnections()
-	answers := pool.Client.Ping() == nil
-	output, err := asProcess(t, "TestReportsItsServer", "ELOBOT_TEST_POSTGRES=container")
-	if !answers {
-		mustFail(t, output, err, "no Docker engine answers")
-		return
-	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
-	_, rest, _ := strings.Cut(output, "server is ")
-	address, _, found := strings.Cut(rest, "\n")
-	if !found {
-		t.Fatalf("the test does not say where its server is: %s", output)
-	}
-	deadline, cancel := context.WithTimeout(t.Context(), operationTimeout)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for execute(deadline, address, ping(deadline)) == nil {
-		select {
-		case <-deadline.Done():
-			t.Fatal("the container is still there")
-		case <-tick.C:
-		}
+	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), New(t))
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		t.Error(err)
 	}
 }
 
-// TestReportsItsServer is what the test above runs in another process.
-func TestReportsItsServer(t *testing.T) {
-	t.Parallel()
-	New(t)
-	t.Logf("server is %s", Server(t))
-}
+// reportMark begins the line that such a process prints.
+const reportMark = "this is process"
 
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()

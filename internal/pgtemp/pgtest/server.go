@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -12,35 +13,53 @@ import (
 )
 
 // These two are the state of the package, and the reason is that Go has no other place for what all tests of a process
-// share: a server and a template are made once, by the test that needs them first, and last until the process ends.
-// The watchers of pgtemp clean up then, so that packages need no TestMain for it.
+// share: a server and a template are found once, by the test that needs them first, and last until the process ends.
+// Nobody has to clean up then, so that packages need no TestMain for it.
 var (
-	sharedServer     = sync.OnceValues(startServer)
+	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(makeSharedTemplate)
 )
 
-// startTimeout includes fetching an image or programs.
-const startTimeout = 5 * time.Minute
+// server is where the tests of this process have their databases.
+type server struct {
+	url string
+	// hold is what keeps the server for this process, if anything does. The kernel releases it at the end of the process.
+	hold io.Closer
+}
 
-func startServer() (url string, err error) {
-	if url := os.Getenv("TEST_DATABASE_URL"); url != "" {
+// startTimeout includes fetching an image or programs.
+const startTimeout = 10 * time.Minute
+
+// These are settings for those who run the tests.
+const (
+	urlVariable    = "TEST_DATABASE_URL"
+	choiceVariable = "ELOBOT_TEST_POSTGRES"
+)
+
+func findServer() (server, error) {
+	if url := os.Getenv(urlVariable); url != "" {
 		if _, err := databaseURL(url, "x"); err != nil {
-			return "", fmt.Errorf("TEST_DATABASE_URL: %w", err)
+			return server{}, fmt.Errorf("%s: %w", urlVariable, err)
 		}
-		return url, nil
+		return server{url: url}, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	if choice := os.Getenv(choiceVariable); choice != "" && choice != "programs" && choice != "container" {
+		return server{}, fmt.Errorf("%s is %q, which is neither programs nor container", choiceVariable, choice)
+	}
+	return share(func(msg string) { fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", msg) })
+}
+
+// startServer starts a server that ends with this process. log is told what is fetched.
+func startServer(ctx context.Context, log func(msg string)) (url string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	switch choice := os.Getenv("ELOBOT_TEST_POSTGRES"); choice {
+	switch os.Getenv(choiceVariable) {
 	case "programs":
-		return startLocal(ctx, pgtemp.Programs)
+		return startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Programs}})
 	case "container":
 		return startContainer(ctx)
-	case "":
-	default:
-		return "", fmt.Errorf("ELOBOT_TEST_POSTGRES is %q, which is neither programs nor container", choice)
 	}
-	url, programsErr := startLocal(ctx, pgtemp.Programs)
+	url, programsErr := startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Programs}})
 	if programsErr == nil {
 		return url, nil
 	}
@@ -48,17 +67,18 @@ func startServer() (url string, err error) {
 	if containerErr == nil {
 		return url, nil
 	}
-	url, embeddedErr := startLocal(ctx, pgtemp.Embedded)
-	if embeddedErr == nil {
+	url, fetchedErr := startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Archive, pgtemp.Packages}, Log: log})
+	if fetchedErr == nil {
 		return url, nil
 	}
 	return "", errors.Join(errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker"),
-		programsErr, containerErr, embeddedErr)
+		programsErr, containerErr, fetchedErr)
 }
 
 // startLocal starts a server by pgtemp, whose watcher ends it with this process.
-func startLocal(ctx context.Context, way pgtemp.Way) (url string, err error) {
-	server, err := pgtemp.Start(ctx, pgtemp.Options{Settings: settings(), Ways: []pgtemp.Way{way}})
+func startLocal(ctx context.Context, o pgtemp.Options) (url string, err error) {
+	o.Settings, o.InMemory = settings(), true
+	server, err := pgtemp.Start(ctx, o)
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +93,8 @@ func settings() map[string]string {
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		"max_connections":    "200",
+		"max_connections":    "1000", // as many packages at once as there are processors
 		"shared_buffers":     "128MB",
+		"max_wal_size":       "256MB", // it may be in memory
 	}
 }

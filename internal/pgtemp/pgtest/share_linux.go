@@ -1,0 +1,148 @@
+package pgtest
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The test processes of one run of go test share a server. A process that they start owns it and listens on a socket.
+// A user of the server holds a connection, which the kernel closes when the user dies. The socket has a name that is no
+// file: the kernel gives it to one process at a time and frees it when that dies, so that nothing has to be locked or
+// cleaned up.
+
+// What the owner writes to each user, a word and a text to a line, until it has an answer.
+const (
+	wordLog    = "log"
+	wordURL    = "url"
+	wordFailed = "failed"
+)
+
+// errOwnerEnds says that an owner has ended, or is about to. Another one can be started.
+var errOwnerEnds = errors.New("the process that owns the server has ended")
+
+// shareAttempts is more than enough unless owners die as soon as they start.
+const shareAttempts = 10
+
+// share joins those who use the server of this run, and starts its owner if there is none.
+func share(log func(msg string)) (server, error) {
+	address := &net.UnixAddr{Net: "unix", Name: socketName()}
+	var err error
+	for range shareAttempts {
+		var s server
+		if s, err = join(address, log); err == nil {
+			return s, nil
+		}
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			err = startOwner(address)
+		}
+		if err != nil && !errors.Is(err, errOwnerEnds) && !errors.Is(err, syscall.EADDRINUSE) {
+			break
+		}
+	}
+	if err == nil {
+		err = errOwnerEnds
+	}
+	return server{}, fmt.Errorf("share a server with other test processes: %w", err)
+}
+
+// socketName differs between runs of go test, and between settings that lead to different servers.
+func socketName() string {
+	hash := sha256.New()
+	fmt.Fprintln(hash, os.Getuid(), os.Getppid(), settings())
+	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
+		fmt.Fprintf(hash, "%s=%q\n", name, os.Getenv(name))
+	}
+	return "@elobot-pgtest-" + hex.EncodeToString(hash.Sum(nil))[:32]
+}
+
+// join connects to the owner and waits for its answer.
+func join(address *net.UnixAddr, log func(msg string)) (server, error) {
+	conn, err := net.DialUnix("unix", nil, address)
+	if err != nil {
+		return server{}, err
+	}
+	url, err := awaitAnswer(conn, log)
+	if err != nil {
+		return server{}, errors.Join(err, conn.Close())
+	}
+	return server{url: url, hold: conn}, nil
+}
+
+func awaitAnswer(conn *net.UnixConn, log func(msg string)) (url string, err error) {
+	if err := fromThisUser(conn); err != nil {
+		return "", err
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(startTimeout + time.Minute)); err != nil {
+		return "", err
+	}
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		word, text, _ := strings.Cut(lines.Text(), " ")
+		switch word {
+		case wordLog:
+			log(text)
+		case wordURL:
+			return text, nil
+		case wordFailed:
+			return "", errors.New(text)
+		}
+	}
+	if errors.Is(lines.Err(), os.ErrDeadlineExceeded) {
+		return "", lines.Err()
+	}
+	return "", errOwnerEnds
+}
+
+// fromThisUser is an error when the other end belongs to somebody else: anybody can connect to such a socket, or have one.
+func fromThisUser(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *syscall.Ucred
+	var peerErr error
+	err = raw.Control(func(fd uintptr) {
+		peer, peerErr = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	})
+	if err := errors.Join(err, peerErr); err != nil {
+		return err
+	}
+	if int(peer.Uid) != os.Getuid() {
+		return fmt.Errorf("the other end belongs to user %d", peer.Uid)
+	}
+	return nil
+}
+
+// startOwner starts an owner that listens on the address. It is this program again, see init.
+func startOwner(address *net.UnixAddr) error {
+	listener, err := net.ListenUnix("unix", address)
+	if err != nil {
+		return err
+	}
+	file, err := listener.File()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{"elobot-pgtest-owner"}
+	cmd.Env = append(os.Environ(), ownerVariable+"="+strconv.Itoa(os.Getppid()))
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{file}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// Without the standard streams: go test waits until nobody has them any more.
+	err = cmd.Start()
+	if err == nil {
+		err = cmd.Process.Release()
+	}
+	return errors.Join(err, file.Close(), listener.Close())
+}

@@ -1,0 +1,323 @@
+package pgtest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ory/dockertest/v3"
+)
+
+// run stands for a run of go test: a process that starts test processes.
+type run struct {
+	t        *testing.T
+	shell    *exec.Cmd
+	commands io.Writer
+	lines    chan string // closed when the run and its processes have ended
+}
+
+// user is a test process of a run.
+type user struct {
+	pid int
+	url string
+}
+
+func startRun(t *testing.T, environment ...string) *run {
+	t.Helper()
+	// The processes last until the other end of this is closed.
+	hold, release, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.Command("/bin/sh")
+	shell.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, urlVariable+"=") })
+	shell.Env = append(shell.Env, environment...)
+	shell.ExtraFiles = []*os.File{hold}
+	commands, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Stdout, shell.Stderr = writer, writer
+	if err := errors.Join(shell.Start(), hold.Close(), writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{t: t, shell: shell, commands: commands, lines: make(chan string, 1000)}
+	go func() {
+		defer close(r.lines)
+		defer output.Close() //nolint:errcheck // only read
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			r.lines <- lines.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		r.kill()
+		if err := release.Close(); err != nil {
+			t.Error(err)
+		}
+		for line := range r.lines {
+			t.Log(line)
+		}
+	})
+	return r
+}
+
+// kill ends the run as no process can prevent, and leaves its test processes alone.
+func (r *run) kill() {
+	if r.shell.ProcessState == nil {
+		_ = r.shell.Process.Kill() // it may have ended
+		_ = r.shell.Wait()         // by a signal, of course
+	}
+}
+
+// begin starts that many test processes at once.
+func (r *run) begin(n int) {
+	r.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	command := fmt.Sprintf("'%s' -test.run='^TestReportsItsServer$' -test.timeout=2m <&3 &\n", program)
+	if _, err := io.WriteString(r.commands, strings.Repeat(command, n)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// report waits until a test process has a database. Without one it returns what the process says instead.
+func (r *run) report() (user, string) {
+	r.t.Helper()
+	deadline := time.After(2 * operationTimeout)
+	var said []string
+	for {
+		select {
+		case line := <-r.lines:
+			said = append(said, line)
+			if rest, ok := strings.CutPrefix(line, reportMark+" "); ok {
+				var u user
+				if _, err := fmt.Sscan(rest, &u.pid, &u.url); err != nil {
+					r.t.Fatal(err)
+				}
+				return u, ""
+			}
+			if line == "FAIL" {
+				return user{}, strings.Join(said, "\n")
+			}
+		case <-deadline:
+			r.t.Fatalf("a test process does not get ready: %q", said)
+		}
+	}
+}
+
+// one starts a test process that has a database, or tells that this machine has no programs for that.
+func (r *run) one() (u user, ok bool) {
+	r.t.Helper()
+	r.begin(1)
+	u, failure := r.report()
+	if failure != "" && !strings.Contains(failure, "programs: none") {
+		r.t.Fatal(failure)
+	}
+	return u, failure == ""
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("kill %d: %v", pid, err)
+	}
+}
+
+func host(t *testing.T, address string) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Host
+}
+
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	deadline := time.After(operationTimeout)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-deadline:
+			t.Fatalf("not in %v: %s", operationTimeout, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// awaitEnd waits until nobody listens any more, and the folder is gone if there was one.
+func awaitEnd(t *testing.T, address, folder string) {
+	t.Helper()
+	eventually(t, "the server ends", func() bool {
+		conn, err := net.Dial("tcp", host(t, address))
+		if err == nil {
+			_ = conn.Close() // it has said enough
+			return false
+		}
+		_, statErr := os.Stat(folder)
+		return errors.Is(err, syscall.ECONNREFUSED) && (folder == "" || errors.Is(statErr, os.ErrNotExist))
+	})
+}
+
+func TestOneServerForARun(t *testing.T) {
+	t.Parallel()
+	const processes = 4
+	first := startRun(t, choiceVariable+"=programs")
+	first.begin(processes) // at once: one of them starts the owner
+	var users []user
+	for range processes {
+		u, failure := first.report()
+		if strings.Contains(failure, "programs: none") {
+			return
+		}
+		if failure != "" {
+			t.Fatal(failure)
+		}
+		users = append(users, u)
+	}
+	for _, u := range users[1:] {
+		if host(t, u.url) != host(t, users[0].url) {
+			t.Errorf("two processes of a run use %s and %s", users[0].url, u.url)
+		}
+	}
+	other, _ := startRun(t, choiceVariable+"=programs").one()
+	if host(t, other.url) == host(t, users[0].url) {
+		t.Errorf("two runs use %s", other.url)
+	}
+	folder := texts(t, users[0].url, "SHOW data_directory")[0]
+	for fd := range 3 { // go test waits until nobody has its output any more
+		link := fmt.Sprintf("/proc/%d/fd/%d", parent(t, postmaster(t, users[0].url)), fd)
+		if file, err := os.Readlink(link); file != os.DevNull {
+			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
+		}
+	}
+	// Neither the end of the run nor that of whoever started the owner matters while there is a user.
+	first.kill()
+	for _, u := range users[1:] {
+		kill(t, u.pid)
+	}
+	if got := texts(t, users[0].url, "SHOW data_directory")[0]; got != folder {
+		t.Errorf("the data is in %s, then in %s", folder, got)
+	}
+	kill(t, users[0].pid)
+	awaitEnd(t, users[0].url, filepath.Dir(folder))
+}
+
+// postmaster is the process of the server.
+func postmaster(t *testing.T, address string) int {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(texts(t, address, "SHOW data_directory")[0], "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func parent(t *testing.T, pid int) int {
+	t.Helper()
+	output, err := exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, err := strconv.Atoi(strings.TrimSpace(string(output)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return above
+}
+
+func TestNextProcessGetsAnotherServer(t *testing.T) {
+	t.Parallel()
+	for name, victim := range map[string]func(server int) int{
+		"after the owner was killed":  func(server int) int { return parent(t, server) },
+		"after the server was killed": func(server int) int { return server },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startRun(t, choiceVariable+"=programs")
+			before, ok := r.one()
+			if !ok {
+				return
+			}
+			folder := filepath.Dir(texts(t, before.url, "SHOW data_directory")[0])
+			kill(t, victim(postmaster(t, before.url)))
+			eventually(t, "the server does not listen", func() bool { return refuses(before.url) })
+			after, _ := r.one()
+			texts(t, after.url, "SELECT 'x'")
+			awaitEnd(t, before.url, folder)
+		})
+	}
+}
+
+func TestContainerGoesWithTheRun(t *testing.T) {
+	t.Parallel()
+	pool, err := dockertest.NewPool("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Client.HTTPClient.CloseIdleConnections()
+	answers := pool.Client.Ping() == nil
+	r := startRun(t, choiceVariable+"=container")
+	r.begin(2)
+	first, failure := r.report()
+	if !answers {
+		if !strings.Contains(failure, "no Docker engine answers") {
+			t.Errorf("without an engine the test says %q", failure)
+		}
+		return
+	}
+	second, more := r.report()
+	if failure+more != "" || host(t, first.url) != host(t, second.url) {
+		t.Fatalf("%v and %v: %s", first, second, failure+more)
+	}
+	r.kill()
+	kill(t, first.pid)
+	kill(t, second.pid)
+	awaitEnd(t, first.url, "")
+}
+
+// TestServerWaitsForTheNextProcess: while the run goes on, a server without users is kept for a while.
+func TestServerWaitsForTheNextProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := &owner{run: os.Getpid(), joined: make(chan struct{}), left: make(chan struct{})}
+		ended := make(chan error)
+		go func() { ended <- o.await() }()
+		var last time.Time
+		for range 3 {
+			time.Sleep(idleTime / 2) //nolint:forbidigo // the clock of synctest
+			o.joined <- struct{}{}
+			time.Sleep(3 * idleTime) //nolint:forbidigo // the clock of synctest
+			o.left <- struct{}{}
+			last = time.Now()
+		}
+		if err := <-ended; err != nil || time.Since(last) < idleTime || time.Since(last) > idleTime+time.Second {
+			t.Errorf("it ends %v after the last user: %v", time.Since(last), err)
+		}
+	})
+}
