@@ -125,7 +125,7 @@ func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error 
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("fetch %s: %s", address, response.Status)
 	}
-	stalled := time.AfterFunc(f.stall, func() { cancel(errors.New("nothing comes any more")) })
+	stalled := time.AfterFunc(f.stall, func() { cancel(errors.New("nothing more comes in time")) })
 	defer stalled.Stop()
 	var done, tenths int64
 	buffer := make([]byte, 1<<16)

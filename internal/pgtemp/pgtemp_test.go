@@ -100,6 +100,7 @@ func TestStartQueryStop(t *testing.T) {
 	}
 	server := start(t, Options{
 		Ways:     []Way{Programs},
+		InMemory: true,
 		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
 	})
 	for sql, want := range map[string]string{
@@ -122,6 +123,10 @@ func TestStartQueryStop(t *testing.T) {
 		t.Errorf("Kind is %q", server.Kind())
 	}
 	home := server.engine.(*programs).home
+	if !strings.HasPrefix(home, memoryFolder()) {
+		t.Errorf("the data is in %s and not in %s", home, memoryFolder())
+	}
+	othersStayOut(t, server.URL(), home)
 	pid, address := server.PID(), server.URL()
 	if err := server.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -143,14 +148,11 @@ func TestStartQueryStop(t *testing.T) {
 	}
 }
 
-func TestOthersCannotConnect(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Ways: []Way{Programs}})
+// othersStayOut shows that neither a connection without the password nor another user's file access gets anything.
+func othersStayOut(t *testing.T, address, home string) {
+	t.Helper()
 	for _, user := range []*url.Userinfo{url.User("postgres"), url.UserPassword("postgres", "postgres")} {
-		stranger, err := url.Parse(server.URL())
+		stranger, err := url.Parse(address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +165,7 @@ func TestOthersCannotConnect(t *testing.T) {
 			}
 		}
 	}
-	info, err := os.Stat(server.engine.(*programs).home)
+	info, err := os.Stat(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,14 +194,7 @@ func TestRestartKeepsPortAndData(t *testing.T) {
 		}
 		kept(t, server.URL())
 	}
-}
-
-func TestStopEndsOpenConnections(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Ways: []Way{Programs}})
+	// Neither an open connection nor a context that has ended keeps it from stopping.
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +228,7 @@ func TestStopAfterTheServerDied(t *testing.T) {
 	}
 }
 
-func TestTakenPort(t *testing.T) {
+func TestFailedLaunchIsExplained(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
 		return
@@ -257,16 +252,9 @@ func TestTakenPort(t *testing.T) {
 	if _, err := p.launch(t.Context()); !errors.Is(err, errPortTaken) {
 		t.Errorf("a server on a taken port: %v", err)
 	}
-}
-
-func TestBadSettingIsExplained(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	_, err := Start(t.Context(), Options{Ways: []Way{Programs}, Settings: map[string]string{"no_such_setting": "1"}})
-	if err == nil || !strings.Contains(err.Error(), "no_such_setting") {
-		t.Errorf("Start with an unknown setting: %v", err)
+	p.settings = map[string]string{"no_such_setting": "1"}
+	if _, err := p.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+		t.Errorf("a server with an unknown setting: %v", err)
 	}
 }
 
@@ -280,34 +268,6 @@ func TestStartGivesUpWithItsContext(t *testing.T) {
 	_, err := Start(ctx, Options{Log: func(string) { cancel(cause) }})
 	if !errors.Is(err, cause) {
 		t.Errorf("Start: %v", err)
-	}
-}
-
-func TestNamedFolderKeepsData(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := filepath.Join(publicFolder(t), "a b", "data dir")
-	first := start(t, Options{DataDir: folder, Ways: []Way{Programs}})
-	keep(t, first.URL())
-	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("a second server on the same folder: %v", err)
-	}
-	if err := first.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second := start(t, Options{DataDir: folder, Ways: []Way{Programs}})
-	kept(t, second.URL())
-	if err := second.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(folder, "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 || info.Mode().Perm() != 0o700 {
-		t.Errorf("the data belongs to user %d with mode %v", owner, info.Mode())
 	}
 }
 

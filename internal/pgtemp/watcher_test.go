@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -73,23 +74,6 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 	}
 }
 
-// TestKilledAfterStart is the promise of the package: nothing stays, although nobody had a chance to clean up.
-func TestKilledAfterStart(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := publicFolder(t)
-	h := startHelper(t, order{Ways: []Way{Programs}}, inFolder(folder))
-	ready := h.await("ready", "")
-	if err := empty(folder); err == nil {
-		t.Fatal("the server is not where the test looks for it")
-	}
-	h.kill()
-	gone(t, ready.PID, ready.URL)
-	eventually(t, func() error { return empty(folder) })
-}
-
 func inFolder(folder string) func(*exec.Cmd) {
 	return func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "TMPDIR="+folder) }
 }
@@ -100,7 +84,7 @@ func TestKilledDuringStart(t *testing.T) {
 	if !hasPrograms(t) {
 		return
 	}
-	for _, file := range []string{"", "password", "data.new", "data.new/PG_VERSION", "data", "log", "data/postmaster.pid"} {
+	for _, file := range []string{"", "data.new/PG_VERSION", "log", "data/postmaster.pid"} {
 		t.Run("at "+file, func(t *testing.T) {
 			t.Parallel()
 			folder := publicFolder(t)
@@ -127,16 +111,20 @@ func noProcessNames(folder string) error {
 	return containsNone(string(output), folder)
 }
 
-// TestKilledWithNamedFolder shows that the server goes, that its data stays, and that the folder can be used again.
-func TestKilledWithNamedFolder(t *testing.T) {
+// TestNamedFolderKeepsData shows that a folder serves one process at a time, and that when that is killed its server goes
+// and the data stays.
+func TestNamedFolderKeepsData(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
 		return
 	}
-	folder := filepath.Join(publicFolder(t), "named")
+	folder := filepath.Join(publicFolder(t), "a b", "data dir")
 	h := startHelper(t, order{DataDir: folder, Ways: []Way{Programs}}, nil)
 	ready := h.await("ready", "")
 	keep(t, ready.URL)
+	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a second server on the same folder: %v", err)
+	}
 	h.kill()
 	gone(t, ready.PID, ready.URL)
 	eventually(t, func() error {
@@ -148,9 +136,20 @@ func TestKilledWithNamedFolder(t *testing.T) {
 	})
 	server := start(t, Options{DataDir: folder, Ways: []Way{Programs}})
 	kept(t, server.URL())
+	if err := server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(folder, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 || info.Mode().Perm() != 0o700 {
+		t.Errorf("the data belongs to user %d with mode %v", owner, info.Mode())
+	}
 }
 
-// TestInterruptStaysWithTheProcess sends what Ctrl-C and a closed terminal send: a signal to the whole group.
+// TestInterruptStaysWithTheProcess sends what Ctrl-C and a closed terminal send: a signal to the whole group. It also
+// shows that nothing stays of a server whose process had no chance to clean up.
 func TestInterruptStaysWithTheProcess(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -159,6 +158,9 @@ func TestInterruptStaysWithTheProcess(t *testing.T) {
 	folder := publicFolder(t)
 	h := startHelper(t, order{Ways: []Way{Programs}}, inFolder(folder))
 	ready := h.await("ready", "")
+	if err := empty(folder); err == nil {
+		t.Fatal("the server is not where the test looks for it")
+	}
 	if group, err := syscall.Getpgid(ready.PID); err != nil || group == h.cmd.Process.Pid {
 		t.Errorf("the server is in the process group %d (%v), as whoever started it", group, err)
 	}
