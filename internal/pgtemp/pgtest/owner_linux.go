@@ -143,7 +143,7 @@ func refuses(address string) bool {
 	if err != nil {
 		return true
 	}
-	conn, err := net.DialTimeout("tcp", parsed.Host, time.Minute)
+	conn, err := net.Dial("tcp", parsed.Host)
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED)
 	}

@@ -57,12 +57,12 @@ func share(log func(msg string)) (server, error) {
 
 // socketName differs between runs of go test, and between settings that lead to different servers.
 func socketName() string {
-	hash := sha256.New()
-	fmt.Fprintln(hash, os.Getuid(), os.Getppid(), settings())
+	key := fmt.Append(nil, os.Getuid(), os.Getppid(), settings())
 	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
-		fmt.Fprintf(hash, "%s=%q\n", name, os.Getenv(name))
+		key = fmt.Appendf(key, " %s=%q", name, os.Getenv(name))
 	}
-	return "@elobot-pgtest-" + hex.EncodeToString(hash.Sum(nil))[:32]
+	hash := sha256.Sum256(key)
+	return "@elobot-pgtest-" + hex.EncodeToString(hash[:16])
 }
 
 // join connects to the owner and waits for its answer.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -320,4 +321,45 @@ func TestServerWaitsForTheNextProcess(t *testing.T) {
 			t.Errorf("it ends %v after the last user: %v", time.Since(last), err)
 		}
 	})
+}
+
+// TestOthersCannotJoin needs root to become somebody else.
+func TestOthersCannotJoin(t *testing.T) {
+	t.Parallel()
+	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName(time.Now())}
+	listener, err := net.ListenUnix("unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing is left to do with it
+	for user, ok := range map[int]bool{os.Getuid(): true, 4242: false} {
+		if user != os.Getuid() && os.Getuid() != 0 {
+			continue
+		}
+		joined := make(chan error, 1)
+		go func() {
+			runtime.LockOSThread() // and never unlock it: the thread ends with this
+			if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, uintptr(user), uintptr(user), uintptr(user)); errno != 0 {
+				joined <- errno
+				return
+			}
+			conn, err := net.DialUnix("unix", nil, address)
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1))
+				_ = conn.Close() // all has been read
+			}
+			joined <- err
+		}()
+		conn, err := listener.AcceptUnix()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fromThisUser(conn); (err == nil) != ok {
+			t.Errorf("user %d: %v", user, err)
+		}
+		_ = conn.Close() // lets the other end go on
+		if err := <-joined; !errors.Is(err, io.EOF) {
+			t.Errorf("user %d: %v", user, err)
+		}
+	}
 }
