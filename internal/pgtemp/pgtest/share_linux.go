@@ -30,29 +30,29 @@ const (
 // errOwnerEnds says that an owner has ended, or is about to. Another one can be started.
 var errOwnerEnds = errors.New("the process that owns the server has ended")
 
-// shareAttempts is more than enough unless owners die as soon as they start.
-const shareAttempts = 10
+// shareAttempts is more than enough unless owners die as soon as they start. A moment lies between two of them, in which
+// another process gets its owner to listen or an old one ends.
+const (
+	shareAttempts = 100
+	shareMoment   = 20 * time.Millisecond
+)
 
 // share joins those who use the server of this run, and starts its owner if there is none.
 func share(log func(msg string)) (server, error) {
 	address := &net.UnixAddr{Net: "unix", Name: socketName()}
-	var err error
 	for range shareAttempts {
-		var s server
-		if s, err = join(address, log); err == nil {
-			return s, nil
-		}
+		s, err := join(address, log)
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			err = startOwner(address)
+			if err = startOwner(address); err == nil {
+				s, err = join(address, log)
+			}
 		}
-		if err != nil && !errors.Is(err, errOwnerEnds) && !errors.Is(err, syscall.EADDRINUSE) {
-			break
+		if !errors.Is(err, errOwnerEnds) && !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, syscall.ECONNREFUSED) {
+			return s, err
 		}
+		<-time.After(shareMoment)
 	}
-	if err == nil {
-		err = errOwnerEnds
-	}
-	return server{}, fmt.Errorf("share a server with other test processes: %w", err)
+	return server{}, errOwnerEnds
 }
 
 // socketName differs between runs of go test, and between settings that lead to different servers.
