@@ -80,7 +80,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	cache := filepath.Join(publicFolder(t), "a b", "cache")
 	var said []string
 	server, err := Start(t.Context(), Options{
-		Ways: []Way{Archive}, cache: cache, repository: maven.URL, Log: func(msg string) { said = append(said, msg) },
+		Ways: []Way{Archive}, InMemory: true, cache: cache, repository: maven.URL, Log: func(msg string) { said = append(said, msg) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	}
 	maven.Close()
 	for _, way := range []Way{Programs, Archive} {
-		server := start(t, Options{Ways: []Way{way}, cache: cache, repository: maven.URL, programFolders: []string{}})
+		server := start(t, Options{Ways: []Way{way}, InMemory: true, cache: cache, repository: maven.URL, programFolders: []string{}})
 		if !strings.HasPrefix(server.Kind(), "PostgreSQL "+server.Version()+" from /") {
 			t.Errorf("Kind is %q", server.Kind())
 		}

@@ -176,32 +176,33 @@ func (p *programs) initialise(ctx context.Context, password string) error {
 		return err
 	}
 	// A computer may have C.UTF-8, or not; C there is always.
-	var reasons []error
-	for _, locale := range []string{"C.UTF-8", "C"} {
-		if err := os.RemoveAll(half); err != nil {
-			return err
-		}
-		if err := p.makePrivate(half); err != nil {
-			return err
-		}
-		if err := p.canWork(half); err != nil {
-			return err
-		}
-		cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+half, "--username="+superuser,
-			"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
-			"--lc-messages=C", "--no-sync", "--no-instructions")
-		p.prepareCommand(cmd)
-		cmd.Dir = half
-		_, err := p.watcher.run(cmd)
-		if err == nil {
-			return os.Rename(half, p.path("data"))
-		}
-		reasons = append(reasons, err)
-		if ctx.Err() != nil {
-			break
-		}
+	err := p.initialiseIn(ctx, half, passwordFile, "C.UTF-8")
+	if err != nil && ctx.Err() == nil {
+		err = p.initialiseIn(ctx, half, passwordFile, "C")
 	}
-	return errors.Join(reasons...)
+	if err != nil {
+		return err
+	}
+	return os.Rename(half, p.path("data"))
+}
+
+func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, locale string) error {
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := p.makePrivate(folder); err != nil {
+		return err
+	}
+	if err := p.canWork(folder); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
+		"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
+		"--lc-messages=C", "--no-sync", "--no-instructions")
+	p.prepareCommand(cmd)
+	cmd.Dir = folder
+	_, err := p.watcher.run(cmd)
+	return err
 }
 
 // arguments are those of the server. Ours come last, so that settings cannot move it to where nobody looks for it.

@@ -309,14 +309,17 @@ func TestServerWaitsForTheNextProcess(t *testing.T) {
 		o := &owner{run: os.Getpid(), joined: make(chan struct{}), left: make(chan struct{})}
 		ended := make(chan error)
 		go func() { ended <- o.await() }()
-		var last time.Time
-		for range 3 {
-			time.Sleep(idleTime / 2) //nolint:forbidigo // the clock of synctest
+		o.joined <- struct{}{}
+		for range 3 { // each comes before the one before it leaves, or soon after that
 			o.joined <- struct{}{}
+			o.left <- struct{}{}
 			time.Sleep(3 * idleTime) //nolint:forbidigo // the clock of synctest
 			o.left <- struct{}{}
-			last = time.Now()
+			time.Sleep(idleTime / 2) //nolint:forbidigo // the clock of synctest
+			o.joined <- struct{}{}
 		}
+		o.left <- struct{}{}
+		last := time.Now()
 		if err := <-ended; err != nil || time.Since(last) < idleTime || time.Since(last) > idleTime+time.Second {
 			t.Errorf("it ends %v after the last user: %v", time.Since(last), err)
 		}
