@@ -132,8 +132,9 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		if ctx.Err() != nil {
 			return started{}, fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
 		}
-		o.log("%s: %v", way, err)
-		reasons = append(reasons, fmt.Sprintf("%s: %v", way, err))
+		reason := fmt.Sprintf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
+		o.log("%s", reason)
+		reasons = append(reasons, reason)
 	}
 	return started{}, fmt.Errorf("no PostgreSQL could be started: install PostgreSQL 15 or newer "+
 		"(Debian or Ubuntu: apt install postgresql; macOS: brew install postgresql@17) or start Docker, "+
