@@ -180,3 +180,22 @@ func TestArchiveStaysInItsFolder(t *testing.T) {
 		})
 	}
 }
+
+func TestCacheThatOthersCanWriteIsNotUsed(t *testing.T) {
+	t.Parallel()
+	cache := publicFolder(t)
+	install(t, filepath.Join(cache, "archive-1/bin"), "17.0")
+	find := openCache(cache).find(t.Context(), archivePattern, identity{}, "")
+	if _, err := find(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := find(); err == nil {
+		t.Errorf("it gives %v", found)
+	}
+	if folder, err := openCache(cache).choose(); err == nil {
+		t.Errorf("programs are put into %s", folder)
+	}
+}

@@ -6,26 +6,31 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
-// cache is the folder where fetched programs are kept.
+// systemCache is where root keeps fetched programs, for everybody.
+const systemCache = "/var/cache/elobot"
+
+// cache is where fetched programs are kept.
 type cache struct {
-	folders []string // the places for it, best first
+	own  []string // the places for a new one, best first
+	read []string // the places to look at
 }
 
 // The server's user must be able to enter the cache: root's home is closed to it.
 func openCache(folder string) cache {
 	if folder != "" {
-		return cache{[]string{folder}}
+		return cache{[]string{folder}, []string{folder}}
 	}
-	var folders []string
+	own := []string{filepath.Join(os.TempDir(), "elobot-cache-"+strconv.Itoa(os.Geteuid()))}
 	if os.Geteuid() == 0 {
-		folders = append(folders, "/var/cache/elobot")
-	} else if own, err := os.UserCacheDir(); err == nil { // there is none without HOME
-		folders = append(folders, filepath.Join(own, "elobot"))
+		own = slices.Insert(own, 0, systemCache)
+	} else if home, err := os.UserCacheDir(); err == nil { // there is none without HOME
+		own = slices.Insert(own, 0, filepath.Join(home, "elobot"))
 	}
-	return cache{append(folders, filepath.Join(os.TempDir(), "elobot-cache-"+strconv.Itoa(os.Geteuid())))}
+	return cache{own, append(slices.Clone(own), systemCache)}
 }
 
 // What is kept in the cache has one of these forms.
@@ -37,7 +42,7 @@ const (
 // patterns are where to look for programs of these forms.
 func (c cache) patterns(forms ...string) []string {
 	var patterns []string
-	for _, folder := range c.folders {
+	for _, folder := range c.read {
 		if usable(folder) != nil {
 			continue
 		}
@@ -48,7 +53,7 @@ func (c cache) patterns(forms ...string) []string {
 	return patterns
 }
 
-// usable is an error unless the folder is there and nobody but this user can have put programs into it.
+// usable is an error unless the folder is there and nobody but this user or root can have put programs into it.
 func usable(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -63,8 +68,8 @@ func usable(folder string) error {
 // choose makes the first folder that can be made and used.
 func (c cache) choose() (folder string, err error) {
 	var reasons []error
-	for _, folder := range c.folders {
-		err := makeFolder(folder)
+	for _, folder := range c.own {
+		err := makeFolder(folder, 0o755)
 		if err == nil {
 			err = usable(folder)
 		}

@@ -30,7 +30,8 @@ func openFolder(path string) (*folder, error) {
 	if strings.Contains(path, "\n") {
 		return nil, fmt.Errorf("data folder %q: its name must be one line", path)
 	}
-	if err := makeFolder(path); err != nil {
+	// Others may pass through it, because the server can run as another user than this process, but not look into it.
+	if err := makeFolder(path, 0o711); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	lock, err := lockFile(filepath.Join(path, "lock"))
@@ -40,20 +41,19 @@ func openFolder(path string) (*folder, error) {
 	return &folder{path: path, lock: lock}, nil
 }
 
-// makeFolder makes the folder and its parents. Others may pass through it, because the server can run as another user
-// than this process, but they cannot look into it.
-func makeFolder(path string) error {
+// makeFolder makes the folder, with this mode whatever the umask, and its parents.
+func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	err := os.Mkdir(path, 0o711)
+	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return os.Chmod(path, 0o711) // whatever the umask
+	return os.Chmod(path, mode)
 }
 
 func (f *folder) named() bool { return f.path != "" }

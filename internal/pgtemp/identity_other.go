@@ -22,6 +22,6 @@ func (identity) give(string) error { return nil }
 
 func (identity) canWork(string) error { return nil }
 
-// trusted tells whether nobody but this user can have put something into a folder. Temporary folders are the user's own
+// trusted tells whether nobody but this user or root can have put something into a folder. Temporary folders are the user's own
 // on this system.
 func trusted(fs.FileInfo) bool { return true }

@@ -85,8 +85,8 @@ func (id identity) canWork(folder string) error {
 	return nil
 }
 
-// trusted tells whether nobody but this user can have put something into a folder.
+// trusted tells whether nobody but this user or root can have put something into a folder.
 func trusted(folder fs.FileInfo) bool {
-	owner := folder.Sys().(*syscall.Stat_t)
-	return folder.IsDir() && int(owner.Uid) == os.Geteuid() && folder.Mode().Perm()&0o022 == 0
+	owner := int(folder.Sys().(*syscall.Stat_t).Uid)
+	return folder.IsDir() && (owner == os.Geteuid() || owner == 0) && folder.Mode().Perm()&0o022 == 0
 }

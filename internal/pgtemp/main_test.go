@@ -253,14 +253,14 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// hasPrograms tells whether this machine has PostgreSQL programs. Without them it proves that Start says so, which
+// hasPrograms tells whether PostgreSQL is installed on this machine. Without them it proves that Start says so, which
 // is all that can be tried then.
 func hasPrograms(t *testing.T) bool {
 	t.Helper()
 	if _, err := findPrograms(t.Context(), os.Getenv("PATH"), usualFolders(), "", func(*exec.Cmd) {}); err == nil {
 		return true
 	}
-	_, err := Start(t.Context(), Options{Ways: []Way{Programs}})
+	_, err := Start(t.Context(), Options{Ways: []Way{Programs}, cache: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "programs: ") {
 		t.Errorf("without programs Start says %v", err)
 	}
