@@ -295,7 +295,7 @@ func TestWhatIsAResult(t *testing.T) {
 	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
 		t.Error("the key of a press that was refused is not kept: it could be done when it comes again")
 	}
-	g.mustSort(t, "after a press", "refused=6 result=6")
+	g.mustSort(t, "after a press", "refused=7 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
 		t.Errorf("what a press did not do is told to the chat: %+v", got)
 	}
