@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -56,7 +58,7 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 		before, err := postgres.AdoptBot(ctx, pool, ranking.UserID(self.ID))
 		switch {
 		case err != nil:
-			return err
+			return adoptSentence(before, err)
 		case before == ranking.UserID(self.ID):
 			fmt.Printf("The database belongs to @%s (%d) already.\n", self.Username, self.ID)
 		case before == 0:
@@ -68,4 +70,20 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// adoptSentence says what to do about the reasons that one expects for not taking the database over from a bot.
+func adoptSentence(before ranking.UserID, err error) error {
+	var dead *postgres.DeadUpdatesError
+	switch {
+	case errors.Is(err, postgres.ErrInstanceRuns):
+		return fmt.Errorf("an instance with the token of the bot %d works on the database: stop all of them first, and after a "+
+			"crash wait until its lease has run out. Nothing was changed", before)
+	case errors.As(err, &dead):
+		return fmt.Errorf("there are updates of the bot %d among the dead letters, which another bot cannot handle: do so with "+
+			"the token of that bot and `elobot dead retry`, or delete them with `elobot dead drop %s`. Nothing was changed",
+			before, strings.Trim(fmt.Sprint(dead.IDs), "[]"))
+	default:
+		return err
+	}
 }

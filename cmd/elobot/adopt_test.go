@@ -43,23 +43,67 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	}
 	refused("dead", "retry", "all")
 
-	first.stop(t)
-	adopt := func(want ...string) {
+	adopt := func(code int, want ...string) {
 		t.Helper()
 		p := launch(t, environment(other, url), "adopt")
-		if code := p.wait(t); code != 0 {
-			t.Errorf("the adoption ended with %d", code)
+		if got := p.wait(t); got != code {
+			t.Errorf("the adoption ended with %d, want %d", got, code)
 		}
 		says(t, p.output.String(), want...)
 	}
-	adopt("belongs to @other_bot (7000000002) now", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
-	adopt("belongs to @other_bot (7000000002) already")
+	adopt(1, "token of the bot 7000000001 works on the database", "Nothing was changed")
+	first.stop(t)
+	adopt(1, "updates of the bot 7000000001", "`elobot dead drop 1`", "Nothing was changed")
+	if code := launch(t, environment(sim, url), "dead", "drop", "1").wait(t); code != 0 {
+		t.Errorf("the dead letter was dropped with %d", code)
+	}
+	adopt(0, "belongs to @other_bot (7000000002) now", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
+	adopt(0, "belongs to @other_bot (7000000002) already")
 	launch(t, environment(other, url), "run").await(t, "msg=ready")
 	p := launch(t, environment(sim, url), "run")
 	if code := p.wait(t); code != 1 {
 		t.Errorf("the bot that had the database before ended with %d", code)
 	}
 	says(t, p.output.String(), "token begins with 7000000002:")
+}
+
+// TestAdoptedGroupStartsItsMessagesAnew: in a group that is no supergroup each bot counts messages by itself. After an
+// adoption a message is not taken for the one that had its id before, by whatever way a command refers to it.
+func TestAdoptedGroupStartsItsMessagesAnew(t *testing.T) {
+	t.Parallel()
+	url, pool := database(t)
+	// play has somebody report a match and take it back in reply to the message, which is the first for each bot.
+	play := func(sim *botsim.Server, number string) {
+		t.Helper()
+		alice, bob := sim.User("alice"), sim.User("bob")
+		group := sim.BasicGroup("Club", alice, bob)
+		bot := launch(t, environment(sim, url), "run")
+		bot.await(t, "msg=ready")
+		result := group.Say(alice, "/match @bob 3:1")
+		if result.ID != 1 {
+			t.Fatalf("the first message is %d", result.ID)
+		}
+		card := awaitAnswers(t, group, 1)[0]
+		says(t, visible(card), number)
+		group.Reply(alice, result, "/undo")
+		says(t, visible(awaitAnswers(t, group, 2)[1]), "Match "+number+" is undone")
+		group.Say(alice, "/match @bob 3:1")
+		shown := awaitAnswers(t, group, 3)[2]
+		group.Reply(alice, shown, "/undo")
+		awaitAnswers(t, group, 4)
+		bot.stop(t)
+		checkNoComplaints(t, sim)
+	}
+	play(botsim.Start(t), "#1")
+	other := anotherBot(t)
+	if code := launch(t, environment(other, url), "adopt").wait(t); code != 0 {
+		t.Fatalf("the adoption ended with %d", code)
+	}
+	play(other, "#3")
+	if n := count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`); n != 4 {
+		t.Errorf("%d matches are undone, want 4", n)
+	}
+	verifyClean(t, url)
 }
 
 // TestTwoBotsAtOnce: of two bots that start at once on an empty database one gets it, and the other ends.

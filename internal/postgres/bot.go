@@ -31,14 +31,112 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 	return owner, nil
 }
 
-// AdoptBot makes the database that of the bot with this id, and returns whose it was, 0 for nobody's.
+// ErrInstanceRuns is why a database is not adopted that an instance works on.
+var ErrInstanceRuns = errors.New("an instance is running")
+
+// DeadUpdatesError is why a database is not adopted in which there are dead letters of updates. The messages in them have
+// ids that mean others to another bot.
+type DeadUpdatesError struct{ IDs []DeadLetterID }
+
+// Error implements error.
+func (e *DeadUpdatesError) Error() string {
+	return fmt.Sprintf("there are dead letters of updates: %d", e.IDs)
+}
+
+// AdoptBot makes the database that of the bot with this id, and returns whose it was, 0 for nobody's. When it was another
+// bot's, what goes by ids that only that bot knows is put out of the way. It fails with ErrInstanceRuns or a
+// *DeadUpdatesError, and changes nothing then.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
-	const sql = `
-		INSERT INTO bot (telegram_user_id) VALUES ($1)
-		ON CONFLICT (only_one) DO UPDATE SET telegram_user_id = excluded.telegram_user_id
-		RETURNING coalesce((SELECT telegram_user_id FROM bot), 0)` // which sees what was there before
-	if err := pool.QueryRow(ctx, sql, bot).Scan(&before); err != nil {
-		return 0, fmt.Errorf("adopt the database: %w", err)
+	err = transact(ctx, pool, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if before != 0 && before != bot {
+			if err := handOver(ctx, tx, before, bot); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO bot (telegram_user_id) VALUES ($1)
+			ON CONFLICT (only_one) DO UPDATE SET telegram_user_id = excluded.telegram_user_id`, bot)
+		return err
+	})
+	if err != nil {
+		return before, fmt.Errorf("adopt the database: %w", err)
 	}
 	return before, nil
 }
+
+// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all others each bot
+// counts its own.
+const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
+
+// handOver puts out of the way what one bot has left in the database that would mean something else to another one.
+func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
+	if err := mayHandOver(ctx, tx); err != nil {
+		return err
+	}
+	var batch pgx.Batch
+	for _, keys := range []struct{ table, column string }{
+		{"handled_commands", "key"}, {"matches", "idempotency_key"}, {"outbox", "key"},
+	} {
+		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
+	}
+	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
+	batch.Queue(`DELETE FROM ensured_messages`) // which the other bot cannot edit
+	batch.Queue(`DELETE FROM update_attempts`)
+	// only the bot that has sent a message can edit it, and only the bot that was told of a press can answer it
+	batch.Queue(`
+		UPDATE outbox
+		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
+		WHERE finished_at IS NULL AND action IN ('edit', 'toast')`)
+	// a dead notice may be sent again
+	batch.Queue(`
+		UPDATE outbox SET reply_to = NULL
+		WHERE (finished_at IS NULL OR state = 'dead') AND reply_to IS NOT NULL
+		  AND chat_id IN (SELECT id FROM chats WHERE kind <> 'supergroup')`)
+	return tx.SendBatch(ctx, &batch).Close()
+}
+
+// mayHandOver returns why the database cannot pass to another bot.
+func mayHandOver(ctx context.Context, tx pgx.Tx) error {
+	var running bool
+	err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())
+		    OR EXISTS (SELECT FROM webhook_instances WHERE expires_at > clock_timestamp())`, LeaderLease).Scan(&running)
+	if err != nil {
+		return err
+	}
+	if running {
+		return ErrInstanceRuns
+	}
+	rows, err := tx.Query(ctx, `SELECT id FROM dead_letters WHERE kind = 'update' ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[DeadLetterID])
+	if err == nil && len(ids) > 0 {
+		err = &DeadUpdatesError{ids}
+	}
+	return err
+}
+
+// queueKeysOfBots puts a mark before the keys that one bot has made of ids of its own, and takes it from those of another
+// one that has had the database before, so that each bot meets its own keys only.
+func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.UserID) {
+	const mark = `
+		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
+		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
+		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)`
+	// What both bots have handled keeps the mark.
+	const unmark = `
+		UPDATE %[1]s SET %[2]s = substr(%[2]s, length($1::text) + 1)
+		WHERE starts_with(%[2]s, $1)
+		  AND NOT EXISTS (SELECT FROM %[1]s AS other WHERE other.%[2]s = substr(%[1]s.%[2]s, length($1) + 1))`
+	batch.Queue(fmt.Sprintf(mark, table, column), keyMark(from))
+	batch.Queue(fmt.Sprintf(unmark, table, column), keyMark(to))
+}
+
+// keyMark stands before the keys of a bot while the database is another one's.
+func keyMark(bot ranking.UserID) string { return fmt.Sprintf("bot%d:", bot) }
