@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/cmd/elobot/soaktest/judge"
 	"elobot/internal/pgtemp"
 )
 
@@ -29,7 +30,6 @@ type bot struct {
 	port   int             // of the webhook
 	guard  *pgtemp.Watcher // ends the bot should this process be killed
 	lives  atomic.Int64
-	gaveUp atomic.Int64 // starts that ended by themselves before the bot was ready
 
 	mu      sync.Mutex
 	process *life
@@ -141,23 +141,30 @@ func (b *bot) supervise() {
 	}
 }
 
-// endedByItself is a broken promise unless the bot was still about to start: then it waits only so long for its database.
+// endedByItself is a broken promise unless the bot was still about to start. Whether that had a good reason is judged at
+// the end.
 func (b *bot) endedByItself(p *life) {
 	output, err := os.ReadFile(p.log)
 	if err != nil {
 		b.t.Error(err)
 	}
 	if !strings.Contains(string(output), "msg=ready") {
-		b.gaveUp.Add(1)
 		b.t.Logf("%s the bot gave up its start after %v: %s", b.elapsed(), time.Since(p.startAt).Round(time.Millisecond), lastLine(output))
+		b.campaign.mu.Lock()
+		defer b.campaign.mu.Unlock()
+		b.failedStarts = append(b.failedStarts, judge.FailedStart{
+			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3), // an error says in two or three what to do
+		})
 		return
 	}
 	b.violated("the bot ended by itself with %v: %s", p.cmd.ProcessState, lastLine(output))
 }
 
-func lastLine(output []byte) string {
+func lastLine(output []byte) string { return lastLines(output, 1) }
+
+func lastLines(output []byte, n int) string {
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	return lines[len(lines)-1]
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 func (b *bot) current() *life {

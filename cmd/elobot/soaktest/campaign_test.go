@@ -43,10 +43,13 @@ type campaign struct {
 	people   *people
 	traffic  *traffic
 
-	mu         sync.Mutex
-	struck     map[string]int // faults by name
-	violations []string       // found while it runs
-	cleanStops []judge.Span
+	calm bool // the fault that strikes is alone, and the bot had recovered before
+
+	mu           sync.Mutex
+	faultsSoFar  []judge.Fault
+	failedStarts []judge.FailedStart
+	cleanStops   []judge.Span
+	violations   []string // found while it runs
 }
 
 // TestHostileCampaign lets people report results in thirty chats while everything around the bot fails at random. Every
@@ -90,7 +93,7 @@ func prepare(t *testing.T) *campaign {
 			t.Error(err)
 		}
 	})
-	c := &campaign{t: t, folder: folder, begun: time.Now(), struck: map[string]int{}}
+	c := &campaign{t: t, folder: folder, begun: time.Now()}
 	binary := filepath.Join(folder, "elobot")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "-buildvcs=false", "elobot/cmd/elobot")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -130,10 +133,7 @@ func (c *campaign) showProgress(ctx context.Context) {
 			return
 		}
 		c.mu.Lock()
-		struck := 0
-		for _, n := range c.struck {
-			struck += n
-		}
+		struck := len(c.faultsSoFar)
 		c.mu.Unlock()
 		recorded, dead := c.database.counts(ctx)
 		c.t.Logf("%s PROGRESS: %d commands, %s matches recorded, %d messages of the bot, %d faults, %d lives, %s dead letters",

@@ -55,6 +55,10 @@ func (c *campaign) conclude() {
 		c.t.Fatal(err)
 	}
 	h.Commands, h.CleanStops = c.people.commands, c.cleanStops
+	h.Lasting, h.Faults, h.FailedStarts = *duration, c.faultsSoFar, c.failedStarts
+	for _, f := range c.faults() {
+		h.Kinds = append(h.Kinds, f.name)
+	}
 	for _, g := range c.people.groups {
 		for _, m := range g.BotMessages()[g.skip:] {
 			h.Said = append(h.Said, judge.Said{Chat: g.ID(), ID: m.ID, ReplyTo: m.ReplyTo, Text: m.Text, At: m.Date})
@@ -89,12 +93,17 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	var b strings.Builder
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }
 	fmt.Fprintf(&b, "seed %d, faults for %v, all in %v\n", *seed, *duration, time.Since(c.begun).Round(time.Second))
-	total := 0
-	for _, name := range slices.Sorted(maps.Keys(c.struck)) {
-		row(name, c.struck[name])
-		total += c.struck[name]
+	struck := map[string]int{}
+	for _, f := range c.faultsSoFar {
+		if !f.Missed {
+			struck[f.Kind]++
+		}
 	}
-	row("faults in all", total)
+	for _, kind := range slices.Sorted(maps.Keys(struck)) {
+		row(kind, struck[kind])
+	}
+	row("faults in all", len(c.faultsSoFar))
+	row("clean stops judged for copies", len(c.cleanStops))
 	b.WriteString("\n")
 	row("results reported", v.Results)
 	row("  recorded", v.Recorded)
@@ -107,10 +116,12 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	row("possible copies, as counted by the bot", v.Possible)
 	row("how often the most frequent answer came", v.MostOfOne)
 	row("refusals that came after later answers", v.LateRefusals)
+	row("longest from a fault to a refused command", v.LatestRefusal.Round(time.Millisecond))
+	row("commands far from faults of bot and database", v.FarFromFaults)
 	row("dead letters", deadLetters)
 	row("lives of the bot", c.bot.lives.Load())
-	row("starts given up for want of a database", c.bot.gaveUp.Load())
-	row("restarts of PostgreSQL", c.struck["immediate restart of PostgreSQL"])
+	row("starts given up for want of a database", len(c.failedStarts))
+	row("restarts of PostgreSQL", struck["immediate restart of PostgreSQL"])
 	row("messages sent beyond Telegram's limits", c.beyondLimits())
 	row("promises broken", len(c.violations)+len(v.Violations))
 	return b.String()

@@ -33,29 +33,25 @@ func tables() []string {
 // faults are all ways in which something goes wrong.
 func (c *campaign) faults() []fault {
 	all := []fault{
-		{"SIGKILL of the bot", theBot, false, func(context.Context, *rand.Rand) error {
+		{"SIGKILL of the bot", judge.Bot, false, func(context.Context, *rand.Rand) error {
 			c.say("the bot is killed")
 			c.bot.kill()
 			return nil
 		}},
-		{"SIGTERM of the bot", theBot, false, func(context.Context, *rand.Rand) error {
-			took := c.bot.stop()
-			c.say("the bot was stopped cleanly within %.1f s", took.Seconds())
-			return nil
-		}},
-		{"SIGSTOP of the bot", theBot, false, c.freezeBot},
-		{"SIGTERM while Telegram is slow", theBot, true, c.stopWhileSlow},
-		{"SIGSTOP of PostgreSQL", theDatabase, false, c.freezeDatabase},
-		{"immediate restart of PostgreSQL", theDatabase, false, func(ctx context.Context, _ *rand.Rand) error {
+		{"SIGTERM of the bot", judge.Bot, false, c.stopBot},
+		{"SIGSTOP of the bot", judge.Bot, false, c.freezeBot},
+		{"SIGTERM while Telegram is slow", judge.Bot, true, c.stopWhileSlow},
+		{"SIGSTOP of PostgreSQL", judge.Database, false, c.freezeDatabase},
+		{"immediate restart of PostgreSQL", judge.Database, false, func(ctx context.Context, _ *rand.Rand) error {
 			c.say("PostgreSQL crashes")
 			return c.database.restart(context.WithoutCancel(ctx))
 		}},
-		{"read-only phase", theDatabase, false, c.makeReadOnly},
-		{"table lock", theDatabase, false, c.lockTable},
-		{"row locks", theDatabase, false, c.lockRows},
+		{"read-only phase", judge.Database, false, c.makeReadOnly},
+		{"table lock", judge.Database, false, c.lockTable},
+		{"row locks", judge.Database, false, c.lockRows},
 	}
 	for _, code := range []string{"40001", "40P01", "57014", "53200"} {
-		all = append(all, fault{"statement errors " + code, theDatabase, false, c.failStatements(code)})
+		all = append(all, fault{"statement errors " + code, judge.Database, false, c.failStatements(code)})
 	}
 	return append(all, c.faultsOfTelegram()...)
 }
@@ -74,6 +70,29 @@ func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
+// stopBot stops the bot. When nothing else is wrong, the stop makes no copies of what has come in the second before it.
+func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
+	from := time.Now()
+	if c.calm {
+		c.traffic.settle(ctx)
+		from = time.Now()
+		wait(ctx, time.Second)
+	}
+	took := c.bot.stop()
+	c.say("the bot was stopped cleanly within %.1f s", took.Seconds())
+	if c.calm {
+		c.stoppedCleanly(from)
+	}
+	return nil
+}
+
+// stoppedCleanly takes note of a clean stop that has just ended.
+func (c *campaign) stoppedCleanly(from time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
+}
+
 // stopWhileSlow stops the bot while answers of Telegram take less than what a clean stop waits for.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
@@ -84,9 +103,7 @@ func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	wait(ctx, delay+between(random, 100*time.Millisecond, 2*time.Second))
 	took := c.bot.stop()
 	c.say("the bot was stopped cleanly within %.1f s, while answers took %v", took.Seconds(), delay)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
+	c.stoppedCleanly(from)
 	return nil
 }
 
@@ -152,7 +169,7 @@ func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand)
 // faultsOfTelegram are requests that are not answered as they should be.
 func (c *campaign) faultsOfTelegram() []fault {
 	trouble := func(name string, choose func(*rand.Rand) botsim.Fault) fault {
-		return fault{"Telegram: " + name, telegram, false, func(ctx context.Context, random *rand.Rand) error {
+		return fault{"Telegram: " + name, judge.Telegram, false, func(ctx context.Context, random *rand.Rand) error {
 			f := choose(random)
 			if random.IntN(2) == 0 {
 				f.Method = "sendMessage"

@@ -151,6 +151,7 @@ func (p *people) say(g *group, from botsim.User, text string, c judge.Command) {
 	// Whoever counts the commands must not find one that has not been said.
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	c.At = time.Now()
 	m := g.Say(from, text)
 	g.by[m.ID] = from
 	c.Chat, c.Message = g.ID(), m.ID

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"elobot/cmd/elobot/soaktest/judge"
 )
 
 const (
@@ -21,19 +23,10 @@ const (
 	recoveryLimit = time.Minute
 )
 
-// part is what a fault strikes.
-type part string
-
-const (
-	theBot      part = "bot"
-	theDatabase part = "database"
-	telegram    part = "telegram"
-)
-
 // fault is a way in which something can go wrong.
 type fault struct {
 	name string
-	of   part
+	of   judge.Part
 	// alone: no other fault strikes at the same time, and none has struck that the bot has not recovered from.
 	alone bool
 	// strike has it go wrong and returns when it is over, with an error if it could not be done.
@@ -60,7 +53,9 @@ func (c *campaign) strike(ctx context.Context) {
 		if time.Since(c.begun) > half {
 			c.t.Logf("%s from here on by webhook", c.elapsed())
 			c.bot.useWebhook()
+			from := time.Now()
 			c.bot.stop()
+			c.struck(judge.Fault{Kind: "change to the webhook", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
 			half, recovered = 2*(*duration), false
 		}
 		first := draw(func(fault) bool { return true })
@@ -71,6 +66,7 @@ func (c *campaign) strike(ctx context.Context) {
 		if !first.alone && random.IntN(100) < pairPercent {
 			round = append(round, draw(func(f fault) bool { return !f.alone && f.of != first.of }))
 		}
+		c.calm = recovered && len(round) == 1
 		names := c.strikeRound(ctx, round, random)
 		recovered = random.IntN(100) < recoveryPercent || strings.Contains(names, "read-only")
 		pause := between(random, 100*time.Millisecond, 4*time.Second)
@@ -95,17 +91,35 @@ func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.
 			if ctx.Err() != nil {
 				return
 			}
-			if err := f.strike(ctx, own); err != nil && ctx.Err() == nil {
+			from := time.Now()
+			err := f.strike(ctx, own)
+			missed := err != nil && ctx.Err() == nil
+			if missed {
 				c.t.Logf("%s %s was not to be had: %v", c.elapsed(), f.name, err)
-				return
 			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.struck[f.name]++
+			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed})
 		})
 	}
 	striking.Wait()
 	return strings.Join(names, " with ")
+}
+
+// struck takes note of a fault that is over.
+func (c *campaign) struck(f judge.Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faultsSoFar = append(c.faultsSoFar, f)
+}
+
+// noteRecovery takes note that the bot works again after all faults so far.
+func (c *campaign) noteRecovery() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.faultsSoFar {
+		if c.faultsSoFar[i].Recovered.IsZero() {
+			c.faultsSoFar[i].Recovered = time.Now()
+		}
+	}
 }
 
 // recover waits until a command that is given from now on has been handled, and something has been sent after that. If
@@ -119,6 +133,7 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 				sent = c.traffic.messages.Load()
 			}
 		} else if c.traffic.messages.Load() > sent {
+			c.noteRecovery()
 			c.t.Logf("%s recovered in %.1f s", c.elapsed(), time.Since(begun).Seconds())
 			return true
 		}
@@ -128,7 +143,9 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 				what = "nothing is sent"
 			}
 			c.violated("%s %v after %s (%s)", what, recoveryLimit, after, c.bot.current().log)
+			from := time.Now()
 			c.bot.kill()
+			c.struck(judge.Fault{Kind: "end of a bot that does not recover", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
 			return false
 		}
 		wait(ctx, 200*time.Millisecond)

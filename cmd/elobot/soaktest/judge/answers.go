@@ -107,8 +107,8 @@ func (t *trial) readOne(said Said, text string) {
 	t.told(said, c, s.kind == refused)
 }
 
-// readSeveral takes in a message that answers several commands. Whom a line refuses is known from which answers were
-// written down as that message.
+// readSeveral takes in a message that answers several commands. A line that refuses does not name its command: the answers
+// that were written down with the id of this message say which commands were refused.
 func (t *trial) readSeveral(said Said, text string) {
 	var lines []telling
 	var named []*Command

@@ -16,6 +16,38 @@ type History struct {
 	// CleanStops are the times in which the bot was stopped cleanly, while every answer of Telegram took less than 5 s and
 	// nothing else was wrong: from when the first answer may have been slow to the end of the process.
 	CleanStops []Span
+	// Handled are the keys of the commands that the bot has handled, of the others as well that came before.
+	Handled []string
+
+	Lasting      time.Duration // how long faults were to strike
+	Kinds        []string      // of faults that were to strike, by name
+	Faults       []Fault
+	FailedStarts []FailedStart
+}
+
+// Part is what a fault strikes.
+type Part string
+
+// The parts.
+const (
+	Bot      Part = "bot"
+	Database Part = "database"
+	Telegram Part = "telegram"
+)
+
+// Fault is something that went wrong for some time.
+type Fault struct {
+	Kind string
+	Of   Part
+	Span
+	Missed    bool      // it could not be done, or only in part
+	Recovered time.Time // when the bot was first seen to work again after it, zero if that was not looked for
+}
+
+// FailedStart is a process that ended by itself before it was ready.
+type FailedStart struct {
+	Span
+	Words string // the last lines of its log
 }
 
 // Span is a span of time.
@@ -48,6 +80,7 @@ type Command struct {
 	Message int // its id, which ascends in its chat
 	Game        // the result, unless something is to be undone
 	Undo    int // the number of the match to be undone; at most one command is for each
+	At      time.Time
 }
 
 // Key is what the command is stored under.
@@ -84,4 +117,5 @@ type Notice struct {
 	Kind, State    string
 	Message        int // the id of the message that it was sent as, 0 if none is known
 	PossibleCopies int // as counted by the bot
+	At             time.Time
 }

@@ -6,22 +6,31 @@
 //
 // The promises are:
 //   - a result is recorded once, or its sender is told that it was not; so is an undo done, or its sender told;
+//   - a command is refused only because of a fault of the bot or the database, and few results are;
 //   - what is recorded is what was reported, in the order in which it was reported in its chat;
 //   - ratings and counters are those of a plain Elo over the matches in the order of their numbers;
 //   - the answers of a chat come in the order in which they were written down, first copies;
-//   - an answer comes again only where that was counted as possible, MaxCopies times at the most, and never because of a
-//     clean stop;
+//   - an answer comes again only where a fault struck and where that was counted as possible, MaxCopies times at the most,
+//     and never because of a clean stop;
+//   - each command that was answered or recorded has one key;
+//   - a start fails only because of a fault of the database;
 //   - nothing is left unsent, and there are no dead letters.
+//
+// A history that proves little is a violation too: one with few commands, or with few kinds of faults for its length.
 package judge
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // MaxCopies is how often one answer may come, the first time included.
 const MaxCopies = 5
+
+// gatheredKind is the kind of an answer that lists what was not recorded.
+const gatheredKind = "not_recorded"
 
 // Verdict is what was found.
 type Verdict struct {
@@ -29,8 +38,12 @@ type Verdict struct {
 	Undos, Undone, UndosRefused int
 	Answers, Copies, Possible   int // different answers, further copies of them, copies that were counted as possible
 	MostOfOne                   int // how often the answer came that came most often
-	LateRefusals                int // refusals that came after the answer to a later command
-	Violations                  []Violation
+	LateRefusals                int // lists of what was not recorded that came after the answer to a later command
+	FarFromFaults               int // commands that no fault of the bot or the database excuses, should they be refused
+	// LatestRefusal is the longest time between the end of the last fault of the bot or the database and a command that
+	// was refused.
+	LatestRefusal time.Duration
+	Violations    []Violation
 }
 
 // Violation is a promise that was not kept.
@@ -56,6 +69,13 @@ const (
 	Finished   Rule = "nothing is left unsent"
 	NoLetters  Rule = "there are no dead letters"
 	Understood Rule = "answers are in known words"
+	Excused    Rule = "a command is refused only because of a fault of the bot or the database"
+	FewRefused Rule = "most results are recorded, and few refused"
+	Caused     Rule = "copies come only where a fault struck"
+	Keyed      Rule = "each command that was answered or recorded has one key"
+	Started    Rule = "a start fails only because of a fault of the database"
+	Hostile    Rule = "the kinds of faults have struck"
+	Busy       Rule = "there were enough commands"
 )
 
 type messageID struct {
@@ -81,6 +101,7 @@ type trial struct {
 	inMessage map[messageID][]Notice
 	tellings  map[*Command][]telling
 	first     map[int64][]telling // by chat, the first copies in the order in which they came
+	handled   map[string]int      // how often each key is there
 }
 
 // Judge compares a history with the promises.
@@ -89,7 +110,7 @@ func Judge(h History) Verdict {
 		History: h, commands: map[messageID]*Command{}, keys: map[string]*Command{}, undos: map[matchID]*Command{},
 		byKey: map[string][]Match{}, byNumber: map[matchID]Match{},
 		notices: map[string][]Notice{}, inMessage: map[messageID][]Notice{},
-		tellings: map[*Command][]telling{}, first: map[int64][]telling{},
+		tellings: map[*Command][]telling{}, first: map[int64][]telling{}, handled: map[string]int{},
 	}
 	t.index()
 	t.readAnswers()
@@ -100,6 +121,9 @@ func Judge(h History) Verdict {
 	t.judgeOrderOfMatches()
 	t.judgeOrderOfAnswers()
 	t.judgeRatings()
+	t.judgeShares()
+	t.judgeStarts()
+	t.judgeCampaign()
 	for _, letter := range t.DeadLetters {
 		t.violated(NoLetters, "%s", letter)
 	}
@@ -118,6 +142,9 @@ func (t *trial) index() {
 		if c.Undo != 0 {
 			t.undos[matchID{c.Chat, c.Undo}] = c
 		}
+	}
+	for _, key := range t.Handled {
+		t.handled[key]++
 	}
 	for _, m := range t.Matches {
 		t.byKey[m.Key] = append(t.byKey[m.Key], m)
@@ -155,7 +182,10 @@ func (t *trial) judgeCommand(c *Command) {
 		t.violated(Answered, "%s was neither done nor refused (%s)", c, t.fate(c))
 	}
 	t.count(c, done)
+	t.judgeKey(c, done)
+	t.judgeReach(c, saidRefused > 0)
 	t.judgeCopies(c)
+	t.judgeCauses(c)
 	for _, n := range t.notices[c.Key()] {
 		if n.State != "sent" && n.State != "uncertain" {
 			t.violated(Finished, "the answer to %s is left as %q", c, n.State)
@@ -275,7 +305,8 @@ func (t *trial) judgeOrderOfAnswers() {
 			}
 			last = max(last, notices[0].ID)
 			if telling.command.Message < latest {
-				if telling.refused {
+				// A list of what was not recorded waits for more of it. Every other refusal comes in its turn.
+				if telling.refused && notices[0].Kind == gatheredKind {
 					t.LateRefusals++
 				} else {
 					t.violated(InOrder, "the answer to %s came after the answer to message %d", telling.command, latest)

@@ -22,8 +22,12 @@ func undo(message, number int) judge.Command {
 	return judge.Command{Chat: chat, Message: message, Undo: number}
 }
 
-// history is one in which all promises are kept: two results, one that was refused, and an undo of the second; the last
-// two were answered in one message.
+// plain is how many results of a history are in a chat of their own, where nothing happens to them.
+const plain = 6
+
+// history is one in which all promises are kept: a result, one that is undone later, one that was refused, the undo, and
+// one more; the last two were answered in one message. In another chat there were plain results. A fault of the database
+// struck all the time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
@@ -54,7 +58,31 @@ func history() *judge.History {
 			Chat: chat, ID: int64(i + 1), Key: commands[i].Key(), Kind: "match_recorded", State: "sent", Message: message,
 		})
 	}
+	h.Notices[2].Kind = "refusal"
+	addPlain(h)
+	for i := range h.Commands {
+		h.Commands[i].At, h.Notices[i].At = noon, noon
+		h.Handled = append(h.Handled, h.Commands[i].Key())
+	}
+	h.Faults = []judge.Fault{{Kind: "row locks", Of: judge.Database, Span: judge.Span{From: noon.Add(-time.Second), To: noon.Add(2 * time.Minute)}}}
 	return h
+}
+
+// addPlain adds plain results: draws between two whose ratings stay the same.
+func addPlain(h *judge.History) {
+	const other = chat - 1
+	for i := range plain {
+		c := result(i+1, "Eva", "Fay", 1, 1)
+		c.Chat = other
+		h.Commands = append(h.Commands, c)
+		h.Matches = append(h.Matches, judge.Match{Chat: other, Number: i + 1, Key: c.Key(), Game: c.Game})
+		h.Said = append(h.Said, judge.Said{Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon})
+		h.Notices = append(h.Notices, judge.Notice{
+			Chat: other, ID: int64(10 + i), Key: c.Key(), Kind: "match_recorded", State: "sent", Message: 10 + i, At: noon,
+		})
+	}
+	h.Standings = append(h.Standings,
+		judge.Standing{Chat: other, Name: "Eva", Elo: 1500, Drawn: plain}, judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
 }
 
 // copyOf has a message come once more, a minute later.
@@ -82,13 +110,13 @@ func TestPromisesThatAreKept(t *testing.T) {
 			h.Said[2].ReplyTo, h.Said[2].ID = 0, 20
 			h.Said[2].Text = "Cid: Too much came in at the same moment, and this was not done. Please try again.\n" +
 				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2"
-			h.Said = append(h.Said[:3], judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 is undone: Cid 2:0 Ben does not count."})
+			h.Said[3] = judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 is undone: Cid 2:0 Ben does not count."}
 			h.Notices[2].Message, h.Notices[4].Message, h.Notices[3].Message = 20, 20, 21
 			h.Notices[3].ID, h.Notices[4].ID = 5, 4
 			h.Commands[3].Message, h.Commands[4].Message = 5, 4
 			h.Commands[3], h.Commands[4] = h.Commands[4], h.Commands[3]
 			h.Matches[2].Key, h.Notices[4].Key, h.Notices[3].Key = h.Commands[3].Key(), h.Commands[3].Key(), h.Commands[4].Key()
-			h.Said[3].ReplyTo = 5
+			h.Said[slices.IndexFunc(h.Said, func(s judge.Said) bool { return s.ID == 21 })].ReplyTo = 5
 			copyOf(h, 20) // which nobody has written down
 			h.Notices[2].PossibleCopies, h.Notices[4].PossibleCopies = 1, 1
 		},
@@ -96,15 +124,15 @@ func TestPromisesThatAreKept(t *testing.T) {
 			// messages 11 and 12 were one that was not written down, and came again with what is in message 13
 			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at the same moment, and this was not done."
 			h.Said[2].ReplyTo, h.Said[2].Text = 0, h.Said[1].Text+"\n"+h.Said[3].Text
-			h.Said = h.Said[:3]
-			for i := range h.Notices[1:] {
+			h.Said = slices.Delete(h.Said, 3, 4)
+			for i := range h.Notices[1:5] {
 				h.Notices[1+i].Message = 12
 			}
 			h.Notices[1].PossibleCopies, h.Notices[2].PossibleCopies = 1, 1
 		},
-		"a refusal that was told later": func(h *judge.History) {
+		"a list of what was not recorded that was told later": func(h *judge.History) {
 			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
-			h.Notices[2].ID = 6
+			h.Notices[2].ID, h.Notices[2].Kind = 6, "not_recorded"
 		},
 		"a clean stop and a copy of what came before": func(h *judge.History) {
 			copyOf(h, 10)
@@ -120,7 +148,7 @@ func TestPromisesThatAreKept(t *testing.T) {
 			for _, violation := range v.Violations {
 				t.Error(violation)
 			}
-			if v.Results != 4 || v.Recorded != 3 || v.Refused != 1 || v.Undos != 1 || v.Undone != 1 || v.Answers != 5 {
+			if v.Results != 4+plain || v.Recorded != 3+plain || v.Refused != 1 || v.Undos != 1 || v.Undone != 1 || v.Answers != 5+plain {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -213,6 +241,7 @@ func TestRatingsByHand(t *testing.T) {
 		h.Matches = append(h.Matches, judge.Match{Chat: chat, Number: i + 1, Key: c.Key(), Game: c.Game})
 		h.Said = append(h.Said, judge.Said{Chat: chat, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1)})
 		h.Notices = append(h.Notices, judge.Notice{Chat: chat, ID: int64(i + 1), Key: c.Key(), State: "sent", Message: 10 + i})
+		h.Handled = append(h.Handled, c.Key())
 		elo["Ann"] += gain
 		elo["Ben"] -= gain
 		h.Standings = []judge.Standing{
