@@ -99,10 +99,12 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 			struck[f.Kind]++
 		}
 	}
+	total := 0
 	for _, kind := range slices.Sorted(maps.Keys(struck)) {
 		row(kind, struck[kind])
+		total += struck[kind]
 	}
-	row("faults in all", len(c.faultsSoFar))
+	row("faults in all", total)
 	row("clean stops judged for copies", len(c.cleanStops))
 	b.WriteString("\n")
 	row("results reported", v.Results)
@@ -120,7 +122,7 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	row("commands far from faults of bot and database", v.FarFromFaults)
 	row("dead letters", deadLetters)
 	row("lives of the bot", c.bot.lives.Load())
-	row("starts given up for want of a database", len(c.failedStarts))
+	row("starts that failed", len(c.failedStarts))
 	row("restarts of PostgreSQL", struck["immediate restart of PostgreSQL"])
 	row("messages sent beyond Telegram's limits", c.beyondLimits())
 	row("promises broken", len(c.violations)+len(v.Violations))
