@@ -12,8 +12,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// crashWatch has an instance that updates are delivered to handle them with care when another one has vanished: the
-// delivery that has ended that one comes to one of the others.
+// crashWatch makes a webhook instance careful when another instance vanishes: Telegram repeats what that one had in hand,
+// and the update that ended it may come here.
 type crashWatch struct {
 	instance *postgres.WebhookInstance
 	worker   *intake.Worker

@@ -33,10 +33,10 @@ type Attempts interface {
 	End(ctx context.Context, update int64, done bool) error
 }
 
-// careful is how updates are handled after a process has ended without stopping, because one of them may have ended it:
-// one attempt at a time, and each is noted before it begins.
+// careful is the mode after a crash, which one of the updates in hand may have caused: one attempt at a time, each noted
+// before it begins.
 type careful struct {
-	attempts Attempts // nil: it is never so
+	attempts Attempts // nil: the mode is never on
 	on       atomic.Bool
 	turn     chan struct{} // holds one: the attempt that runs
 

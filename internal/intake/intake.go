@@ -67,7 +67,7 @@ type DeadLetter struct {
 	LastError string
 	Attempts  int
 	FirstSeen time.Time
-	Silent    bool // nobody is to be told, because finding out whom may end the process
+	Silent    bool // do not tell the sender: reading the update to find out who that is may end the process
 }
 
 // DeadLetters keeps what could not be handled.

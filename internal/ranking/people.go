@@ -106,8 +106,8 @@ func (c PlayerChange) concerns(k Known) bool {
 	return k.Player != nil && k.Player.ID == c.Player.ID
 }
 
-// outdated tells whether one of the people is named by a username that the store knows as that of another one of them. That
-// one was seen, and has the username no more: who is named and seen by the same username is one of the people, not two.
+// outdated tells whether a mention names somebody who has given that username up: the store still knows it as that of one of
+// the people, and the command shows that person with another one.
 func outdated(snap Snapshot, people []Person) bool {
 	for i, p := range people {
 		holder := snap.People[i].Player

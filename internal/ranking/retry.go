@@ -81,9 +81,9 @@ func (s *Service) await(ctx context.Context, try func() error, about ...any) err
 	}
 }
 
-// apologises says whether a command that ended with the error is to be answered by asking its sender to try again. Of one
-// that was not done in time that is said only the second time in a row, and if the store answers: otherwise the time may have
-// been lost while nothing was answered, and the command has to have its whole time once.
+// apologises says whether to answer a command that ended with the error by asking its sender to try again. After a time-out
+// it waits for a second one, and for a store that answers: the first may only mean that the database stood still, and each
+// command gets one whole attempt against a database that works.
 func (s *Service) apologises(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:

@@ -88,7 +88,7 @@ type command struct {
 	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
 	// of the ladder from that match on.
 	match *MatchRef
-	// outcome gets what comes of the command, unless nothing is changed.
+	// outcome is set to what came of the command, unless it changed nothing.
 	outcome *CommandOutcome
 	// decide turns what there is into what shall change. It may run several times.
 	decide func(Snapshot) (Changes, error)
