@@ -21,6 +21,9 @@ const (
 	recoveryPercent = 60
 	// recoveryLimit is how long after a fault something that is reported then may have to wait.
 	recoveryLimit = time.Minute
+	// Every calmEvery nothing goes wrong for calmFor, which is longer than what the judge allows for the consequences of a
+	// fault. So some commands are sent that no fault excuses.
+	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
 // fault is a way in which something can go wrong.
@@ -48,7 +51,7 @@ func (c *campaign) strike(ctx context.Context) {
 		deck = slices.Delete(deck, i, i+1)
 		return drawn
 	}
-	recovered := true
+	recovered, calmed := true, time.Now()
 	for half := *duration / 2; ctx.Err() == nil; {
 		if time.Since(c.begun) > half {
 			c.t.Logf("%s from here on by webhook", c.elapsed())
@@ -72,6 +75,11 @@ func (c *campaign) strike(ctx context.Context) {
 		pause := between(random, 100*time.Millisecond, 4*time.Second)
 		if recovered {
 			recovered = c.recover(ctx, names)
+		}
+		if recovered && time.Since(calmed) > calmEvery {
+			c.say("nothing goes wrong for %v", calmFor)
+			wait(ctx, calmFor)
+			calmed = time.Now()
 		}
 		wait(ctx, pause)
 	}
