@@ -227,3 +227,27 @@ func TestToastsMakeNoPause(t *testing.T) {
 		p.stop()
 	})
 }
+
+// What was never tried is not told with what was perhaps sent, and not given up with it.
+func TestNewcomersAreNotGivenUpWithCopies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		fates := append(slices.Repeat([]error{fail(Ambiguous)}, 4), fail(Unreachable), fail(Ambiguous))
+		sender := newMessenger(t, inTurn(map[int64][]error{1: fates}))
+		store.add(1)
+		p := dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 64}})
+		after(t, 10*time.Minute)
+		store.add(1, 1)
+		after(t, time.Hour)
+		if r := store.row(1); r.state != rowUncertain || r.PerhapsSent != 5 {
+			t.Errorf("item 1 is %s after %d copies", r.state, r.PerhapsSent)
+		}
+		for id := int64(2); id <= 3; id++ {
+			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
+				t.Errorf("item %d is %s after %d copies", id, r.state, r.PerhapsSent)
+			}
+		}
+		p.stop()
+	})
+}

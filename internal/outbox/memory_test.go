@@ -252,7 +252,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	head, n := open[0], 1
 	if head.action == Send {
 		for n < len(open) && n < bounds.Merge && open[n].action == Send && open[n].thread == head.thread &&
-			open[n].state == head.state && open[n].batch == head.batch {
+			open[n].state == head.state && open[n].batch == head.batch && open[n].PerhapsSent == head.PerhapsSent {
 			n++
 		}
 	}

@@ -219,7 +219,8 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 		}
 		return n
 	}
-	for n < len(open) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread {
+	for n < len(open) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread &&
+		open[n].PerhapsSent == head.PerhapsSent {
 		n++
 	}
 	if excess := len(open) - bounds.Waiting; excess > namedMost && n >= excess {

@@ -111,9 +111,10 @@ const page = `'` + ranking.KindRankingPage + `'`
 // fits says that a row o can be told together with the head l of its lane, if all those between them can. A head that has
 // failed is told alone: nobody knows which of those that were told with it was to blame. What can still be added to, or
 // superseded, is left to gather until it is the head. A ranking stands alone, and whatever was taken with it would have
-// to be put back.
+// to be put back. What was perhaps sent is told with what was perhaps sent as often: such a message ends as a whole.
 const fits = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
-		    AND o.state = 'planned' AND o.action = 'send' AND o.thread_id IS NOT DISTINCT FROM l.thread_id
+		    AND o.state = 'planned' AND o.action = 'send' AND o.perhaps_sent = l.perhaps_sent
+		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
 // taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
@@ -129,7 +130,7 @@ const taking = `
 	), head AS (
 	    SELECT l.n, l.chat_id, l.toasts, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
-	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.late
+	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.perhaps_sent, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
@@ -144,7 +145,7 @@ const taking = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), crowded AS ( -- before the tail there are as many as are too many
-	    SELECT l.n, l.chat_id, l.toasts, l.id, l.kind, l.thread_id, l.failures, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.toasts, l.id, l.kind, l.thread_id, l.failures, l.perhaps_sent, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail

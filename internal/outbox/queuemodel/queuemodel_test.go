@@ -258,6 +258,21 @@ func TestBadQueues(t *testing.T) {
 			q.Took(1, chat, []int64{1}, true)
 			q.write(queuemodel.Uncertain, 1)
 		}, "item 1 becomes uncertain"},
+		"gives a newcomer up": {func(q *queue) {
+			q.put(1)
+			q.unknown(4)
+			q.pass(11 * time.Minute)
+			q.Took(1, chat, []int64{1}, true)
+			q.Ends(q.Begins(1, chat, []int64{1}, false), queuemodel.Unreachable, 0)
+			q.write(waits, 1)
+			q.pass(time.Minute)
+			q.put(2)
+			q.Ends(q.begin(1, 2), queuemodel.Ambiguous, 0)
+			q.write(perhaps, 1, 2)
+			q.pass(time.Minute)
+			q.Took(1, chat, []int64{1, 2}, true)
+			q.write(queuemodel.Uncertain, 1, 2)
+		}, "item 2 is given up, of which there are perhaps 1 copies"},
 		"takes too long": {func(q *queue) {
 			r := q.late(1)
 			q.pass(10*time.Second + 1)

@@ -73,6 +73,9 @@ func (m *Model) Wrote(id int64, state State) {
 	if i.ended() {
 		m.complain("item %d is %s and becomes %s", id, i.state, state)
 	}
+	if state == Uncertain && i.again < copies {
+		m.complain("item %d is given up, of which there are perhaps %d copies", id, i.again)
+	}
 	late := !i.Deadline.IsZero() && !m.now().Before(i.Deadline)
 	if t := l.take; t != nil && slices.Contains(t.items, i) {
 		if (state != Expired || !late) && !slices.Contains(m.expected(t, i), state) {
