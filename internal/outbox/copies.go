@@ -11,8 +11,13 @@ import (
 // cannot be asked whether a message has arrived, and people have perhaps read it so often.
 const MaxCopies = 5
 
-// The pauses after requests whose outcome is unknown grow tenfold, from firstUnknown to maxUnknown: what makes one outcome
-// unknown is over soon, what makes several unknown is not, and there are few copies for all the time that it lasts.
+// isUsedUp tells whether a message ends because of its copies. Repeating an edit makes none.
+func (m Message) isUsedUp() bool { return m.copiesEnd(m.Row.PerhapsSent) }
+
+func (m Message) copiesEnd(perhapsSent int) bool { return m.Action != Edit && perhapsSent >= MaxCopies }
+
+// The pauses after requests whose outcome is unknown grow tenfold, from firstUnknown to maxUnknown. A single lost answer is
+// usually a blip; several in a row mean a long disturbance, so back off steeply.
 const (
 	firstUnknown = time.Second
 	maxUnknown   = 15 * time.Minute
@@ -23,32 +28,31 @@ const maxLonger = 6
 
 var errCopies = errors.New("it has perhaps been delivered too often already")
 
-// unknownPause returns how long a message waits after a request whose outcome is unknown, when there were so many of them
-// before: nothing if it ends now.
-func unknownPause(before int) time.Duration {
-	if before+1 >= MaxCopies {
+// unknownPause returns how long a message waits after a request whose outcome is unknown: nothing if it ends now.
+func (m Message) unknownPause() time.Duration {
+	if m.copiesEnd(m.Row.PerhapsSent + 1) {
 		return 0
 	}
 	pause := firstUnknown
-	for range before {
+	for range m.Row.PerhapsSent {
 		pause = min(10*pause, maxUnknown)
 	}
 	const jitter = backoffJitter / 100.0
 	return time.Duration(float64(pause) * (1 - jitter + 2*jitter*rand.Float64()))
 }
 
-// timeout returns how long the request for a message of the lane may take. What was perhaps delivered because the answer
-// came too late is answered when there is more time. One request at a time gets more: each keeps its place, and its chat,
+// timeout returns how long the request for a message of the lane may take. If the last request timed out, allow the next one
+// more time. One request at a time gets more: each keeps its place, and its chat,
 // for so long.
 func (t *tenure) timeout(l *lane, m Message) time.Duration {
 	if m.Row.PerhapsSent > 0 && !l.Toasts && t.long == nil {
 		t.long = l
 	}
 	timeout := t.settings.SendTimeout
-	if t.long != l || m.Row.PerhapsSent >= MaxCopies {
+	if t.long != l || m.isUsedUp() {
 		return timeout
 	}
-	return timeout * time.Duration(min(1<<m.Row.PerhapsSent, maxLonger))
+	return timeout * time.Duration(min(1<<min(m.Row.PerhapsSent, maxLonger), maxLonger))
 }
 
 // endBeforeLease cuts a request off that is still under way when the lease, which nobody renews, is about to end.

@@ -251,3 +251,32 @@ func TestNewcomersAreNotGivenUpWithCopies(t *testing.T) {
 		p.stop()
 	})
 }
+
+// Repeating an edit makes no copy: it goes on until it arrives, at the longest pause, and its requests may take long.
+func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const unknown = 70
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Row.Attempts <= unknown {
+				return fail(Ambiguous)
+			}
+			return takes(25*time.Second)(ctx, m)
+		})
+		store.put(row{chat: 1, action: Edit, target: 7})
+		p := dispatch(t, store, sender, Settings{})
+		after(t, unknown*20*time.Minute)
+		to := sender.to(1)
+		if r := store.row(1); r.state != rowSent || len(to) != unknown+1 {
+			t.Fatalf("the edit is %s after %d requests", r.state, len(to))
+		}
+		for i := 4; i < unknown; i++ {
+			between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 10*time.Minute, 20*time.Minute)
+		}
+		if n := figure(t, p, "perhaps_sent"); n != float64(unknown) {
+			t.Errorf("%v edits were sent once more, want %d", n, unknown)
+		}
+		p.stop()
+	})
+}

@@ -119,7 +119,7 @@ func (m *meter) took(t Turn) {
 	f := &m.figures
 	f.Expired += int64(t.Expired)
 	f.Dropped += int64(t.Dropped)
-	if t.Message != nil && t.Message.Row.Repeated && t.Message.Row.PerhapsSent < MaxCopies {
+	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isUsedUp() {
 		f.PerhapsSent += int64(t.Message.concerned(t.Message.Count))
 	}
 }

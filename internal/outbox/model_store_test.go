@@ -128,7 +128,7 @@ func (db *database) add(a addition) {
 	db.rows = append(db.rows, r)
 	db.model.Put(queuemodel.Item{
 		ID: id, Lane: judged(r.lane), Private: isPrivate(a.chat),
-		Deadline: r.expires, Object: r.object, Says: r.says,
+		Deadline: r.expires, Object: r.object, Says: r.says, Harmless: a.action == Edit,
 	})
 }
 

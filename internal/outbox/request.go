@@ -41,7 +41,7 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 		r.Fingerprint, r.MessageID = m.Known, m.Target
 		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
 		return r
-	case m.Row.PerhapsSent >= MaxCopies:
+	case m.isUsedUp():
 		r.Failure = &Failure{Class: Uncertain, Err: errCopies}
 		log.ErrorContext(ctx, "notice was perhaps sent too often and is given up", "result", r.Failure.Class)
 		return r
@@ -175,7 +175,7 @@ func (t *tenure) hear(r result, now time.Time) {
 		r.Pause = max(time.Second, l.nextBackoff())
 	case f.Class == Ambiguous && !l.Toasts: // those are told in vain soon
 		l.slow = true
-		r.Pause = unknownPause(m.Row.PerhapsSent)
+		r.Pause = m.unknownPause()
 	default:
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures

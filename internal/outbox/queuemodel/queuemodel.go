@@ -28,6 +28,8 @@ type Item struct {
 	// Object is what it says something about, and Says what that is. Several items may be about one object, which says
 	// afterwards what the last one of them wants.
 	Object, Says string
+	// Harmless says that telling it again makes no copy.
+	Harmless bool
 }
 
 // Window allows N requests in any span of time of the length Per.
@@ -143,6 +145,9 @@ type item struct {
 func (i *item) ended() bool {
 	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain
 }
+
+// isUsedUp says that no more copies of it may be made.
+func (i *item) isUsedUp() bool { return !i.Harmless && i.again >= copies }
 
 // take is what was taken out of the store for one request.
 type take struct {

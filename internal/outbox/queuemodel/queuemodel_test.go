@@ -55,6 +55,12 @@ func TestGoodQueues(t *testing.T) {
 			q.Took(1, chat, []int64{1}, true)
 			q.write(queuemodel.Uncertain, 1)
 		},
+		"an edit for the sixth time": func(q *queue) {
+			q.Put(queuemodel.Item{ID: 1, Lane: chat, Harmless: true})
+			q.unknown(5)
+			q.pass(11 * time.Minute)
+			q.again(1, 1)
+		},
 		"answered late": func(q *queue) {
 			r := q.late(1)
 			q.pass(10 * time.Second)
@@ -255,6 +261,13 @@ func TestBadQueues(t *testing.T) {
 		"makes too few copies": {func(q *queue) {
 			q.put(1)
 			q.unknown(4)
+			q.Took(1, chat, []int64{1}, true)
+			q.write(queuemodel.Uncertain, 1)
+		}, "item 1 becomes uncertain"},
+		"gives an edit up": {func(q *queue) {
+			q.Put(queuemodel.Item{ID: 1, Lane: chat, Harmless: true})
+			q.unknown(5)
+			q.pass(11 * time.Minute)
 			q.Took(1, chat, []int64{1}, true)
 			q.write(queuemodel.Uncertain, 1)
 		}, "item 1 becomes uncertain"},

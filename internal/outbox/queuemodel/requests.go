@@ -13,11 +13,11 @@ const copies = 5
 
 // unknown returns the usual time between a request whose outcome is unknown and the next one, when there were so many of
 // them before. The least time is 30 % less, the most 30 % more.
-func unknown(before int) time.Duration {
-	if before >= copies-1 {
+func unknown(i *item, before int) time.Duration {
+	if before >= copies-1 && !i.Harmless {
 		return 0 // it ends
 	}
-	return []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}[before]
+	return []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}[min(before, 3)]
 }
 
 // Begins says that an instance makes a request that tells these items. An excused one is made by a process that was
@@ -63,7 +63,7 @@ func (m *Model) judge(l *lane, r *Request) {
 		if i.ended() {
 			m.complain("item %d is %s and is sent", i.ID, i.state)
 		}
-		if i.again >= copies {
+		if i.isUsedUp() {
 			m.complain("item %d is sent, of which there are perhaps %d copies", i.ID, i.again)
 		}
 	}
@@ -237,7 +237,7 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	case Ambiguous:
 		pause := backoff
 		if !r.lane.Toasts {
-			pause = unknown(r.again) * 7 / 10
+			pause = unknown(r.told[0], r.again) * 7 / 10
 		}
 		l.hold.until = m.now().Add(pause)
 		m.failures++

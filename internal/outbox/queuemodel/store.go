@@ -73,7 +73,7 @@ func (m *Model) Wrote(id int64, state State) {
 	if i.ended() {
 		m.complain("item %d is %s and becomes %s", id, i.state, state)
 	}
-	if state == Uncertain && i.again < copies {
+	if state == Uncertain && !i.isUsedUp() {
 		m.complain("item %d is given up, of which there are perhaps %d copies", id, i.again)
 	}
 	late := !i.Deadline.IsZero() && !m.now().Before(i.Deadline)
@@ -89,7 +89,7 @@ func (m *Model) Wrote(id int64, state State) {
 		m.complain("item %d becomes %s, but it was not taken", id, state)
 	}
 	if i.state = state; state == Perhaps && !i.Lane.Toasts {
-		l.patience = 2 * unknown(l.first().again)
+		l.patience = 2 * unknown(l.first(), l.first().again)
 	}
 }
 
@@ -97,7 +97,7 @@ func (m *Model) Wrote(id int64, state State) {
 func (m *Model) expected(t *take, i *item) []State {
 	r := t.request
 	if r == nil {
-		if t.items[0].again >= copies {
+		if t.items[0].isUsedUp() {
 			return []State{Uncertain}
 		}
 		if i.Object != "" && m.says[i.Object] == i.Says || m.disturbed {
