@@ -34,8 +34,7 @@ const (
 )
 
 // pausesCount says that the pauses of a row o at the head of its lane, and of its chat, may be meant. They begin with a
-// request, or with the row. Where that seems to be yet to come, the clock was set back, and they would last for much longer
-// than they should.
+// request, or with the row. Ignore pauses that seem to start in the future: the clock was set back.
 const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // Advance implements outbox.Store. It is one pipelined batch, which the server takes as one transaction. Each statement

@@ -3,6 +3,9 @@ package postgres_test
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"elobot/internal/outbox"
 )
 
 // TestPausesFromBeforeTheClockWasSetBack: where the last request seems to be yet to come, the clock was set back, and the
@@ -30,5 +33,14 @@ func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	if turn := m.turn(t, chat(1)); turn.Message != nil || turn.Wait <= 0 {
 		t.Errorf("what has failed a moment ago: %+v", turn)
 	}
-	m.mustTake(t, 3, 2, 4)
+	r := failed(m.mustTake(t, 3, 2, 4), outbox.Unreachable)
+	r.Pause = time.Minute
+	m.finish(t, r)
+	if turn := m.turn(t, chat(3)); turn.Message != nil || turn.Wait > time.Minute {
+		t.Errorf("after a failure: %+v", turn)
+	}
+	exec(t, m.pool, `UPDATE outbox SET not_before = now()`)
+	m.finish(t, sentAs(m.mustTake(t, 3, 2, 4), 7))
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (3, 'k', '{}')`)
+	m.mustTake(t, 3, 5)
 }

@@ -118,8 +118,8 @@ const fits = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.k
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
 // taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
-// whoever has changed it last has left it, and not at all when it has passed to another chat. That there is more to be
-// told is said with the first item.
+// whoever has changed it last has left it, and not at all when it has passed to another chat. Pauses that do not
+// count end for good. That there is more to be told is said with the first item.
 const taking = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.toasts, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
@@ -130,6 +130,7 @@ const taking = `
 	), head AS (
 	    SELECT l.n, l.chat_id, l.toasts, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
+	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
 	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.perhaps_sent, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
@@ -181,12 +182,14 @@ const taking = `
 	    WINDOW lane AS (PARTITION BY m.n)
 	), taken AS (
 	    UPDATE outbox o
-	    SET state = 'sending', attempts = o.attempts + 1, tried_at = now(), supersede_key = NULL,
+	    SET state = 'sending', attempts = o.attempts + 1, tried_at = now(), not_before = NULL, supersede_key = NULL,
 	        batch = CASE WHEN m.size > 1 THEN m.first END, unnamed = m.unnamed,
 	        repeated = o.state = 'sending', perhaps_sent = o.perhaps_sent + (o.state = 'sending')::integer
 	    FROM message m
 	    WHERE o.id = m.id AND o.id = ANY (ARRAY(SELECT id FROM message)) AND o.chat_id = m.chat_id
-	    RETURNING m.n, m.first, m.last, m.size, o.*)
+	    RETURNING m.n, m.first, m.last, m.size, o.*
+	), thawed AS (
+	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.late THEN '1 ms' ELSE greatest('0', h.due - now()) END::interval,
 	       l.telegram_chat_id, l.private, l.language, coalesce(i.size, 0),
 	       coalesce(CASE WHEN i.id = i.first THEN (

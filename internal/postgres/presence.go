@@ -29,7 +29,7 @@ func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
 		batch.Queue(`
 			UPDATE chats SET is_active = true, parked_at = NULL,
 			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
-			        THEN greatest(frozen_until, parked_at + interval '1 minute') ELSE frozen_until END
+			        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
 			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, heard)
 	}
 	for _, c := range all {

@@ -40,6 +40,9 @@ func TestPresence(t *testing.T) {
 		"heard of, parked": {
 			"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active frozen 40",
 		},
+		"heard of, parked before the clock was set back": {
+			"is_active = false, parked_at = now() + interval '2 hours'", ranking.Changes{}, "en active frozen 60",
+		},
 		// the messenger says that it may write: there is nothing to wait for
 		"present": {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, another language": {
