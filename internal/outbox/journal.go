@@ -132,7 +132,7 @@ func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Ti
 	}
 }
 
-// putBack has wait again what was marked as being sent and is not sent.
+// putBack returns a message that was marked as sending but not sent.
 func (t *tenure) putBack(l *lane, m Message, why error, now time.Time) {
 	t.hear(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, Unasked: true, Err: why}}}, now)
 }

@@ -39,7 +39,7 @@ type lane struct {
 	notBefore time.Time     // nothing may be sent before, for reasons other than the pace
 	backoff   retry.Backoff // how long to wait after the next failure; nil: there was none lately
 	pace      pace
-	slow      bool      // the outcome of its last request is unknown: the next one may take longer, one such at a time
+	slow      bool      // its last request was not answered in time: the next one may take longer, one such at a time
 	readyAt   time.Time // since when it could have had its turn; zero: it could not
 
 	order time.Time // its key in the heap that it is in

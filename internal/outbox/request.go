@@ -56,7 +56,7 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
 	receipt, err := t.request(ctx, m, timeout)
-	r.Receipt = receipt
+	r.Receipt, r.slow = receipt, time.Since(begun) >= t.settings.SendTimeout
 	told := len(m.Items)
 	if receipt.Told > 0 {
 		told = min(told, receipt.Told)
@@ -174,7 +174,7 @@ func (t *tenure) hear(r result, now time.Time) {
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
 	case f.Class == Ambiguous && !l.Toasts: // those are told in vain soon
-		l.slow = true
+		l.slow = r.slow
 		r.Pause = m.unknownPause()
 	default:
 		r.Pause = l.nextBackoff()

@@ -62,6 +62,7 @@ type result struct {
 	lane *lane
 	Result
 	asked   bool      // there was a request at all
+	slow    bool      // it took all the time that a request usually gets
 	writeAt time.Time // it is written down from this moment on
 }
 
@@ -137,7 +138,7 @@ func (t *tenure) run(ctx context.Context) error {
 	}
 }
 
-// stop has no request be begun any more. Those that are under way get the time that every request gets, so that none is
+// stop begins no new requests. Those that are under way get the time that every request gets, so that none is
 // cut off that would have been answered, and the results a moment to be written down.
 func (t *tenure) stop(abort, leave func()) {
 	t.stopping = true
