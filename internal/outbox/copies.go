@@ -38,7 +38,7 @@ func (m Message) unknownPause() time.Duration {
 		pause = min(10*pause, maxUnknown)
 	}
 	const jitter = backoffJitter / 100.0
-	return time.Duration(float64(pause) * (1 - jitter + 2*jitter*rand.Float64()))
+	return min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxUnknown)
 }
 
 // timeout returns how long the request for a message of the lane may take. If the last request timed out, allow the next one

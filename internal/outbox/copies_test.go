@@ -85,7 +85,7 @@ func TestCopiesEnd(t *testing.T) {
 				}
 				together := []int64{1, 2}[:min(merge, 2)]
 				for i, pause := range []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute} {
-					between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), pause*7/10-rounding, pause*13/10+rounding)
+					between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
 				}
 				for i, r := range to[:most] {
 					if diff := cmp.Diff(together, r.ids); diff != "" {
@@ -272,10 +272,40 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 			t.Fatalf("the edit is %s after %d requests", r.state, len(to))
 		}
 		for i := 4; i < unknown; i++ {
-			between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 10*time.Minute, 20*time.Minute)
+			between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 15*time.Minute*7/10-rounding, 15*time.Minute+rounding)
 		}
 		if n := figure(t, p, "perhaps_sent"); n != float64(unknown) {
 			t.Errorf("%v edits were sent once more, want %d", n, unknown)
+		}
+		p.stop()
+	})
+}
+
+// A request that is cut off at once needs no more time. Lanes with such requests do not wait for one another.
+func TestQuickUnknownsDoNotWaitForLongRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			switch {
+			case m.Lane.Chat == 1:
+				return takes(19*time.Second)(ctx, m)
+			case m.Row.Attempts == 1:
+				return fail(Ambiguous)
+			default:
+				return nil
+			}
+		})
+		store.orphan(1, 2)
+		p := dispatch(t, store, sender, Settings{})
+		after(t, time.Second)
+		store.add(2, 3)
+		p.Wake(2, 3)
+		after(t, 3*time.Second)
+		for c := ChatID(2); c <= 3; c++ {
+			if n := len(sender.to(c)); n != 2 {
+				t.Errorf("%d requests to chat %d while a long one is under way, want 2", n, c)
+			}
 		}
 		p.stop()
 	})

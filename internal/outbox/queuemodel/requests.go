@@ -12,7 +12,7 @@ const backoff = 350 * time.Millisecond
 const copies = 5
 
 // unknown returns the usual time between a request whose outcome is unknown and the next one, when there were so many of
-// them before. The least time is 30 % less, the most 30 % more.
+// them before. The least time is 30 % less, the most 30 % more, but never more than 15 minutes.
 func unknown(i *item, before int) time.Duration {
 	if before >= copies-1 && !i.Harmless {
 		return 0 // it ends
