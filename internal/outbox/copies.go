@@ -26,6 +26,11 @@ const (
 // maxLonger is how many times SendTimeout a request may take at the most.
 const maxLonger = 6
 
+const usualTimeout = 5 * time.Second
+
+// LongestRequest is how long a request may take at the most.
+const LongestRequest = maxLonger * usualTimeout
+
 var errCopies = errors.New("it has perhaps been delivered too often already")
 
 // unknownPause returns how long a message waits after a request whose outcome is unknown: nothing if it ends now.

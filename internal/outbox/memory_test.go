@@ -90,7 +90,7 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 		case r.state == rowSending:
 			age = 0
 		case r.state == rowPlanned:
-			age = max(0, time.Since(r.tried)-5*time.Second)
+			age = max(0, time.Since(r.tried)-LongestRequest)
 		default:
 			age = time.Since(r.finished)
 		}

@@ -10,7 +10,7 @@ import (
 type Settings struct {
 	Parallel    int           // requests under way at the same time, default 32
 	PollEvery   time.Duration // how often the store is asked for lanes that nobody has woken, default 1 s
-	SendTimeout time.Duration // for one request, default 5 s; a request begins only while the lease lasts a fifth longer
+	SendTimeout time.Duration // for one request, default and at the most 5 s; a request begins only while the lease lasts a fifth longer
 
 	Limits Limits
 	Bounds Bounds // default 64 items in a message and 1,000 that wait in a chat
@@ -51,7 +51,7 @@ func MessengerLimits() Limits {
 
 func (s Settings) withDefaults() Settings {
 	for value, fallback := range map[*time.Duration]time.Duration{
-		&s.PollEvery: time.Second, &s.SendTimeout: 5 * time.Second,
+		&s.PollEvery: time.Second, &s.SendTimeout: usualTimeout,
 	} {
 		if *value == 0 {
 			*value = fallback

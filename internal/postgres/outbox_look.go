@@ -51,11 +51,9 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	return lanes, nil
 }
 
-// arriving is how long a request may have been under way that was begun and not written down as sent.
-const arriving = 5 * time.Second
-
 // Recent implements outbox.Store. What was told together was one request, and each request whose outcome is unknown may
-// have been one more. Of what waits, only the first row of a lane can have been tried.
+// have been one more. Of what waits, only the first row of a lane can have been tried; that
+// request may have lasted for as long as requests may.
 func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	const sql = heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(perhaps_sent) AS copies
@@ -70,7 +68,7 @@ func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Req
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + itsChat + ` AS c CROSS JOIN generate_series(0, h.copies)
 		WHERE h.age < $1`
-	rows, err := o.pool.Query(ctx, sql, within, arriving)
+	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest)
 	if err != nil {
 		return nil, fmt.Errorf("find recent requests: %w", err)
 	}

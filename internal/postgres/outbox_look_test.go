@@ -90,6 +90,7 @@ func TestRecent(t *testing.T) {
 		"under way":        {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
 		"tried":            {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
 		"just tried":       {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
+		"perhaps for long": {`tried_at = now() - interval '100 seconds'`, []string{"1 1", "2 1"}}, // 30 seconds of them
 		"tried long ago":   {`tried_at = now() - interval '61 minutes'`, nil},
 		"perhaps sent":     {`state = 'sent', perhaps_sent = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
 		"perhaps under":    {`state = 'sending', perhaps_sent = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
