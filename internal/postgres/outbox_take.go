@@ -36,9 +36,9 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 
 // queueClearing ends what is not to be told any more: what comes too late, among as many rows from the first on as may
 // wait in a lane, and all answers to questions where more wait. Those that are perhaps sent already do not end because
-// of others. Of results that come too late without having been sent, the first one stays in its place as the notice that
-// tells how many there are; one that waits already tells the new ones too. As long as there may be more of them behind
-// what was looked at, it waits for these.
+// of others. Late results are counted, unless it is known that they were sent: the first one stays in its place and becomes
+// a new notice that tells their number. If such a notice waits already, it tells the sum. It waits until no more late
+// results can be behind it.
 func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
 	const sql = `
 		WITH lane AS (
@@ -47,7 +47,7 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 		    SELECT l.n, o.id, o.late, o.late AND o.result AS untold, o.teller, row_number() OVER lane AS place
 		    FROM lane l CROSS JOIN LATERAL (
 		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late,
-		               o.kind = $5 AND o.action = 'send' AND o.purpose = 'outcome' AND o.state = 'planned' AS result,
+		               o.kind = $5 AND o.action = 'send' AND o.purpose = 'outcome' AS result,
 		               o.kind = $6 AND o.state = 'planned' AS teller
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
 		    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
@@ -58,6 +58,7 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 		), telling AS (
 		    UPDATE outbox o
 		    SET kind = $6, match_id = NULL, reply_to = NULL, addressee = '', expires_at = NULL,
+		        state = 'planned', batch = NULL, unnamed = false, repeated = false, perhaps_sent = 0,
 		        payload = jsonb_build_object('count',
 		            u.results + CASE WHEN o.kind = $6 THEN (o.payload ->> 'count')::bigint ELSE 0 END),
 		        not_before = greatest(o.not_before, CASE WHEN u.more THEN now() + interval '1 ms' END)

@@ -107,19 +107,22 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: what of a message has come too late is not told again.
+// TestTakenAgainWithoutTheLate: what of a message has come too late is not told again. Its results are counted, by a notice
+// of its own.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
 	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
 	turn := m.turn(t, chat(1))
-	if diff := cmp.Diff([]int64{2, 3, 5}, ids(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Errorf("%d have ended (-want +got):\n%s", turn.Expired, diff)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, told(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Fatalf("%d have ended (-want +got):\n%s", turn.Expired, diff)
 	}
+	m.finish(t, sentAs(*turn.Message, 7))
+	m.mustTake(t, 1, 2, 3, 5)
 	if again := m.mustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PerhapsSent != 2 {
 		t.Errorf("once more: %+v", again)
 	}
-	m.mustHaveRows(t, `state, batch`, "1 expired", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
+	m.mustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
 }
 
 // results adds so many results to the group's lane.

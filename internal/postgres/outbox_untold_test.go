@@ -130,7 +130,8 @@ func TestExpiredResultsAddUp(t *testing.T) {
 	}
 }
 
-// TestPerhapsSentResultsExpire: what was perhaps sent, and edits, come too late without a word.
+// TestPerhapsSentResultsExpire: of results that were perhaps sent it is told that they came too late, by a notice of its own.
+// Edits come too late without a word.
 func TestPerhapsSentResultsExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -139,7 +140,11 @@ func TestPerhapsSentResultsExpire(t *testing.T) {
 	c.finish(t, r)
 	c.change(t, "2", 22)
 	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
-	if turn := c.turn(t, chat(1)); turn.Message != nil || turn.Expired != 2 {
-		t.Errorf("%d have ended, then it is told %v", turn.Expired, told(turn.Message))
+	turn := c.turn(t, chat(1))
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, told(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Fatalf("%d have ended, then it is told (-want +got):\n%s", turn.Expired, diff)
+	}
+	if i := turn.Message.Row; i.PerhapsSent != 0 || i.Repeated {
+		t.Errorf("that was perhaps sent %d times", i.PerhapsSent)
 	}
 }
