@@ -12,7 +12,8 @@ import (
 
 // Outbox is the store of the notices on their way. It implements outbox.Store.
 type Outbox struct {
-	pool *pgxpool.Pool
+	pool      *pgxpool.Pool
+	abandoned abandoned
 }
 
 var _ outbox.Store = (*Outbox)(nil)
@@ -38,7 +39,8 @@ const (
 const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // Advance implements outbox.Store. It is one pipelined batch, which the server takes as one transaction. Each statement
-// sees what those before it have done. It begins with the lease: whoever wants to take it over waits for the end.
+// sees what those before it have done. It begins with the lease: whoever wants to take it over waits for the end. What
+// was given up before it was answered comes to its end first: it must not take what this takes.
 func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
@@ -47,7 +49,16 @@ func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Resu
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)
-	if err := o.pool.SendBatch(ctx, &batch).Close(); err != nil {
+	conn, err := o.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
+	}
+	defer conn.Release()
+	if err := o.abandoned.end(ctx, conn); err != nil {
+		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
+	}
+	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+		o.abandoned.note(conn)
 		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
 	}
 	return turns, nil

@@ -1,0 +1,64 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+)
+
+// TestGivenUpAdvanceTakesNothing: the server is held up for so long that a step is given up, and does not hear of that. When
+// the server goes on, that step takes nothing of what the next one takes.
+func TestGivenUpAdvanceTakesNothing(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	exec(t, m.pool, `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
+		CREATE TRIGGER wait BEFORE UPDATE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
+		ALTER FUNCTION wait() SET lock_timeout = 0`)
+	holder := begin(t, m.pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(t, m.pool.Config().ConnString())
+	queue := postgres.NewOutbox(open(t, p.url))
+	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
+		return queue.Advance(ctx, 1, nil, []outbox.Lane{chat(2)}, bounds)
+	}
+	ctx, giveUp := context.WithCancel(t.Context())
+	first := start(func() error {
+		_, err := advance(ctx)
+		return err
+	})
+	await(t, m.pool, blocked)
+	stale := value[int](t, m.pool, `
+		SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+	p.refuse.Store(true)
+	giveUp()
+	if err := receive(t, first); err == nil {
+		t.Fatal("it was not given up")
+	}
+	p.refuse.Store(false)
+	var turns []outbox.Turn
+	second := start(func() (err error) {
+		turns, err = advance(t.Context())
+		return err
+	})
+	await(t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0 AND pid <> $1)`, stale)
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, second); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale)
+	if got := m.row(t, 2); got != "sending attempts 1 perhaps 0 message 0 error  finished false" {
+		t.Errorf("notice 2 is %s", got)
+	}
+	m.finish(t, sentAs(*turns[0].Message, 7))
+	if got := m.row(t, 2); got != "sent attempts 1 perhaps 0 message 7 error  finished true" {
+		t.Errorf("then notice 2 is %s", got)
+	}
+}
