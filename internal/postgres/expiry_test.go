@@ -101,7 +101,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay looks at the deadline of a card, and has it pass while nobody knows whether the card was sent.
+// TestCardsLiveForADay looks at the deadline of a card, and has it pass while nobody knows whether the card was sent: then the
+// result is told by its number.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -118,9 +119,11 @@ func TestCardsLiveForADay(t *testing.T) {
 		t.Fatalf("the first is %+v", taken)
 	}
 	exec(t, w.pool, `UPDATE outbox SET expires_at = now()`)
-	if taken := m.take(t, 1); taken != nil {
-		t.Errorf("%+v is sent too late", taken)
+	taken := m.take(t, 1)
+	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PerhapsSent != 0 {
+		t.Fatalf("%+v is told of a card that comes too late", taken)
 	}
+	m.finish(t, sentAs(*taken, 71))
 	m.mustWait(t)
 }
 
