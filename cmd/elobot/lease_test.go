@@ -9,11 +9,11 @@ import (
 )
 
 // TestDatabaseStallsLongerThanTheLease: the database stops answering while requests are under way, for longer than the
-// lease lasts, and nobody else is there to take over. What has become of the requests is known when it answers again, and
+// lease lasts and than the dispatcher waits for an answer, and nobody else is there to take over. What has become of the requests is known when it answers again, and
 // nothing is sent twice.
 func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	t.Parallel()
-	const groups, stall = 5, 7 * time.Second
+	const groups, stall = 5, 12 * time.Second
 	sim := botsim.Start(t)
 	url, pool := database(t)
 	between := newProxy(t, url)
