@@ -43,7 +43,7 @@ func copies(chats []*botsim.Chat) int {
 // awaitAllSent waits until nothing waits to be sent.
 func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	t.Helper()
-	eventually(t, "everything is sent", func() bool {
+	eventually(t, "everything is sent", func() bool { // in this order: what is confirmed has its answer in the queue
 		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
 	})
 }
