@@ -23,9 +23,20 @@ func claim(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	if err != nil || owner == ranking.UserID(self.ID) {
 		return err
 	}
-	return fmt.Errorf("the database belongs to the bot whose token begins with %d:, and this is the token of @%s (%d): "+
+	return &otherBotError{owner, self}
+}
+
+// otherBotError says that a database belongs to another bot than this one.
+type otherBotError struct {
+	owner ranking.UserID
+	self  telegram.Self
+}
+
+// Error implements error.
+func (e *otherBotError) Error() string {
+	return fmt.Sprintf("the database belongs to the bot whose token begins with %d:, and this is the token of @%s (%d): "+
 		"give the other token or another database, or have @%s take the database over with `elobot adopt`",
-		owner, self.Username, self.ID, self.Username)
+		e.owner, e.self.Username, e.self.ID, e.self.Username)
 }
 
 type adoptCommand struct {

@@ -56,13 +56,12 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer postgres.Close(pool)
-
 	beside, err := postgres.Beside(ctx, pool)
 	if err != nil {
+		postgres.Close(pool)
 		return err
 	}
-	defer postgres.Close(beside)
+	defer postgres.Close(pool, beside)
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -130,6 +129,7 @@ type databases struct {
 type bot struct {
 	databases
 	client     *telegram.Client
+	self       telegram.Self
 	lease      *postgres.Lease
 	notifier   *postgres.Notifier
 	released   chan struct{} // holds one: somebody has given the lease up
@@ -149,8 +149,8 @@ type handling struct {
 }
 
 func newBot(c config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
-	b := &bot{databases: db, client: client, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log)
+	b := &bot{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(db.beside, postgres.Heard{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
@@ -219,6 +219,11 @@ func (b *bot) serve(server *web.Server, c config) error {
 // work is what the leader does until the context ends, or the lease is lost. Taking updates and sending stop at the same
 // time: what is committed after that waits for the next leader.
 func (b *bot) work(ctx context.Context) error {
+	// Since the start another bot may have adopted the database. Any other error says nothing of that.
+	var other *otherBotError
+	if err := claim(ctx, b.pool, b.self); errors.As(err, &other) {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	dispatched := make(chan error, 1)

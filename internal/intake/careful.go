@@ -115,7 +115,10 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = t.mustNote(ctx, t.note(ctx)); err == nil && lost >= maxCrashes {
+	if !t.harmless { // else it only waits, and another one may end the process meanwhile
+		err = t.mustNote(ctx, t.note(ctx))
+	}
+	if err == nil && lost >= maxCrashes {
 		// This attempt is to keep it. If that ends the process too, nobody looks for whom to tell the next time.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
@@ -126,7 +129,9 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	}
 	return func(err error) {
 		t.harmless = true
-		t.returned(ctx, err == nil)
+		if t.noted || err == nil {
+			t.returned(ctx, err == nil)
+		}
 		done()
 		endTurn()
 	}, nil

@@ -83,6 +83,8 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	} {
 		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
 	}
+	// nothing that was begun under a lease is written any more
+	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
 	batch.Queue(`DELETE FROM ensured_messages`) // which the other bot cannot edit
 	batch.Queue(`DELETE FROM update_attempts`)

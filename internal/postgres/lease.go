@@ -28,7 +28,8 @@ type Lease struct {
 	name, holder string
 	length       time.Duration
 	log          *slog.Logger
-	clock        clock.Remote // the database's
+	clock        clock.Remote  // the database's
+	commands     *pgxpool.Pool // nil: no other pool
 
 	mu      sync.Mutex
 	epoch   int64
@@ -47,6 +48,14 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 // WithLog has the lease tell what is wrong with it, and returns it.
 func (l *Lease) WithLog(log *slog.Logger) *Lease {
 	l.log = log
+	return l
+}
+
+// WithCommands names the pool of those who work under the lease, and returns the lease. That pool drops its idle sessions
+// when the lease gets no answer in time: they may have died just as silently, and finding that out one after the other
+// would take too long.
+func (l *Lease) WithCommands(pool *pgxpool.Pool) *Lease {
+	l.commands = pool
 	return l
 }
 
@@ -155,6 +164,9 @@ func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 func (l *Lease) unheard(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		l.pool.Reset()
+		if l.commands != nil {
+			l.commands.Reset()
+		}
 	}
 	return err
 }
@@ -167,9 +179,11 @@ func (l *Lease) Release(ctx context.Context, clean bool) error {
 	epoch := l.epoch
 	l.until = time.Time{}
 	l.mu.Unlock()
+	// An epoch more keeps a renewal that is still on its way from bringing a lease back that keeps its holder.
 	const sql = `
 		WITH released AS (
-		    UPDATE leases SET expires_at = clock_timestamp(), holder = CASE WHEN $3 THEN '' ELSE holder END
+		    UPDATE leases SET expires_at = clock_timestamp(), holder = CASE WHEN $3 THEN '' ELSE holder END,
+		        epoch = epoch + CASE WHEN $3 THEN 0 ELSE 1 END
 		    WHERE name = $1 AND epoch = $2 RETURNING name)
 		SELECT pg_notify('` + leaseChannel + `', name) FROM released`
 	released, err := l.pool.Exec(ctx, sql, l.name, epoch, clean)

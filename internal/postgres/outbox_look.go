@@ -66,9 +66,9 @@ func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Req
 		    FROM head WHERE tried_at IS NOT NULL AND NOT toasts
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age
-		FROM request h CROSS JOIN LATERAL ` + itsChat + ` AS c CROSS JOIN generate_series(0, h.copies)
+		FROM request h CROSS JOIN LATERAL ` + itsChat + ` AS c CROSS JOIN generate_series(0, least(h.copies, $3))
 		WHERE h.age < $1`
-	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest)
+	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxCopies)
 	if err != nil {
 		return nil, fmt.Errorf("find recent requests: %w", err)
 	}

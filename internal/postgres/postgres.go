@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,8 +58,10 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+planning)
-		return err
+		if _, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+planning); err != nil {
+			return err
+		}
+		return identify(ctx, conn)
 	}
 	pool, err := newPool(ctx, config)
 	if err != nil {
@@ -85,6 +88,7 @@ func Beside(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 
 // newPool returns a pool that uses no session any more after an error of endsSession.
 func newPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error) {
+	config.PingTimeout = pingTimeout // a session that has died silently must not take up all the time of a command
 	var all sessions
 	all.watch(&config.ConnConfig.Config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -95,13 +99,17 @@ func newPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error)
 	return pool, nil
 }
 
-// Close closes a pool, but waits no longer for it than closeTimeout: pgx takes its time with connections on which a
+// Close closes pools, but waits no longer for them than closeTimeout: pgx takes its time with connections on which a
 // statement was cut off, and the process is about to end anyway.
-func Close(pool *pgxpool.Pool) {
+func Close(pools ...*pgxpool.Pool) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		pool.Close()
+		var all sync.WaitGroup
+		for _, pool := range pools {
+			all.Go(pool.Close)
+		}
+		all.Wait()
 	}()
 	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
