@@ -1,0 +1,66 @@
+//go:build mutants
+
+package mutants
+
+var mutants = []mutant{
+	{
+		name: "no unique key", file: "internal/postgres/flood.go",
+		before: "AS c (key, sender, sent_at, sort)`,", after: "AS c (key, sender, sent_at, sort) ON CONFLICT DO NOTHING`,",
+		packages: "./internal/ranking ./internal/postgres", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
+	},
+	{
+		name: "confirmed before the commit", file: "internal/intake/poller.go",
+		before: "for len(p.queue) > 0 && p.queue[0].done {", after: "for len(p.queue) > 0 {",
+		packages: "./internal/intake", tests: "^TestOffset$",
+	},
+	{
+		name: "not marked as sending", file: "internal/postgres/outbox_take.go",
+		before: "SET state = 'sending', attempts = o.attempts + 1", after: "SET state = 'planned', attempts = o.attempts + 1",
+		packages: "./internal/postgres", tests: "^TestTake$",
+	},
+	{
+		name: "no version check", file: "internal/postgres/take_back.go",
+		before: "WHERE s.id = w.id AND s.version = w.version", after: "WHERE s.id = w.id",
+		packages: "./internal/postgres", tests: "^TestVersionGuard$",
+	},
+	{
+		name: "another key at each attempt", file: "internal/ranking/service.go",
+		before: "= o.Key, snap.ChatID, c.counted(o, changes.Notice)", after: "= o.Key+o.SentAt.Format(\"05.000\")+time.Now().String(), snap.ChatID, c.counted(o, changes.Notice)",
+		packages: "./internal/ranking", tests: "^TestRedelivery$",
+	},
+	{
+		name: "acknowledged although it failed", file: "internal/intake/webhook.go",
+		before: "h.worker.begin(u).run(r.Context()) != nil {", after: "h.worker.begin(u).run(r.Context()) != nil && false {",
+		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
+	},
+	{
+		name: "no epoch check", file: "internal/postgres/under.go",
+		before: "WHERE name = $1 AND epoch = $2)::lease_held", after: "WHERE name = $1 AND epoch >= $2)::lease_held",
+		packages: "./internal/postgres", tests: "^TestUnderLostLease$",
+	},
+	{
+		name: "rounded the other way", file: "internal/elo/elo.go",
+		before: "int(math.Round(", after: "int(math.Floor(",
+		packages: "./internal/elo", tests: "^TestChange$",
+	},
+	{
+		name: "replayed from the wrong match", file: "internal/ranking/replay.go",
+		before: "if !seen[p.Player] {", after: "if seen[p.Player] = false; !seen[p.Player] {",
+		packages: "./internal/ranking", tests: "^TestUndoMatch$",
+	},
+	{
+		name: "sent without pace", file: "internal/outbox/request.go",
+		before: "\t\tl.pace.add(now)\n", after: "",
+		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",
+	},
+	{
+		name: "lane not released", file: "internal/outbox/request.go",
+		before: "\tt.giveBack(l)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.giveBack(l)\n\t}\n\tl.slow = false\n",
+		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
+	},
+	{
+		name: "dead letter without a reason", file: "internal/intake/worker.go",
+		before: "cmp.Or(t.reason.Error(), \"an error without words\")", after: "cmp.Or(\"\", \"an error without words\")",
+		packages: "./internal/intake", tests: "^TestFailingUpdate$",
+	},
+}
