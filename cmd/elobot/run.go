@@ -52,16 +52,11 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	pool, err := openDatabase(ctx, c.DatabaseURL, log)
+	db, err := openDatabases(ctx, c.DatabaseURL, log)
 	if err != nil {
 		return err
 	}
-	beside, err := postgres.Beside(ctx, pool)
-	if err != nil {
-		postgres.Close(pool)
-		return err
-	}
-	defer postgres.Close(pool, beside)
+	defer postgres.Close(db.pool, db.beside)
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -72,7 +67,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := claim(ctx, pool, self); err != nil {
+	if err := claim(ctx, db.pool, self); err != nil {
 		return err
 	}
 	publishMenu(ctx, client, log)
@@ -84,12 +79,12 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	}
 	defer server.Close()
 
-	b := newBot(c, databases{pool, beside}, client, self, settings, log)
+	b := newBot(c, db, client, self, settings, log)
 	if err := b.serve(server, c); err != nil {
 		return err
 	}
 	times := c.leaseTimes()
-	watch := newCrashWatch(beside, b.any.worker, times, log)
+	watch := newCrashWatch(db.beside, b.any.worker, times, log)
 	if !b.polls {
 		watch.begin(ctx)
 	}
@@ -140,6 +135,20 @@ type bot struct {
 	leading, any handling
 	polls        bool
 	log          *slog.Logger
+}
+
+// openDatabases opens the database twice, and brings it up to date.
+func openDatabases(ctx context.Context, url string, log *slog.Logger) (databases, error) {
+	pool, err := openDatabase(ctx, url, log)
+	if err != nil {
+		return databases{}, err
+	}
+	beside, err := postgres.Beside(ctx, pool)
+	if err != nil {
+		postgres.Close(pool)
+		return databases{}, err
+	}
+	return databases{pool, beside}, nil
 }
 
 // handling is what takes an update from its arrival to the commit.
