@@ -16,11 +16,12 @@ func (m Message) isUsedUp() bool { return m.copiesEnd(m.Row.PerhapsSent) }
 
 func (m Message) copiesEnd(perhapsSent int) bool { return m.Action != Edit && perhapsSent >= MaxCopies }
 
-// The pauses after requests whose outcome is unknown grow tenfold, from firstUnknown to maxUnknown. A single lost answer is
-// usually a blip; several in a row mean a long disturbance, so back off steeply.
+// The pauses after requests whose outcome is unknown grow tenfold, from a fifth of SendTimeout to 180 times that: from 1 s to
+// 15 min with the default. A single lost answer is usually a blip; several in a row mean a long disturbance, so back off
+// steeply.
 const (
-	firstUnknown = time.Second
-	maxUnknown   = 15 * time.Minute
+	firstUnknown = usualTimeout / 5
+	maxUnknown   = 180 * usualTimeout
 )
 
 // maxLonger is how many times SendTimeout a request may take at the most.
@@ -33,8 +34,9 @@ const LongestRequest = maxLonger * usualTimeout
 
 var errCopies = errors.New("it has perhaps been delivered too often already")
 
-// unknownPause returns how long a message waits after a request whose outcome is unknown: nothing if it ends now.
-func (m Message) unknownPause() time.Duration {
+// unknownPause returns how long a message waits after a request whose outcome is unknown, where a request usually may take so
+// long: nothing if it ends now.
+func (m Message) unknownPause(sendTimeout time.Duration) time.Duration {
 	if m.copiesEnd(m.Row.PerhapsSent + 1) {
 		return 0
 	}
@@ -43,12 +45,12 @@ func (m Message) unknownPause() time.Duration {
 		pause = min(10*pause, maxUnknown)
 	}
 	const jitter = backoffJitter / 100.0
-	return min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxUnknown)
+	pause = min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxUnknown)
+	return time.Duration(float64(pause) * sendTimeout.Seconds() / usualTimeout.Seconds())
 }
 
 // timeout returns how long the request for a message of the lane may take. If the last request timed out, allow the next one
-// more time. One request at a time gets more: each keeps its place, and its chat,
-// for so long.
+// more time. Only one request at a time gets more: each keeps its place, and its chat, for so long.
 func (t *tenure) timeout(l *lane, m Message) time.Duration {
 	if m.Row.PerhapsSent > 0 && !l.Toasts && t.long == nil {
 		t.long = l

@@ -175,7 +175,7 @@ func (t *tenure) hear(r result, now time.Time) {
 		r.Pause = max(time.Second, l.nextBackoff())
 	case f.Class == Ambiguous && !l.Toasts: // those are told in vain soon
 		l.slow = r.slow
-		r.Pause = m.unknownPause()
+		r.Pause = m.unknownPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures

@@ -12,12 +12,13 @@ const backoff = 350 * time.Millisecond
 const copies = 5
 
 // unknown returns the usual time between a request whose outcome is unknown and the next one, when there were so many of
-// them before. The least time is 30 % less, the most 30 % more, but never more than 15 minutes.
-func unknown(i *item, before int) time.Duration {
+// them before, and a request may usually take so long: 1, 10, 100 s and 15 minutes for 5 s. The least time is 30 % less, the
+// most 30 % more, but never more than the longest of these.
+func unknown(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= copies-1 && !i.Harmless {
 		return 0 // it ends
 	}
-	return []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}[min(before, 3)]
+	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
 // Begins says that an instance makes a request that tells these items. An excused one is made by a process that was
@@ -237,7 +238,7 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	case Ambiguous:
 		pause := backoff
 		if !r.lane.Toasts {
-			pause = unknown(r.told[0], r.again) * 7 / 10
+			pause = unknown(r.told[0], r.again, m.rules.Timeout) * 7 / 10
 		}
 		l.hold.until = m.now().Add(pause)
 		m.failures++

@@ -89,7 +89,7 @@ func (m *Model) Wrote(id int64, state State) {
 		m.complain("item %d becomes %s, but it was not taken", id, state)
 	}
 	if i.state = state; state == Perhaps && !i.Lane.Toasts {
-		l.patience = 2 * unknown(l.first(), l.first().again)
+		l.patience = 2 * unknown(l.first(), l.first().again, m.rules.Timeout)
 	}
 }
 
