@@ -2,7 +2,9 @@ package postgres_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
+	"time"
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
@@ -22,7 +24,12 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProxy(t, m.pool.Config().ConnString())
-	queue := postgres.NewOutbox(open(t, p.url))
+	pool, err := postgres.Open(t.Context(), p.url, time.Minute, slog.New(slog.DiscardHandler)) // whose sessions know their process
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	queue := postgres.NewOutbox(pool)
 	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
 		return queue.Advance(ctx, 1, nil, []outbox.Lane{chat(2)}, bounds)
 	}
@@ -47,13 +54,15 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 	})
 	await(t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0 AND pid <> $1)`, stale)
+	if value[bool](t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale) {
+		t.Error("the step that was given up is still under way beside the next one")
+	}
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := receive(t, second); err != nil {
 		t.Fatal(err)
 	}
-	await(t, m.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale)
 	if got := m.row(t, 2); got != "sending attempts 1 perhaps 0 message 0 error  finished false" {
 		t.Errorf("notice 2 is %s", got)
 	}
