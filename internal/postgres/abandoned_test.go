@@ -29,6 +29,18 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
+	// Two sessions now, because none can be had later: no request to cancel the step may reach the server either.
+	one, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Release()
+	two.Release()
+	p.refuse.Store(true)
 	queue := postgres.NewOutbox(pool)
 	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
 		return queue.Advance(ctx, 1, nil, []outbox.Lane{chat(2)}, bounds)
@@ -41,12 +53,10 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 	await(t, m.pool, blocked)
 	stale := value[int](t, m.pool, `
 		SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-	p.refuse.Store(true)
 	giveUp()
 	if err := receive(t, first); err == nil {
 		t.Fatal("it was not given up")
 	}
-	p.refuse.Store(false)
 	var turns []outbox.Turn
 	second := start(func() (err error) {
 		turns, err = advance(t.Context())
