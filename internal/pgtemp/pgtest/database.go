@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,6 +65,27 @@ func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err 
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
+// administrator makes and drops databases for the tests of this process, over one connection: opening one costs more than
+// making a database.
+type administrator struct {
+	mu   sync.Mutex
+	conn *pgx.Conn
+}
+
+// execute runs do on the connection to the server, which is opened anew if it is broken.
+func (a *administrator) execute(ctx context.Context, server string, do func(*pgx.Conn) error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conn == nil || a.conn.IsClosed() {
+		conn, err := pgx.Connect(ctx, server)
+		if err != nil {
+			return err
+		}
+		a.conn = conn
+	}
+	return do(a.conn)
+}
+
 // clone makes a database from a template. Copying its files takes less processor time than copying through the log, but
 // needs checkpoints, which are cheap only without fsync.
 func clone(ctx context.Context, server, name, template string) error {
@@ -71,7 +93,7 @@ func clone(ctx context.Context, server, name, template string) error {
 	if server == os.Getenv(urlVariable) {
 		strategy = "wal_log"
 	}
-	return execute(ctx, server, func(conn *pgx.Conn) error {
+	return admin.execute(ctx, server, func(conn *pgx.Conn) error {
 		return whileInUse(ctx, func() error {
 			_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template)+" STRATEGY "+strategy)
 			return err
@@ -80,7 +102,7 @@ func clone(ctx context.Context, server, name, template string) error {
 }
 
 func drop(ctx context.Context, server, name string) error {
-	return execute(ctx, server, func(conn *pgx.Conn) error {
+	return admin.execute(ctx, server, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name)+" WITH (FORCE)")
 		return err
 	})

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"elobot/migrations"
 )
 
@@ -44,6 +46,19 @@ func Empty(tb testing.TB) string {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
 	return create(ctx, tb, Server(tb), "template0")
+}
+
+// Copy makes a database with all that is in another one, to which nobody may be connected, and returns its URL. It is
+// dropped as that of New is.
+func Copy(tb testing.TB, of string) string {
+	tb.Helper()
+	config, err := pgx.ParseConfig(of)
+	if err != nil {
+		tb.Fatalf("read the URL of the database to be copied: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
+	return create(ctx, tb, Server(tb), config.Database)
 }
 
 // Server is the URL of the server that the tests share, for a test that has to do something to its

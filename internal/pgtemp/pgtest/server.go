@@ -12,12 +12,14 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// These two are the state of the package, and the reason is that Go has no other place for what all tests of a process
-// share: a server and a template are found once, by the test that needs them first, and last until the process ends.
+// These are the state of the package, and the reason is that Go has no other place for what all tests of a process
+// share: a server, a template and a connection are found once, by the test that needs them first, and last until the
+// process ends.
 // Nobody has to clean up then, so that packages need no TestMain for it.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(makeSharedTemplate)
+	admin            administrator
 )
 
 // server is where the tests of this process have their databases.
