@@ -1,119 +1,56 @@
 package ranking_test
 
 import (
-	"flag"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/ranking"
 )
 
-var (
-	contentionFor  = flag.Duration("contention.for", 20*time.Second, "how long instances of the service contend")
-	contentionSeed = flag.Uint64("contention.seed", 0, "repeats a test of contention with the seed that it printed")
-)
-
-// TestContention has three instances in processes of their own record matches of the same four players at the same
-// time, and take some back.
+// TestContention has three instances record matches of the same four players at the same time, and take some back. Who loses
+// too often against others is told so, and nothing of theirs is recorded.
 func TestContention(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, newGame(t))
-	for slot := range instances {
-		f.launch(slot)
+	const clients, each = 2, 20 // more than one in each instance, and orders of each of them
+	g := newGame(t)
+	var all [instances]*instance
+	told := make([]bytes.Buffer, instances)
+	var work errgroup.Group
+	for n := range all {
+		i := &instance{
+			assignment: assignment{Seed: 1, First: 1 + 1_000_000*int64(n), Each: each, TakesBack: n == 0},
+			service:    g.another(), store: g.store, out: &told[n],
+		}
+		for c := range clients {
+			work.Go(func() error { return i.client(t.Context(), c) })
+		}
 	}
-	f.waitUntil(*contentionFor)
-	f.dismiss()
-	f.check()
-}
-
-// tally is what a plain list of matches makes of a player.
-type tally struct{ Elo, Played, Won, Drawn, Lost int }
-
-// bout is a match that counts, with the names of those who played it.
-type bout struct {
-	A, B           []string
-	ScoreA, ScoreB int
-}
-
-// reckon plays all matches by an Elo of its own. Nobody here comes near the ends of the scale.
-func reckon(bouts []bout) map[string]tally {
-	table := make(map[string]tally)
-	for _, b := range bouts {
-		var sum [2]float64
-		for side, names := range [2][]string{b.A, b.B} {
-			for _, name := range names {
-				if _, there := table[name]; !there {
-					table[name] = tally{Elo: 1500}
-				}
-				sum[side] += float64(table[name].Elo) / float64(len(names))
+	if err := work.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	orders := make(map[int64]order)
+	for n := range told {
+		for events := json.NewDecoder(&told[n]); events.More(); {
+			var e event
+			if err := events.Decode(&e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Begin != nil {
+				orders[e.Begin.Message] = *e.Begin
 			}
 		}
-		score := 0.5
-		switch {
-		case b.ScoreA > b.ScoreB:
-			score = 1
-		case b.ScoreA < b.ScoreB:
-			score = 0
-		}
-		expected := 1 / (1 + math.Exp(math.Ln10*(sum[1]-sum[0])/400))
-		change := int(math.Round(32 * (score - expected))) // half away from zero
-		for _, name := range b.A {
-			table[name] = table[name].play(change, b.ScoreA, b.ScoreB)
-		}
-		for _, name := range b.B {
-			table[name] = table[name].play(-change, b.ScoreB, b.ScoreA)
-		}
 	}
-	return table
-}
-
-func (t tally) play(change, own, other int) tally {
-	t.Elo += change
-	t.Played++
-	switch {
-	case own > other:
-		t.Won++
-	case own < other:
-		t.Lost++
-	default:
-		t.Drawn++
+	if want := instances * clients * each; len(orders) != want {
+		t.Errorf("%d orders were given, want %d", len(orders), want)
 	}
-	return t
-}
-
-func TestReckonItself(t *testing.T) {
-	t.Parallel()
-	a, b, c := []string{"a"}, []string{"b"}, []string{"c"}
-	ab, cd, ac, bd := []string{"a", "b"}, []string{"c", "d"}, []string{"a", "c"}, []string{"b", "d"}
-	for name, test := range map[string]struct {
-		bouts []bout
-		want  map[string]tally
-	}{
-		// 16 from an equal one, then 17 back from one who has 32 more, then nothing to gain from one who has 2 less
-		"singles": {[]bout{{a, b, 3, 0}, {b, a, 3, 0}, {a, b, 1, 1}}, map[string]tally{
-			"a": {1499, 3, 1, 1, 1}, "b": {1501, 3, 1, 1, 1},
-		}},
-		// 1516:1484, a draw of sides that are equal, 15 from one who has 32 less, 18 from a side that has 47 more
-		"doubles": {[]bout{{ab, cd, 3, 0}, {ac, bd, 2, 2}, {a, c, 1, 0}, {ab, cd, 0, 1}}, map[string]tally{
-			"a": {1513, 4, 2, 1, 1}, "b": {1498, 3, 1, 1, 1}, "c": {1487, 4, 1, 1, 2}, "d": {1502, 3, 1, 1, 1},
-		}},
-		"uneven": {[]bout{{a, cd, 0, 1}}, map[string]tally{
-			"a": {1484, 1, 0, 0, 1}, "c": {1516, 1, 1, 0, 0}, "d": {1516, 1, 1, 0, 0},
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.want, reckon(test.bouts)); diff != "" {
-				t.Errorf("table (-want +got):\n%s", diff)
-			}
-		})
-	}
+	trial{t, g, orders}.check()
 }
 
 // answered is the answer to an order, as it lies in the outbox.
@@ -160,10 +97,11 @@ type ledger struct {
 	fixed   int
 }
 
-// refusals are the codes with which the kinds of orders may be refused. A result is never refused.
+// refusals are the codes with which the kinds of orders may be refused.
 var refusals = map[string][]ranking.RefusalCode{
-	undoOrder: {ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready},
-	fixOrder:  {ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
+	recordOrder: {ranking.TooManyAtOnce},
+	undoOrder:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready},
+	fixOrder:    {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
 }
 
 // enter takes the next answer in.
@@ -275,125 +213,119 @@ func namesOf(players []int) []string {
 	return names
 }
 
-// check compares all that is stored with what was ordered and with what the answers say, and tells how it went.
-func (f *fleet) check() {
-	f.t.Helper()
-	took := time.Since(f.begun)
-	l := f.readAnswers()
-	f.checkKeys()
-	f.checkMatches(l)
-	f.checkTable(l)
-	verifyClean(f.t, f.g.store)
-	retries := f.conflicts[1] + f.conflicts[2] + f.conflicts[3]
-	f.t.Logf("%d orders in %.1f s: %d results accepted (%.0f a second), %d undone, %d fixed, refused: %v",
-		len(f.orders), took.Seconds(), len(l.claims), float64(len(l.claims))/took.Seconds(), l.undone, l.fixed, l.refused)
-	f.t.Logf("%d conflicts (by attempt: %v), %d retries, %d give-ups; %d tries more because the database was away; "+
-		"the longest order took %.1f s",
-		retries+f.conflicts[4], f.conflicts, retries, l.refused[ranking.TooManyAtOnce], f.repeated, f.longest.Seconds())
-	for _, line := range f.late {
-		f.t.Log(line)
+// trial is what was ordered in a game that is over.
+type trial struct {
+	*testing.T
+	g      *game
+	orders map[int64]order // by message
+}
+
+// check compares all that is stored with what was ordered and with what the answers say.
+func (t trial) check() *ledger {
+	t.Helper()
+	l := t.readAnswers()
+	t.checkKeys()
+	t.checkMatches(l)
+	t.checkTable(l)
+	verifyClean(t.T, t.g.store)
+	t.Logf("%d orders: %d results accepted, %d undone, %d fixed, refused: %v", len(t.orders), len(l.claims), l.undone, l.fixed, l.refused)
+	if len(l.claims) == 0 {
+		t.Error("nothing was recorded: whoever loses loses to somebody")
 	}
-	if len(l.claims) == 0 || l.undone == 0 || l.fixed == 0 || retries == 0 {
-		f.t.Error("that shows nothing: there must be some of everything")
-	}
-	f.mustBeQuiet()
+	return l
 }
 
 // readAnswers reads all answers. Every order must have exactly one.
-func (f *fleet) readAnswers() *ledger {
-	f.t.Helper()
+func (t trial) readAnswers() *ledger {
+	t.Helper()
 	l := &ledger{claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
 	seen := make(map[int64]bool)
-	for _, a := range rows[answered](f.t, f.g, `
+	for _, a := range rows[answered](t.T, t.g, `
 		SELECT coalesce(reply_to, 0), kind, payload FROM outbox WHERE action <> 'edit' ORDER BY id`) {
-		o, begun := f.orders[a.Message]
+		o, begun := t.orders[a.Message]
 		switch {
 		case !begun:
-			f.complain("a %s answers message %d, which nobody has sent", a.Kind, a.Message)
+			t.Errorf("a %s answers message %d, which nobody has sent", a.Kind, a.Message)
 			continue
 		case seen[a.Message]:
-			f.complain("%s %s is answered again: %s", o.Kind, o.key(), a.Kind)
+			t.Errorf("%s %s is answered again: %s", o.Kind, o.key(), a.Kind)
 			continue
 		}
 		seen[a.Message] = true
 		if err := l.enter(o, a.Kind, a.Told); err != nil {
-			f.complain("%s %s: %v", o.Kind, o.key(), err)
+			t.Errorf("%s %s: %v", o.Kind, o.key(), err)
 		}
 	}
-	for message, o := range f.orders {
+	for message, o := range t.orders {
 		if !seen[message] {
-			f.complain("%s %s has no answer", o.Kind, o.key())
+			t.Errorf("%s %s has no answer", o.Kind, o.key())
 		}
 	}
 	return l
 }
 
 // checkKeys checks that the keys of the orders are there, and no others.
-func (f *fleet) checkKeys() {
-	f.t.Helper()
+func (t trial) checkKeys() {
+	t.Helper()
 	var want []string
-	for _, o := range f.orders {
+	for _, o := range t.orders {
 		want = append(want, o.key())
 	}
 	slices.Sort(want)
-	got := rows[struct{ Key string }](f.t, f.g, `SELECT key FROM handled_commands ORDER BY key COLLATE "C"`)
+	got := rows[struct{ Key string }](t.T, t.g, `SELECT key FROM handled_commands ORDER BY key COLLATE "C"`)
 	if !slices.EqualFunc(got, want, func(g struct{ Key string }, w string) bool { return g.Key == w }) {
-		f.t.Errorf("%d keys of commands that were handled, want %d", len(got), len(want))
+		t.Errorf("%d keys of commands that were handled, want %d", len(got), len(want))
 	}
 }
 
 // checkMatches compares the matches with what the answers say of them, and their cards as they are to be sent now.
-func (f *fleet) checkMatches(l *ledger) {
-	f.t.Helper()
+func (t trial) checkMatches(l *ledger) {
+	t.Helper()
 	var want []stored
 	for _, number := range slices.Sorted(maps.Keys(l.claims)) {
 		c := l.claims[number]
 		want = append(want, c.stored)
 		err := c.mustSay(c.card)
 		if err != nil || c.card.Undone != c.Undone || (c.card.Was == nil) != (c.was == nil || c.Undone) {
-			f.complain("the card of match %d says %+v: %v", number, c.card, err)
+			t.Errorf("the card of match %d says %+v: %v", number, c.card, err)
 		}
 		if number != len(want) {
-			f.complain("the match after %d has the number %d", len(want)-1, number)
+			t.Errorf("the match after %d has the number %d", len(want)-1, number)
 		}
 	}
 	const side = `ARRAY(SELECT p.display_name FROM match_players mp JOIN players p ON p.id = mp.player_id
 		WHERE mp.match_id = m.id AND mp.side = %d ORDER BY 1)`
-	got := rows[stored](f.t, f.g, fmt.Sprintf(`
+	got := rows[stored](t.T, t.g, fmt.Sprintf(`
 		SELECT m.number, m.idempotency_key, `+side+`, `+side+`, m.score_a, m.score_b, m.undone_at IS NOT NULL
 		FROM matches m ORDER BY m.number`, 1, 2))
 	if diff := cmp.Diff(want, got); diff != "" {
-		f.t.Errorf("matches (-want +got):\n%s", diff)
+		t.Errorf("matches (-want +got):\n%s", diff)
 	}
-	if n := f.g.count(f.t, "match_fixes"); n != l.fixed {
-		f.t.Errorf("%d corrections are stored, %d were told", n, l.fixed)
+	if n := t.g.count(t.T, "match_fixes"); n != l.fixed {
+		t.Errorf("%d corrections are stored, %d were told", n, l.fixed)
 	}
-	if n := f.g.count(f.t, fmt.Sprintf("groups WHERE last_match_number = %d", len(want))); n != 1 {
-		f.t.Errorf("the last number that was drawn is not %d", len(want))
+	if n := t.g.count(t.T, fmt.Sprintf("groups WHERE last_match_number = %d", len(want))); n != 1 {
+		t.Errorf("the last number that was drawn is not %d", len(want))
 	}
 }
 
 // checkTable compares the standings with what a plain list of the matches that count makes of them.
-func (f *fleet) checkTable(l *ledger) {
-	f.t.Helper()
+func (t trial) checkTable(l *ledger) {
+	t.Helper()
 	var bouts []bout
 	for _, number := range slices.Sorted(maps.Keys(l.claims)) {
 		if c := l.claims[number]; !c.Undone {
-			bouts = append(bouts, bout{c.A, c.B, c.ScoreA, c.ScoreB})
+			bouts = append(bouts, bout{A: c.A, B: c.B, ScoreA: c.ScoreA, ScoreB: c.ScoreB})
 		}
 	}
-	got, sum := make(map[string]tally), 0
-	for _, s := range rows[struct {
-		Name string
-		tally
-	}](f.t, f.g, `SELECT name, elo, played, won, drawn, lost FROM group_players`) {
-		got[s.Name] = s.tally
-		sum += s.Elo
+	got, sum := t.g.places(t.T, club.ID, byName), 0
+	for _, p := range got {
+		sum += p.Elo
 	}
-	if diff := cmp.Diff(reckon(bouts), got); diff != "" {
-		f.t.Errorf("standings (-want +got):\n%s", diff)
+	if diff := cmp.Diff(reckon(nil, bouts), got); diff != "" {
+		t.Errorf("standings (-want +got):\n%s", diff)
 	}
-	if want := 1500 * len(four); sum != want {
-		f.t.Errorf("the sum of the ratings is %d, want %d", sum, want)
+	if want := 1500 * len(got); sum != want {
+		t.Errorf("the sum of the ratings is %d, want %d", sum, want)
 	}
 }

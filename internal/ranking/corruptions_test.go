@@ -54,26 +54,22 @@ func newBooks(t *testing.T) *game {
 	if err := g.Join(t.Context(), g.origin(&dave)); err != nil {
 		t.Fatal(err)
 	}
-	verifyClean(t, g.store)
-	for _, function := range shorthand {
-		g.exec(t, function)
-	}
+	g.exec(t, shorthand)
 	return g
 }
 
 // shorthand lets corruptions name matches and standings of the club, players, and entries of the history that hold.
-var shorthand = []string{
-	`CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100'`,
-	`CREATE FUNCTION match(n integer) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT id FROM matches WHERE group_id = club() AND number = n'`,
-	`CREATE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT id FROM players WHERE display_name = n'`,
-	`CREATE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT s.id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE group_id = club() AND player_id = who(n)'`,
-	`CREATE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at IS NULL'`,
-}
+const shorthand = `
+	CREATE OR REPLACE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100';
+	CREATE OR REPLACE FUNCTION match(n integer) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM matches WHERE group_id = club() AND number = n';
+	CREATE OR REPLACE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM players WHERE display_name = n';
+	CREATE OR REPLACE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT s.id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE group_id = club() AND player_id = who(n)';
+	CREATE OR REPLACE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
+		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at IS NULL';`
 
 // corruption is something that is done to the books of newBooks behind the bot's back.
 type corruption struct {

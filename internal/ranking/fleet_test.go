@@ -1,3 +1,5 @@
+//go:build soak
+
 package ranking_test
 
 import (
@@ -19,11 +21,8 @@ import (
 	"time"
 )
 
-const (
-	instances = 3
-	// endWithin bounds the end of an instance that is to end.
-	endWithin = time.Minute
-)
+// endWithin bounds the end of an instance that is to end.
+const endWithin = time.Minute
 
 // fleet is three instances of the service on one database, and what they have told.
 type fleet struct {

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -18,7 +16,7 @@ func newFlood(t *testing.T) (g *game, other *ranking.Service) {
 	t.Helper()
 	g = newGame(t)
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
-	return g, ranking.NewService(postgres.NewStore(connect(t, g.url), func(outbox.Lane) {}), slog.New(slog.DiscardHandler), ranking.Settings{})
+	return g, ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{})
 }
 
 // at is the origin of a command that was sent so many seconds after the first one.
@@ -170,17 +168,17 @@ func TestWhatIsAQuestion(t *testing.T) {
 func TestBacklogIsNoFlood(t *testing.T) {
 	t.Parallel()
 	g, _ := newFlood(t)
-	for i := range 100 {
+	for i := range 25 {
 		if got := g.asked(t, g.Service, g.at(&alice, 60*i)); got != "answered" {
 			t.Fatalf("question %d: %s", i+1, got)
 		}
 	}
-	for i := range 500 {
-		must(t, g.RecordMatch(t.Context(), g.at(&alice, 20*i), singles(alice, bob, 3, i%3)))
+	for i := range 70 {
+		must(t, g.RecordMatch(t.Context(), g.at(&alice, 2*i), singles(alice, bob, 3, i%3)))
 	}
-	g.mustSort(t, "all", "question=100 result=500")
-	if n := g.count(t, "matches"); n != 500 {
-		t.Errorf("%d matches are recorded, want 500", n)
+	g.mustSort(t, "all", "question=25 result=70")
+	if n := g.count(t, "matches"); n != 70 {
+		t.Errorf("%d matches are recorded, want 70", n)
 	}
 }
 
@@ -325,20 +323,19 @@ func TestWhatIsAResult(t *testing.T) {
 func TestNoLimitOfResults(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-	for range 70 {
-		g.record(t, &alice, alice, bob, 3, 1)
+	g.Service = newService(g.store)
+	for range 61 {
+		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
 	}
-	g.mustSort(t, "all", "result=70")
+	g.mustSort(t, "all", "result=61")
 }
 
 // TestRefusedInTopics: each topic is told of its own.
 func TestRefusedInTopics(t *testing.T) {
 	t.Parallel()
-	g, _ := newFlood(t)
-	for range 60 {
-		must(t, g.RecordMatch(t.Context(), g.at(&alice, 0), singles(alice, bob, 3, 1)))
-	}
+	g := newGame(t)
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 1})
+	must(t, g.RecordMatch(t.Context(), g.at(&alice, 0), singles(alice, bob, 3, 1)))
 	for _, thread := range []int64{8, 9, 0, 9} {
 		o := g.at(&alice, 1)
 		o.Thread = thread

@@ -3,16 +3,13 @@ package ranking_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
-	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -77,18 +74,17 @@ var (
 // scene is where the same commands are sent as in another one.
 type scene struct {
 	*game
-	tb    rapid.TB
-	chat  ranking.Chat
-	again bool
-	under func(ranking.Store) ranking.Store
+	database *pgtest.Database
+	tb       rapid.TB
+	chat     ranking.Chat
+	again    bool
+	under    func(ranking.Store) ranking.Store
 }
 
 // newScene returns a scene in which the clubs are known.
 func newScene(t *testing.T, under func(ranking.Store) ranking.Store) *scene {
 	t.Helper()
-	s := &scene{game: &game{url: pgtest.New(t)}, tb: t, under: under}
-	s.pool = connect(t, s.url)
-	s.store = postgres.NewStore(s.pool, func(outbox.Lane) {})
+	s := &scene{database: pgtest.Borrow(t), under: under}
 	s.begin(t)
 	return s
 }
@@ -96,16 +92,12 @@ func newScene(t *testing.T, under func(ranking.Store) ranking.Store) *scene {
 // begin empties the database but for the chats, and has a service that has met nobody.
 func (s *scene) begin(tb rapid.TB) {
 	tb.Helper()
-	s.Service = ranking.NewService(s.under(s.store), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-	s.tb, s.chat, s.again, s.keys = tb, club, false, 0
-	for _, table := range []string{ // for a few rows that takes less time than to truncate them
-		"elo_history", "match_players", "outbox", "matches", "group_players", "ladders", "groups", "chats", "players",
-		"handled_commands",
-	} {
-		if _, err := s.pool.Exec(context.Background(), "DELETE FROM "+table); err != nil {
-			tb.Fatal(err)
-		}
+	if err := s.database.Empty(context.Background()); err != nil {
+		tb.Fatal(err)
 	}
+	s.game = newGameOn(s.database)
+	s.Service = newService(s.under(s.store))
+	s.tb, s.chat, s.again = tb, club, false
 	for _, chat := range []ranking.Chat{club, otherClub, inPrivate} {
 		if err := s.store.Introduce(context.Background(), chat, nil); err != nil {
 			tb.Fatal(err)

@@ -179,8 +179,8 @@ func TestAddedBeforeItMoves(t *testing.T) {
 func TestStartedAndAddedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	other := g.another(t)
-	for n := range 12 {
+	other := g.another()
+	for n := range 6 {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: "Club", Language: "de"}
 		started, added := g.happened(chat, 0), g.happened(chat, time.Second)
 		if n%2 == 0 { // the chat is known already

@@ -24,6 +24,7 @@ import (
 const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
+	instances   = 3
 	clientsEach = 16                     // of an instance
 	patience    = 30 * time.Second       // with a database that is away at the start
 	pause       = 100 * time.Millisecond // before an order is given once more
@@ -87,6 +88,7 @@ type assignment struct {
 	URL       string
 	Seed      uint64
 	First     int64   // message, of those that belong to this instance alone
+	Each      int     // how many orders a client gives, 0: until it is told to stop
 	TakesBack bool    // one client undoes and corrects instead of recording
 	Recorded  int     // how many matches there are already, more or less
 	Again     []order // what another instance has begun and perhaps not ended, at most one for each client
@@ -184,13 +186,13 @@ func (i *instance) client(ctx context.Context, c int) error {
 		}
 	}
 	random := rand.New(rand.NewPCG(i.Seed, uint64(i.First)+uint64(c)))
-	for message := i.First + int64(c); ; message += clientsEach {
+	for n := 0; i.Each == 0 || n < i.Each; n++ {
 		select {
 		case <-i.stop:
 			return nil
 		default:
 		}
-		o := i.invent(random, message, i.TakesBack && c == 0)
+		o := i.invent(random, i.First+int64(c+n*clientsEach), i.TakesBack && c == 0)
 		if err := i.say(event{Begin: &o}); err != nil {
 			return err
 		}
@@ -198,6 +200,7 @@ func (i *instance) client(ctx context.Context, c int) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // invent makes an order up.
@@ -233,7 +236,7 @@ func (i *instance) invent(random *rand.Rand, message int64, takesBack bool) orde
 	return o
 }
 
-// carryOut gives the order until the database has been there for it.
+// carryOut gives the order until the database has been there for it, in time.
 func (i *instance) carryOut(ctx context.Context, o order) error {
 	begun := time.Now()
 	for tries := 1; ; tries++ {
@@ -246,7 +249,7 @@ func (i *instance) carryOut(ctx context.Context, o order) error {
 			}
 			i.mu.Unlock()
 			return i.say(event{End: o.Message, Tries: tries, Took: time.Since(begun)})
-		case ctx.Err() != nil || !i.store.Unavailable(err):
+		case ctx.Err() != nil || !i.store.Unavailable(err) && !errors.Is(err, ranking.ErrTimeout):
 			err = fmt.Errorf("%s %s: %w", o.Kind, o.key(), err)
 			return errors.Join(err, i.say(event{Error: err.Error()}))
 		}

@@ -3,7 +3,6 @@ package ranking_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,14 +17,14 @@ import (
 func TestMoveAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	instances := []*ranking.Service{g.Service, g.another(t)}
-	for round := range 12 {
+	instances := []*ranking.Service{g.Service, g.another()}
+	for round := range moveRounds {
 		older := ranking.ExternalChatID(-1000 * (round + 1))
 		u := newUpgrade(g, older)
-		if round%4 != 0 { // every now and then the chats are made meanwhile
+		if round&1 != 0 { // or else the chat is made meanwhile
 			u.report(t, u.older, alice, bob)
 		}
-		if round%3 != 0 {
+		if round&2 != 0 {
 			u.report(t, u.newer, bob, carol)
 		}
 		ghost := ranking.Person{Username: fmt.Sprintf("ghost%d", round)}
@@ -41,7 +40,7 @@ func TestMoveAtOnce(t *testing.T) {
 					}
 				}
 				work.Go(func() error {
-					for n := range 8 {
+					for n := range 4 {
 						o, err := origin(n), error(nil)
 						switch n % 4 {
 						case 0:
@@ -49,7 +48,7 @@ func TestMoveAtOnce(t *testing.T) {
 						case 1:
 							err = service.Join(t.Context(), o)
 						case 2:
-							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, n%2))
+							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, i))
 						case 3:
 							err = service.UndoMatch(t.Context(), o, ranking.TakeBack{IsAdmin: admin})
 						}
@@ -69,14 +68,14 @@ func TestMoveAtOnce(t *testing.T) {
 		if got := u.chats(t); len(got) != 1 {
 			t.Errorf("there are the chats %v", got)
 		}
-		if n := g.count(t, fmt.Sprintf(`handled_commands WHERE key LIKE 'm:%d:____' OR key LIKE 'm:%d:____'`, u.older.ID, u.newer.ID)); n != 32 {
-			t.Errorf("%d of 32 commands are handled", n)
+		if n := g.count(t, fmt.Sprintf(`handled_commands WHERE key LIKE 'm:%d:____' OR key LIKE 'm:%d:____'`, u.older.ID, u.newer.ID)); n != 16 {
+			t.Errorf("%d of 16 commands are handled", n)
 		}
 	}
 	if n := g.count(t, `outbox WHERE payload->>'code' = 'inconsistent'`); n > 0 {
 		t.Errorf("%d commands have met what contradicts itself", n)
 	}
-	if n := g.count(t, `chats`); n != 12 {
+	if n := g.count(t, `chats`); n != moveRounds {
 		t.Errorf("there are %d chats", n)
 	}
 	verifyClean(t, g.store)
@@ -104,7 +103,7 @@ func TestMoveDuringUndo(t *testing.T) {
 	u.report(t, u.older, alice, bob)
 	u.report(t, u.newer, bob, carol)
 	store := &justBefore{Store: g.store, do: func() { u.move(t) }}
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+	service := newService(store)
 	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.TakeBack{IsAdmin: nobodyIsAdmin}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package ranking_test
 
 import (
-	"log/slog"
 	"testing"
 
 	"elobot/internal/ranking"
@@ -60,9 +59,9 @@ func TestPressesInAMinute(t *testing.T) {
 	pressed(press(&alice, 59), patience)
 	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and one that was retried is in it
 
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+	g.Service = newService(g.store)
 	services[0], services[1] = g.Service, g.Service
-	for range 70 {
+	for range 60 {
 		pressed(press(&bob, 30), unknown)
 	}
 }

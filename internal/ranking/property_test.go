@@ -3,9 +3,7 @@ package ranking_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -360,95 +358,36 @@ func total(scores []ranking.Score) (a, b int) {
 	return a, b
 }
 
-// place is a standing as both the model and the database tell it.
-type place struct {
-	Who                                                string
-	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
+// called is what the entity is called in places.
+func (s *society) called(e *entity) string {
+	if e.ghost {
+		return s.username(e.who)
+	}
+	return fmt.Sprint(s.people[e.who].ID)
 }
 
-// reckon is the plain Elo: it lists the matches that count.
-func (c *course) reckon() []place {
-	places := make(map[*entity]*place)
-	for e, entry := range c.entered {
-		who := fmt.Sprint(c.people[e.who].ID)
-		if e.ghost {
-			who = c.username(e.who)
-		}
-		places[e] = &place{Who: who, Elo: entry.start, Start: entry.start, Best: entry.start}
+func (s *society) allCalled(entities []*entity) []string {
+	names := make([]string, len(entities))
+	for i, e := range entities {
+		names[i] = s.called(e)
 	}
-	for _, m := range c.matches {
-		if m.undone {
-			continue
-		}
-		var average [2]float64
-		for side, members := range m.sides {
-			for _, e := range members {
-				average[side] += float64(places[e].Elo)
-			}
-			average[side] /= float64(len(members))
-		}
-		a, b := total(m.scores)
-		score := 0.5
-		if a != b {
-			score = float64(max(0, min(1, a-b)))
-		}
-		winner := 0 // the side that gains
-		gain := float64(m.k) * (score - 1/(1+math.Pow(10, (average[1]-average[0])/400)))
-		if gain < 0 {
-			winner, gain = 1, -gain
-		}
-		points := int(math.Round(gain))
-		for _, e := range m.sides[winner] {
-			points = min(points, 10_000-places[e].Elo)
-		}
-		for _, e := range m.sides[1-winner] {
-			points = min(points, places[e].Elo)
-		}
-		for side, members := range m.sides {
-			change, made, lost := points, a, b
-			if side != winner {
-				change = -points
-			}
-			if side == 1 {
-				made, lost = b, a
-			}
-			for _, e := range members {
-				places[e].play(change, made, lost)
-			}
-		}
-	}
-	var all []place
-	for _, p := range places {
-		all = append(all, *p)
-	}
-	slices.SortFunc(all, func(a, b place) int { return strings.Compare(a.Who, b.Who) })
-	return all
+	return names
 }
 
-func (p *place) play(change, made, lost int) {
-	p.Elo += change
-	p.Best = max(p.Best, p.Elo)
-	p.Played++
-	switch {
-	case made > lost:
-		p.Won++
-		p.Streak = max(0, p.Streak) + 1
-	case made < lost:
-		p.Lost++
-		p.Streak = min(0, p.Streak) - 1
-	default:
-		p.Drawn++
-		p.Streak = 0
-	}
-}
-
+// compare compares the standings with a plain Elo over the matches that count.
 func (c *course) compare() {
-	stored := rows[place](c.t, c.game, `
-		SELECT coalesce(p.telegram_user_id::text, p.username), s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak
-		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
-		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
-		WHERE ch.telegram_chat_id = $1 ORDER BY coalesce(p.telegram_user_id::text, p.username) COLLATE "C"`, c.chat)
-	if diff := cmp.Diff(c.reckon(), stored); diff != "" {
+	starts := make(map[string]int)
+	for e, entry := range c.entered {
+		starts[c.called(e)] = entry.start
+	}
+	var bouts []bout
+	for _, m := range c.matches {
+		if !m.undone {
+			a, b := total(m.scores)
+			bouts = append(bouts, bout{A: c.allCalled(m.sides[0]), B: c.allCalled(m.sides[1]), ScoreA: a, ScoreB: b, K: m.k})
+		}
+	}
+	if diff := cmp.Diff(reckon(starts, bouts), c.places(c.t, c.chat, byIdentity)); diff != "" {
 		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,21 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"go.uber.org/goleak"
 
-	"elobot/internal/outbox"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
-
-func TestMain(m *testing.M) {
-	if os.Getenv(instanceVariable) != "" {
-		os.Exit(instanceMain())
-	}
-	goleak.VerifyTestMain(m)
-}
 
 var (
 	club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
@@ -36,46 +24,6 @@ var (
 	carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
 	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
 )
-
-// game is a service on a database of its own, in a club where everybody plays.
-type game struct {
-	*ranking.Service
-	pool  *pgxpool.Pool
-	store *postgres.Store
-	url   string
-	keys  int
-}
-
-func newGame(tb testing.TB) *game {
-	tb.Helper()
-	g := &game{url: pgtest.New(tb)}
-	g.pool = connect(tb, g.url)
-	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-	return g
-}
-
-// another returns another instance of the service on the same database.
-func (g *game) another(t *testing.T) *ranking.Service {
-	t.Helper()
-	store := postgres.NewStore(connect(t, g.url), func(outbox.Lane) {})
-	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-}
-
-func connect(tb testing.TB, url string) *pgxpool.Pool {
-	tb.Helper()
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	config.MaxConns = 8
-	pool, err := pgxpool.NewWithConfig(tb.Context(), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(pool.Close)
-	return pool
-}
 
 // singles is a report of a match between two.
 func singles(a, b ranking.Person, scoreA, scoreB int) ranking.Report {

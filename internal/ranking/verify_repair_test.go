@@ -215,7 +215,7 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	g := newBooks(t)
 	g.corrupt(t, "another score")
 	before := g.count(t, "matches WHERE group_id = club()")
-	others := g.another(t)
+	others := g.another()
 	var reporters errgroup.Group
 	store := crowded{g.store, func(ctx context.Context) error {
 		for range reports {

@@ -1,0 +1,228 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Database is a migrated database with connections to it, which tests have one after the other: to make one and to connect
+// to it takes many times as long as to delete its rows.
+type Database struct {
+	URL  string
+	Pool *pgxpool.Pool
+
+	schema   string // what it consisted of when it was new
+	emptying string // the statement that deletes all rows
+	drop     func() error
+}
+
+// sessionsEach is how many connections there are to one database at the most.
+const sessionsEach = 16
+
+// spare are the databases that no test has.
+var spare struct {
+	mu  sync.Mutex
+	all []*Database
+}
+
+// Borrow returns a database that is like one of New, and that nobody else has until the test is over. The tests of a package
+// that borrows are to be run by Main.
+func Borrow(tb testing.TB) *Database {
+	tb.Helper()
+	d := takeSpare()
+	if d == nil {
+		d = newDatabase(tb)
+	}
+	tb.Cleanup(func() {
+		again, err := d.clean()
+		if again && !tb.Failed() {
+			spare.mu.Lock()
+			defer spare.mu.Unlock()
+			spare.all = append(spare.all, d)
+			return
+		}
+		if err := errors.Join(err, d.end()); err != nil {
+			tb.Error(err)
+		}
+	})
+	return d
+}
+
+// Main runs the tests of a package, and ends the databases that they have borrowed.
+type Main struct{ *testing.M }
+
+// Run returns the exit code.
+func (m Main) Run() int {
+	code := m.M.Run()
+	for d := takeSpare(); d != nil; d = takeSpare() {
+		if err := d.end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	return code
+}
+
+func takeSpare() *Database {
+	spare.mu.Lock()
+	defer spare.mu.Unlock()
+	last := len(spare.all) - 1
+	if last < 0 {
+		return nil
+	}
+	d := spare.all[last]
+	spare.all = spare.all[:last]
+	return d
+}
+
+func newDatabase(tb testing.TB) *Database {
+	tb.Helper()
+	url, drop := newClone(tb)
+	d := &Database{URL: url, drop: drop}
+	err := d.connect()
+	if err != nil {
+		tb.Fatal(errors.Join(err, drop()))
+	}
+	return d
+}
+
+func (d *Database) connect() error {
+	config, err := pgxpool.ParseConfig(d.URL)
+	if err != nil {
+		return fmt.Errorf("read the URL of a database: %w", err)
+	}
+	config.MaxConns = sessionsEach
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
+	// The pool outlives the test that is the first to have it.
+	if d.Pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		return fmt.Errorf("connect to a database: %w", err)
+	}
+	if err := d.Pool.QueryRow(ctx, schemaAndSize).Scan(&d.schema, new(int)); err != nil {
+		d.Pool.Close()
+		return fmt.Errorf("look at a database: %w", err)
+	}
+	if err := d.Pool.QueryRow(ctx, emptying).Scan(&d.emptying); err != nil {
+		d.Pool.Close()
+		return fmt.Errorf("look at a database: %w", err)
+	}
+	return nil
+}
+
+// Empty makes the database as it was when it was borrowed.
+func (d *Database) Empty(ctx context.Context) error {
+	if _, err := d.Pool.Exec(ctx, d.emptying); err != nil {
+		return fmt.Errorf("empty a database: %w", err)
+	}
+	return nil
+}
+
+func (d *Database) end() error {
+	d.Pool.Close()
+	return d.drop()
+}
+
+const (
+	// emptying returns a statement that empties all tables at once, whatever refers to what, and lets all numbers begin anew.
+	emptying = `
+		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
+		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
+		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
+	// schemaAndSize tells one schema from another, and how many bytes there are in tables. Functions that a test leaves do
+	// no harm unless something calls them.
+	schemaAndSize = `
+		SELECT concat_ws(' ', count(*), sum(oid::bigint), sum(hashtext(relname)),
+		           (SELECT concat_ws(' ', count(*), sum(attnum)) FROM pg_attribute WHERE attrelid >= 16384),
+		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_constraint WHERE oid >= 16384),
+		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_trigger WHERE oid >= 16384)),
+		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
+		FROM pg_class WHERE oid >= 16384`
+	// sessionsThere returns those in the database, after it has told those that are not in $1 to end.
+	sessionsThere = `
+		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'client backend'`
+	advisoryLocks = `
+		SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
+		    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+	tooMuch = 1 << 20 // bytes, that are not deleted one row after the other
+)
+
+// clean makes the database as it was when it was new. It returns false if that is not worth it, or not possible.
+func (d *Database) clean() (again bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
+	defer cancel()
+	if s := d.Pool.Stat(); s.AcquiredConns() > 0 || s.ConstructingConns() > 0 {
+		return false, nil
+	}
+	all := d.Pool.AcquireAllIdle(ctx)
+	defer func() {
+		for _, conn := range all {
+			conn.Release()
+		}
+	}()
+	if len(all) == 0 {
+		return false, nil
+	}
+	conn := all[0].Conn()
+	if alone, err := mustBeAlone(ctx, conn, all); err != nil || !alone {
+		return false, err
+	}
+	var now string
+	var size int
+	if err := conn.QueryRow(ctx, schemaAndSize).Scan(&now, &size); err != nil || now != d.schema || size > tooMuch {
+		return false, err
+	}
+	_, err = conn.Exec(ctx, d.emptying)
+	return err == nil, err
+}
+
+// mustBeAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still be
+// done. It returns false if one of the pool has ended too, or has kept a lock.
+func mustBeAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
+	ours := make([]uint32, len(all))
+	for i, c := range all {
+		ours[i] = c.Conn().PgConn().PID()
+	}
+	for {
+		type session struct {
+			PID  uint32
+			Told *bool
+		}
+		found, err := conn.Query(ctx, sessionsThere, ours)
+		if err != nil {
+			return false, err
+		}
+		there, err := pgx.CollectRows(found, pgx.RowToStructByPos[session])
+		if err != nil {
+			return false, err
+		}
+		kept := 0
+		for _, s := range there {
+			if slices.Contains(ours, s.PID) {
+				kept++
+			}
+		}
+		if kept < len(ours) {
+			return false, nil
+		}
+		if len(there) == kept {
+			var locked bool
+			err := conn.QueryRow(ctx, advisoryLocks).Scan(&locked)
+			return !locked, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package ranking_test
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/rapidtest"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(instanceVariable) != "" {
+		os.Exit(instanceMain())
+	}
+	rapidtest.Same(8)
+	goleak.VerifyTestMain(pgtest.Main{M: m})
+}
+
+// game is a service in a club where everybody plays, on a database where nobody else is.
+type game struct {
+	*ranking.Service
+	pool  *pgxpool.Pool
+	store *postgres.Store
+	url   string
+	keys  int
+}
+
+func newGame(tb testing.TB) *game {
+	tb.Helper()
+	return newGameOn(pgtest.Borrow(tb))
+}
+
+func newGameOn(d *pgtest.Database) *game {
+	g := &game{url: d.URL, pool: d.Pool, store: newStore(d.Pool)}
+	g.Service = newService(g.store)
+	return g
+}
+
+func newStore(pool *pgxpool.Pool) *postgres.Store {
+	return postgres.NewStore(pool, func(outbox.Lane) {})
+}
+
+// newService returns a service without a limit of results.
+func newService(store ranking.Store) *ranking.Service {
+	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+}
+
+// another returns another instance of the service on the same database.
+func (g *game) another() *ranking.Service { return newService(newStore(g.pool)) }
