@@ -69,7 +69,8 @@ func jar(t *testing.T, name string, content []byte) (archive []byte, sum string)
 	return out.Bytes(), fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
 }
 
-// TestArchiveIsFetchedOnce also shows that fetched programs run as installed ones do, as root too.
+// TestArchiveIsFetchedOnce also shows that fetched programs run as installed ones do, as root too, what a server is set to,
+// who gets in, and that nothing stays of one that dies before it is stopped.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -77,29 +78,34 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	}
 	archive, sum := jar(t, "postgres.txz", programsArchive)
 	maven := internet(t, repository(archive, sum))
-	cache := filepath.Join(publicFolder(t), "a b", "cache")
+	o := Options{cache: filepath.Join(publicFolder(t), "a b", "cache"), repository: maven.URL, programFolders: []string{}}
 	var said []string
 	server, err := Start(t.Context(), Options{
-		Ways: []Way{Archive}, InMemory: true, cache: cache, repository: maven.URL, Log: func(msg string) { said = append(said, msg) },
+		Ways: []Way{Archive}, InMemory: true, cache: o.cache, repository: o.repository,
+		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
+		Log:      func(msg string) { said = append(said, msg) },
 	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if all := strings.Join(said, "\n"); !strings.Contains(all, "fetching PostgreSQL") || !strings.Contains(all, "fetched 100 %") {
 		t.Errorf("the progress is %q", all)
 	}
+	mustBeSet(t, server)
+	mustGoThoughItDied(t, server)
+
 	maven.Close()
-	for _, way := range []Way{Programs, Archive} {
-		server := start(t, Options{Ways: []Way{way}, InMemory: true, cache: cache, repository: maven.URL, programFolders: []string{}})
-		if !strings.HasPrefix(server.Kind(), "PostgreSQL "+server.Version()+" from /") {
-			t.Errorf("Kind is %q", server.Kind())
-		}
-		query(t, server.URL(), "SELECT 'x'")
+	user, err := chooseIdentity("")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if link, err := os.Readlink(filepath.Join(cache, "archive-"+archiveVersion, "lib/library.so")); link != "library.so.1" {
+	for way, find := range map[Way]source{Programs: installed, Archive: fromArchive} {
+		found, err := find(t.Context(), o, user, "")
+		if err != nil || way == Archive && !strings.HasPrefix(found.bin, o.cache) {
+			t.Errorf("without the repository %s are found in %s, %v", way, found.bin, err)
+		}
+	}
+	if link, err := os.Readlink(filepath.Join(o.cache, "archive-"+archiveVersion, "lib/library.so")); link != "library.so.1" {
 		t.Errorf("a link points to %q, %v", link, err)
 	}
 }

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build container && unix
 
 package pgtemp
 
@@ -10,17 +10,16 @@ import (
 	"testing"
 )
 
-// hasDocker tells whether a Docker engine answers. Without one it proves that Start says so.
-func hasDocker(t *testing.T) bool {
+// needImage fetches the image before anybody waits for a container of it.
+func needImage(t *testing.T) {
 	t.Helper()
-	if engineAnswers(t.Context()) == nil {
-		return true
+	const image = "postgres:" + newestMajor
+	if _, err := docker(t.Context(), "image", "inspect", image); err == nil {
+		return
 	}
-	_, err := Start(t.Context(), Options{Ways: []Way{Docker}})
-	if err == nil || !strings.Contains(err.Error(), "docker: ") || !strings.Contains(err.Error(), "start Docker") {
-		t.Errorf("without Docker Start says %v", err)
+	if _, err := docker(t.Context(), "pull", "--quiet", image); err != nil {
+		t.Fatal(err)
 	}
-	return false
 }
 
 // containerGone is an error while there is such a container, in whatever state.
@@ -35,9 +34,7 @@ func containerGone(t *testing.T, name string) error {
 
 func TestContainer(t *testing.T) {
 	t.Parallel()
-	if !hasDocker(t) {
-		return
-	}
+	needImage(t)
 	server := start(t, Options{Ways: []Way{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
 	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" {
 		t.Errorf("work_mem is %s", got)
@@ -64,9 +61,7 @@ func TestContainer(t *testing.T) {
 
 func TestContainerKeepsNamedFolder(t *testing.T) {
 	t.Parallel()
-	if !hasDocker(t) {
-		return
-	}
+	needImage(t)
 	folder := filepath.Join(publicFolder(t), "named")
 	for _, use := range []func(*testing.T, string){keep, kept} {
 		server := start(t, Options{DataDir: folder, Ways: []Way{Docker}})
@@ -82,9 +77,7 @@ func TestContainerKeepsNamedFolder(t *testing.T) {
 
 func TestContainerGoesWithTheProcess(t *testing.T) {
 	t.Parallel()
-	if !hasDocker(t) {
-		return
-	}
+	needImage(t)
 	moments := map[string]func(h *helper, name string){
 		"before it exists": func(*helper, string) {},
 		"while it is made": func(_ *helper, name string) {

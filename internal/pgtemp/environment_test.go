@@ -3,6 +3,7 @@
 package pgtemp
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -68,40 +69,29 @@ func without(environment []string, names ...string) []string {
 	})
 }
 
-func TestRunsAsAnUnprivilegedUser(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	become := asUser(t, publicFolder(t))
-	h := startHelper(t, order{Ways: []Way{Programs}}, func(cmd *exec.Cmd) {
-		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
-		become(cmd)
-	})
-	ready := h.await("ready", "")
-	query(t, ready.URL, "SELECT 'x'")
-	h.stop()
-	gone(t, ready.PID, ready.URL)
-}
-
-// TestHostileEnvironment starts a server from a process whose every circumstance is against it.
+// TestHostileEnvironment starts a server from a process whose every circumstance is against it: it has nothing but apt, and
+// as root it makes nothing that others can read. Ctrl-C and the end of the terminal tell everybody in its process group to
+// end: the server stays for as long as the process does, and nothing stays of it afterwards.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
 		return
 	}
-	closed := publicFolder(t)
+	closed, public := publicFolder(t), publicFolder(t)
 	inside := filepath.Join(closed, "tmp")
 	if err := os.Mkdir(inside, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	temporary := inside
+	temporary, umask := inside, 0o777
 	if os.Geteuid() != 0 {
-		temporary = "/nonexistent/tmp" // nothing that this user makes is closed to the server
+		temporary, umask = "/nonexistent/tmp", 0o077 // nothing that this user makes is closed to the server
 	}
-	h := startHelper(t, order{Ways: []Way{Programs}, Umask: 0o777}, func(cmd *exec.Cmd) {
+	putApt(t, public)
+	cache := filepath.Join(public, "cache")
+	h := startHelper(t, order{Ways: []Way{Packages}, Cache: cache, NoFolders: true, Umask: umask}, func(cmd *exec.Cmd) {
 		cmd.Dir = inside
-		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR="+temporary, "LANG=xx_XX.UTF-8", "LC_ALL=xx_XX.UTF-8",
+		cmd.Env = append(without(cmd.Env, "HOME", "PATH"), "PATH="+public+":"+os.Getenv("PATH"),
+			"TMPDIR="+temporary, "LANG=xx_XX.UTF-8", "LC_ALL=xx_XX.UTF-8",
 			"PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGPORT=1", "PGUSER=nobody", "PGDATABASE=none",
 			"PGPASSWORD=wrong", "PGSSLMODE=require", "PGCLIENTENCODING=LATIN1", "PGTZ=Asia/Tokyo", "PGDATESTYLE=German",
 			"PGOPTIONS=-c no_such_setting=1", "PG_COLOR=always")
@@ -114,6 +104,9 @@ func TestHostileEnvironment(t *testing.T) {
 		}
 	})
 	ready := h.await("ready", "")
+	if !strings.Contains(ready.Kind, "cache/packages-postgresql/usr/lib/postgresql/15/bin") {
+		t.Errorf("Kind is %q", ready.Kind)
+	}
 	for sql, want := range map[string]string{
 		"SHOW timezone":        "UTC",
 		"SHOW server_encoding": "UTF8",
@@ -127,14 +120,71 @@ func TestHostileEnvironment(t *testing.T) {
 	if os.Geteuid() == 0 && strings.HasPrefix(data, closed) {
 		t.Errorf("the data is in %s, which the server cannot reach", data)
 	}
-	h.stop()
+	mustHavePackages(t, cache)
+
+	if group, err := syscall.Getpgid(ready.PID); err != nil || group == h.cmd.Process.Pid {
+		t.Errorf("the server is in the process group %d (%v), as whoever started it", group, err)
+	}
+	const begun = "SELECT pg_postmaster_start_time()::text"
+	started := query(t, ready.URL, begun)
+	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	h.await("interrupted", "")
+	if again := query(t, ready.URL, begun); again != started {
+		t.Errorf("the server was started at %s, then at %s", started, again)
+	}
+	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGHUP); err != nil { // ends the process, not the watcher
+		t.Fatal(err)
+	}
 	gone(t, ready.PID, ready.URL)
-	if err := empty(inside); err != nil {
-		t.Error(err)
+	eventually(t, func() error {
+		if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
+			return fmt.Errorf("the folder of %s is still there: %w", data, err)
+		}
+		return empty(inside)
+	})
+}
+
+// TestNamedFolder serves one folder with data after the other way. A process without privileges makes it, and is killed: its
+// server goes, and the data stays. The one of the test finds it, as the user whose data it is.
+func TestNamedFolder(t *testing.T) {
+	t.Parallel()
+	if !hasPrograms(t) {
+		return
 	}
-	if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
-		t.Errorf("the folder of %s is still there: %v", data, err)
+	public := publicFolder(t)
+	become := asUser(t, public)
+	folder := filepath.Join(public, "a b", "data dir")
+	if err := os.Mkdir(filepath.Dir(folder), 0o777); err != nil {
+		t.Fatal(err)
 	}
+	if err := os.Chmod(filepath.Dir(folder), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	h := startHelper(t, order{Ways: []Way{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
+		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
+		become(cmd)
+	})
+	ready := h.await("ready", "")
+	keep(t, ready.URL)
+	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a second server on the same folder: %v", err)
+	}
+	h.kill()
+	gone(t, ready.PID, ready.URL)
+	eventually(t, func() error {
+		named, err := openFolder(folder)
+		if err != nil {
+			return err
+		}
+		return named.close()
+	})
+	server := start(t, Options{DataDir: folder, Ways: []Way{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
+	kept(t, server.URL())
+	mustRestart(t, server)
+	mustStopInAnyCase(t, server)
+	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 
 func TestNothingToBeHad(t *testing.T) {

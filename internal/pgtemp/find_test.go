@@ -3,11 +3,13 @@
 package pgtemp
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -28,11 +30,18 @@ func install(t *testing.T, folder, version string) {
 	}
 	for _, program := range []string{"postgres", "initdb"} {
 		script := fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %s'\n", program, version)
-		cmd := exec.Command("/bin/sh", "-c", `cat >"$1" && chmod 755 "$1"`, "sh", filepath.Join(folder, program))
-		cmd.Stdin = strings.NewReader(script)
-		if err := cmd.Run(); err != nil {
-			t.Fatal(err)
-		}
+		putScript(t, filepath.Join(folder, program), script)
+	}
+}
+
+// putScript writes a program. Nothing may be forked meanwhile: the heir of a file that is open for writing would keep it
+// from being executed.
+func putScript(t *testing.T, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := errors.Join(os.WriteFile(path, []byte(script), 0o755), os.Chmod(path, 0o755)); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
 	}
 }
 

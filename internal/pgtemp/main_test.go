@@ -82,6 +82,13 @@ func help(text string) error {
 			say(report{Event: "interrupted"})
 		}
 	}()
+	// Whoever runs the tests under nohup has this signal ignored by all.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		<-hangups
+		os.Exit(1)
+	}()
 	options := Options{DataDir: o.DataDir, Ways: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { say(report{Event: "log", Text: msg}) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
@@ -223,18 +230,20 @@ func (h *helper) stop() {
 	}
 }
 
-// eventually polls until check returns nil.
+// eventually polls until check returns nil. A check may start a process, so that there are not too many of them.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
-	defer cancel()
-	var last error
-	err := pollUntil(ctx, func() (bool, error) {
-		last = check()
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("in %v: %v", testTimeout, last)
+	deadline := time.After(testTimeout)
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("in %v: %v", testTimeout, err)
+		case <-time.After(wait):
+		}
 	}
 }
 

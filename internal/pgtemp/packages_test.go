@@ -5,9 +5,7 @@ package pgtemp
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -41,35 +39,24 @@ END
 	done`,
 }
 
-func TestPackagesAreFetchedOnce(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := publicFolder(t)
+// putApt puts them into a folder.
+func putApt(t *testing.T, folder string) {
+	t.Helper()
 	for name, script := range aptScripts {
-		cmd := exec.Command("/bin/sh", "-c", `cat >"$1" && chmod 755 "$1"`, "sh", filepath.Join(folder, name))
-		cmd.Stdin = strings.NewReader("#!/bin/sh -e\n" + script)
-		if err := cmd.Run(); err != nil {
-			t.Fatal(err)
-		}
+		putScript(t, filepath.Join(folder, name), "#!/bin/sh -e\n"+script)
 	}
-	cache := filepath.Join(folder, "cache")
-	run := func(ways []Way, adjust func(*exec.Cmd)) {
-		h := startHelper(t, order{Ways: ways, Cache: cache, NoFolders: true, Umask: 0o077}, adjust)
-		ready := h.await("ready", "")
-		if !strings.Contains(ready.Kind, "cache/packages-postgresql/usr/lib/postgresql/15/bin") {
-			t.Errorf("Kind is %q", ready.Kind)
-		}
-		h.stop()
-		gone(t, ready.PID, ready.URL)
+}
+
+// mustHavePackages checks what the scripts have brought, and that it is found without them.
+func mustHavePackages(t *testing.T, cache string) {
+	t.Helper()
+	user, err := chooseIdentity("")
+	if err != nil {
+		t.Fatal(err)
 	}
-	run([]Way{Packages}, func(cmd *exec.Cmd) {
-		cmd.Env = append(cmd.Env, "PATH="+folder+":"+os.Getenv("PATH"))
-	})
-	run([]Way{Programs, Packages}, func(cmd *exec.Cmd) { // without the network there is no apt-get that would help
-		cmd.Env = append(without(cmd.Env, "PATH"), "PATH=/nonexistent")
-	})
+	if _, err := openCache(cache).find(t.Context(), packagesPattern, user, "")(); err != nil {
+		t.Errorf("the programs are not found in the cache: %v", err)
+	}
 	got, err := filepath.Glob(filepath.Join(cache, "packages-postgresql/usr/lib/*/*.*"))
 	if err != nil {
 		t.Fatal(err)

@@ -90,19 +90,17 @@ func processGone(pid int) error {
 // gone waits until nothing of the server is left.
 func gone(t *testing.T, pid int, address string) {
 	t.Helper()
-	eventually(t, func() error { return errors.Join(processGone(pid), portFree(t, address)) })
+	eventually(t, func() error {
+		if err := portFree(t, address); err != nil {
+			return err
+		}
+		return processGone(pid)
+	})
 }
 
-func TestStartQueryStop(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{
-		Ways:     []Way{Programs},
-		InMemory: true,
-		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
-	})
+// mustBeSet checks what a server in memory is that was started with the settings of TestArchiveIsFetchedOnce.
+func mustBeSet(t *testing.T, server *Server) {
+	t.Helper()
 	for sql, want := range map[string]string{
 		"SHOW work_mem":                                    "5MB",
 		"SHOW shared_buffers":                              "1MB",
@@ -127,18 +125,23 @@ func TestStartQueryStop(t *testing.T) {
 		t.Errorf("the data is in %s and not in %s", home, memoryFolder())
 	}
 	othersStayOut(t, server.URL(), home)
-	pid, address := server.PID(), server.URL()
-	if err := server.Stop(t.Context()); err != nil {
+}
+
+// mustGoThoughItDied kills a server and stops it.
+func mustGoThoughItDied(t *testing.T, server *Server) {
+	t.Helper()
+	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).home
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(processGone(pid), portFree(t, address)); err != nil {
-		t.Error(err)
+	for range 2 {
+		if err := server.Stop(t.Context()); err != nil {
+			t.Errorf("Stop: %v", err)
+		}
 	}
+	gone(t, pid, address) // its children end a little later
 	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder %s is still there: %v", home, err)
-	}
-	if err := server.Stop(t.Context()); err != nil {
-		t.Errorf("a second Stop: %v", err)
 	}
 	if server.PID() != 0 {
 		t.Errorf("a stopped server has process %d", server.PID())
@@ -165,41 +168,54 @@ func othersStayOut(t *testing.T, address, home string) {
 			}
 		}
 	}
-	info, err := os.Stat(home)
+	mustBePrivate(t, home)
+}
+
+// mustBePrivate checks that a folder is the server's alone, which never runs as root.
+func mustBePrivate(t *testing.T, folder string) {
+	t.Helper()
+	info, err := os.Stat(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder has mode %v", info.Mode())
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder belongs to user %d with mode %v", owner, info.Mode())
 	}
 }
 
-func TestRestartKeepsPortAndData(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Ways: []Way{Programs}})
-	keep(t, server.URL())
+// mustRestart checks that the port and the data stay, after attempts to start that must fail too.
+func mustRestart(t *testing.T, server *Server) {
+	t.Helper()
 	for _, immediate := range []bool{false, true} {
 		before, address := server.PID(), server.URL()
-		if err := server.Restart(t.Context(), immediate); err != nil {
+		if err := server.Pause(t.Context(), immediate); err != nil {
+			t.Fatal(err)
+		}
+		if err := processGone(before); err != nil {
+			t.Error(err)
+		}
+		if !immediate {
+			mustExplainFailedLaunches(t, server.engine.(*programs))
+		}
+		if err := server.Resume(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if server.PID() == before || server.URL() != address {
 			t.Errorf("immediate %v: process %d, then %d; %s, then %s", immediate, before, server.PID(), address, server.URL())
 		}
-		if err := processGone(before); err != nil {
-			t.Error(err)
-		}
 		kept(t, server.URL())
 	}
-	// Neither an open connection nor a context that has ended keeps it from stopping.
+}
+
+// mustStopInAnyCase stops a server: neither an open connection nor a context that has ended keeps it from that.
+func mustStopInAnyCase(t *testing.T, server *Server) {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background()) //nolint:errcheck // its server is gone by then
+	pid, address := server.PID(), server.URL()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := server.Stop(ended); err != nil {
@@ -208,32 +224,14 @@ func TestRestartKeepsPortAndData(t *testing.T) {
 	if err := conn.Ping(t.Context()); err == nil {
 		t.Error("the connection is still alive")
 	}
-}
-
-func TestStopAfterTheServerDied(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Ways: []Way{Programs}})
-	if err := syscall.Kill(server.PID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	home := server.engine.(*programs).home
-	if err := server.Stop(t.Context()); err != nil {
-		t.Errorf("Stop: %v", err)
-	}
-	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s is still there: %v", home, err)
+	if err := errors.Join(processGone(pid), portFree(t, address)); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestFailedLaunchIsExplained(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	server := start(t, Options{Ways: []Way{Programs}})
+// mustExplainFailedLaunches has a server that is paused fail to start in some ways, and leaves it as it was.
+func mustExplainFailedLaunches(t *testing.T, p *programs) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -243,19 +241,18 @@ func TestFailedLaunchIsExplained(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	p := server.engine.(*programs)
-	if err := p.halt(t.Context(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	port, url, settings := p.port, p.url, p.settings
 	p.port = listener.Addr().(*net.TCPAddr).Port
 	p.url = serverURL(p.port, "x")
 	if _, err := p.launch(t.Context()); !errors.Is(err, errPortTaken) {
 		t.Errorf("a server on a taken port: %v", err)
 	}
+	p.port, p.url = port, url
 	p.settings = map[string]string{"no_such_setting": "1"}
 	if _, err := p.launch(t.Context()); err == nil || !strings.Contains(err.Error(), "no_such_setting") {
 		t.Errorf("a server with an unknown setting: %v", err)
 	}
+	p.settings = settings
 }
 
 func TestStartGivesUpWithItsContext(t *testing.T) {

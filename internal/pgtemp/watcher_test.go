@@ -3,11 +3,9 @@
 package pgtemp
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -74,30 +72,62 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 	}
 }
 
-func inFolder(folder string) func(*exec.Cmd) {
-	return func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "TMPDIR="+folder) }
+// slowPrograms do what is asked of them and do not come to an end, initdb if there is a file "slow" beside it.
+var slowPrograms = map[string]string{
+	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
+	: >"$data/PG_VERSION"
+	[ ! -e "${0%/*}/slow" ] || sleep 1000
+	exit`,
+	"postgres": `[ "$1" = --version ] && exec echo 'postgres (PostgreSQL) 17.0'
+	: >"$2/postmaster.pid"
+	sleep 1000
+	exit`,
 }
 
-// TestKilledDuringStart kills the process when the start has got as far as making a certain file.
+// TestKilledDuringStart kills the process when the start has got as far as making a certain file. Nothing stays but what is
+// in a named folder.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	for _, file := range []string{"", "data.new/PG_VERSION", "log", "data/postmaster.pid"} {
-		t.Run("at "+file, func(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file        string
+		slow, named bool
+	}{
+		"before initdb": {}, "while initdb runs": {file: "data.new/PG_VERSION", slow: true},
+		"before the server": {file: "log"}, "while the server starts": {file: "data/postmaster.pid"},
+		"on a named folder": {file: "data/postmaster.pid", named: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder := publicFolder(t)
-			h := startHelper(t, order{Ways: []Way{Programs}}, inFolder(folder))
+			folder, programs := publicFolder(t), publicFolder(t)
+			for name, script := range slowPrograms {
+				putScript(t, filepath.Join(programs, name), "#!/bin/sh -e\n"+script)
+			}
+			if tc.slow {
+				putScript(t, filepath.Join(programs, "slow"), "")
+			}
+			o := order{Ways: []Way{Programs}}
+			home := filepath.Join(folder, "elobot-postgres-*")
+			if tc.named {
+				home = filepath.Join(folder, "named")
+				o.DataDir = home
+			}
+			h := startHelper(t, o, func(cmd *exec.Cmd) {
+				cmd.Env = append(without(cmd.Env, "PATH", "TMPDIR"), "PATH="+programs+":"+os.Getenv("PATH"), "TMPDIR="+folder)
+			})
 			eventually(t, func() error {
-				found, err := filepath.Glob(filepath.Join(folder, "elobot-postgres-*", file))
+				found, err := filepath.Glob(filepath.Join(home, tc.file))
 				if err == nil && len(found) == 0 {
 					err = os.ErrNotExist
 				}
 				return err
 			})
 			h.kill()
-			eventually(t, func() error { return errors.Join(empty(folder), noProcessNames(folder)) })
+			eventually(t, func() error { return noProcessNames(folder) })
+			if tc.named {
+				mustBePrivate(t, filepath.Join(home, "data"))
+				return
+			}
+			eventually(t, func() error { return empty(folder) })
 		})
 	}
 }
@@ -109,72 +139,4 @@ func noProcessNames(folder string) error {
 		return err
 	}
 	return containsNone(string(output), folder)
-}
-
-// TestNamedFolderKeepsData shows that a folder serves one process at a time, and that when that is killed its server goes
-// and the data stays.
-func TestNamedFolderKeepsData(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := filepath.Join(publicFolder(t), "a b", "data dir")
-	h := startHelper(t, order{DataDir: folder, Ways: []Way{Programs}}, nil)
-	ready := h.await("ready", "")
-	keep(t, ready.URL)
-	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("a second server on the same folder: %v", err)
-	}
-	h.kill()
-	gone(t, ready.PID, ready.URL)
-	eventually(t, func() error {
-		named, err := openFolder(folder)
-		if err != nil {
-			return err
-		}
-		return named.close()
-	})
-	server := start(t, Options{DataDir: folder, Ways: []Way{Programs}})
-	kept(t, server.URL())
-	if err := server.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(filepath.Join(folder, "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 || info.Mode().Perm() != 0o700 {
-		t.Errorf("the data belongs to user %d with mode %v", owner, info.Mode())
-	}
-}
-
-// TestInterruptStaysWithTheProcess sends what Ctrl-C and a closed terminal send: a signal to the whole group. It also
-// shows that nothing stays of a server whose process had no chance to clean up.
-func TestInterruptStaysWithTheProcess(t *testing.T) {
-	t.Parallel()
-	if !hasPrograms(t) {
-		return
-	}
-	folder := publicFolder(t)
-	h := startHelper(t, order{Ways: []Way{Programs}}, inFolder(folder))
-	ready := h.await("ready", "")
-	if err := empty(folder); err == nil {
-		t.Fatal("the server is not where the test looks for it")
-	}
-	if group, err := syscall.Getpgid(ready.PID); err != nil || group == h.cmd.Process.Pid {
-		t.Errorf("the server is in the process group %d (%v), as whoever started it", group, err)
-	}
-	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	h.await("interrupted", "")
-	started := query(t, ready.URL, "SELECT pg_postmaster_start_time()::text")
-	if again := query(t, ready.URL, "SELECT pg_postmaster_start_time()::text"); again != started {
-		t.Errorf("the server was started at %s, then at %s", started, again)
-	}
-	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGHUP); err != nil { // ends the process, not the watcher
-		t.Fatal(err)
-	}
-	gone(t, ready.PID, ready.URL)
-	eventually(t, func() error { return empty(folder) })
 }

@@ -18,8 +18,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/ory/dockertest/v3"
 )
 
 // run stands for a run of go test: a process that starts test processes.
@@ -273,33 +271,6 @@ func TestNextProcessGetsAnotherServer(t *testing.T) {
 			awaitEnd(t, before.url, folder)
 		})
 	}
-}
-
-func TestContainerGoesWithTheRun(t *testing.T) {
-	t.Parallel()
-	pool, err := dockertest.NewPool("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Client.HTTPClient.CloseIdleConnections()
-	answers := pool.Client.Ping() == nil
-	r := startRun(t, choiceVariable+"=container")
-	r.begin(2)
-	first, failure := r.report()
-	if !answers {
-		if !strings.Contains(failure, "no Docker engine answers") {
-			t.Errorf("without an engine the test says %q", failure)
-		}
-		return
-	}
-	second, more := r.report()
-	if failure+more != "" || host(t, first.url) != host(t, second.url) {
-		t.Fatalf("%v and %v: %s", first, second, failure+more)
-	}
-	r.kill()
-	kill(t, first.pid)
-	kill(t, second.pid)
-	awaitEnd(t, first.url, "")
 }
 
 // TestServerWaitsForTheNextProcess: while the run goes on, a server without users is kept for a while.
