@@ -44,6 +44,12 @@ type owner struct {
 	words        words
 }
 
+func newOwner(listener net.Listener, run int) *owner {
+	o := &owner{listener: listener, run: run, joined: make(chan struct{}), left: make(chan struct{}), dead: make(chan error)}
+	o.words.changed = make(chan struct{})
+	return o
+}
+
 func own(run string) error {
 	pid, err := strconv.Atoi(run)
 	if err != nil {
@@ -53,8 +59,7 @@ func own(run string) error {
 	if err != nil {
 		return err
 	}
-	o := &owner{listener: listener, run: pid, joined: make(chan struct{}), left: make(chan struct{}), dead: make(chan error)}
-	o.words.changed = make(chan struct{})
+	o := newOwner(listener, pid)
 	go o.accept()
 	go func() {
 		url, err := startServer(context.Background(), func(msg string) { o.words.add(wordLog, msg) })

@@ -10,10 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-
-	"elobot/internal/pgtemp"
 )
 
 // asProcess runs one test of this package in a process of its own and returns what that prints.
@@ -32,55 +28,6 @@ func asProcess(t *testing.T, test string, environment ...string) (string, error)
 	return string(output), err
 }
 
-// TestProcessesShareAServer runs processes side by side on a server where no template is yet, as a role that may
-// create databases and nothing else.
-func TestProcessesShareAServer(t *testing.T) {
-	t.Parallel()
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: settings()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	do(t, server.URL(), "CREATE ROLE tester LOGIN CREATEDB PASSWORD 'tester'")
-	address := strings.Replace(server.URL(), "postgres:"+password(t, server.URL())+"@", "tester:tester@", 1)
-	var processes errgroup.Group
-	for range 3 {
-		processes.Go(func() error {
-			output, err := asProcess(t, "TestClonesAreIndependent", "TEST_DATABASE_URL="+address)
-			if err != nil {
-				t.Errorf("%v: %s", err, output)
-			}
-			return err
-		})
-	}
-	if err := processes.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	made := texts(t, server.URL(), "SELECT datname FROM pg_database WHERE datname LIKE 'elobot%'")
-	name, err := migratedTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(made, []string{name}) {
-		t.Errorf("left are %v, want the template %s alone", made, name)
-	}
-}
-
-func password(t *testing.T, address string) string {
-	t.Helper()
-	_, rest, _ := strings.Cut(address, "postgres:")
-	_, rest, _ = strings.Cut(rest, ":")
-	secret, _, found := strings.Cut(rest, "@")
-	if !found {
-		t.Fatalf("no password in %s", address)
-	}
-	return secret
-}
-
 func mustFail(t *testing.T, output string, err error, sentence string) {
 	t.Helper()
 	if err == nil || strings.Contains(output, "--- SKIP") || !strings.Contains(output, sentence) {
@@ -91,7 +38,7 @@ func mustFail(t *testing.T, output string, err error, sentence string) {
 // TestReportsItsServer is what other tests run in another process. It lasts until its standard input ends.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
-	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), New(t))
+	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), Server(t))
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +55,7 @@ func TestNoDatabaseIsAFailure(t *testing.T) {
 		"no Docker engine answers":                          {"ELOBOT_TEST_POSTGRES=container", "DOCKER_HOST=unix:///nonexistent/docker.sock"},
 		"connect":                                           {"TEST_DATABASE_URL=postgres://127.0.0.1:1/x?sslmode=disable"},
 	} {
-		output, err := asProcess(t, "TestReportsItsServer", environment...)
+		output, err := asProcess(t, "TestEmptyHasNoTables", environment...)
 		mustFail(t, output, err, sentence)
 	}
 }

@@ -39,7 +39,11 @@ const (
 
 // share joins those who use the server of this run, and starts its owner if there is none.
 func share(log func(msg string)) (server, error) {
-	address := &net.UnixAddr{Net: "unix", Name: socketName()}
+	var wanted []byte
+	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
+		wanted = fmt.Appendf(wanted, " %s=%q", name, os.Getenv(name))
+	}
+	address := &net.UnixAddr{Net: "unix", Name: socketName(os.Getppid(), string(wanted))}
 	for range shareAttempts {
 		s, err := join(address, log)
 		if errors.Is(err, syscall.ECONNREFUSED) {
@@ -55,13 +59,9 @@ func share(log func(msg string)) (server, error) {
 	return server{}, errOwnerEnds
 }
 
-// socketName differs between runs of go test, and between settings that lead to different servers.
-func socketName() string {
-	key := fmt.Append(nil, os.Getuid(), os.Getppid(), settings())
-	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
-		key = fmt.Appendf(key, " %s=%q", name, os.Getenv(name))
-	}
-	hash := sha256.Sum256(key)
+// socketName differs between runs of go test, and between what is wanted where that leads to different servers.
+func socketName(run int, wanted string) string {
+	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, settings(), wanted))
 	return "@elobot-pgtest-" + hex.EncodeToString(hash[:16])
 }
 

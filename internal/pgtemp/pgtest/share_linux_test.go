@@ -178,14 +178,15 @@ func awaitEnd(t *testing.T, address, folder string) {
 	})
 }
 
+// TestOneServerForARun also has the owner of the server killed: the next process gets another one.
 func TestOneServerForARun(t *testing.T) {
 	t.Parallel()
-	const processes = 4
-	first := startRun(t, choiceVariable+"=programs")
-	first.begin(processes) // at once: one of them starts the owner
+	const processes = 3
+	r := startRun(t, choiceVariable+"=programs")
+	r.begin(processes) // at once: one of them starts the owner
 	var users []user
 	for range processes {
-		u, failure := first.report()
+		u, failure := r.report()
 		if strings.Contains(failure, "programs: none") {
 			return
 		}
@@ -195,82 +196,94 @@ func TestOneServerForARun(t *testing.T) {
 		users = append(users, u)
 	}
 	for _, u := range users[1:] {
-		if host(t, u.url) != host(t, users[0].url) {
+		if u.url != users[0].url {
 			t.Errorf("two processes of a run use %s and %s", users[0].url, u.url)
 		}
 	}
-	other, _ := startRun(t, choiceVariable+"=programs").one()
-	if host(t, other.url) == host(t, users[0].url) {
-		t.Errorf("two runs use %s", other.url)
-	}
-	folder := texts(t, users[0].url, "SHOW data_directory")[0]
+	first := serverAt(t, users[0].url)
 	for fd := range 3 { // go test waits until nobody has its output any more
-		link := fmt.Sprintf("/proc/%d/fd/%d", parent(t, postmaster(t, users[0].url)), fd)
-		if file, err := os.Readlink(link); file != os.DevNull {
+		if file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", first.owner, fd)); file != os.DevNull {
 			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
 		}
 	}
+	kill(t, first.owner)
+	awaitEnd(t, users[0].url, first.folder)
+
+	next, _ := r.one()
+	last, _ := r.one()
+	if next.url == users[0].url || last.url != next.url {
+		t.Errorf("after %s the processes use %s and %s", users[0].url, next.url, last.url)
+	}
+	second := serverAt(t, next.url)
 	// Neither the end of the run nor that of whoever started the owner matters while there is a user.
-	first.kill()
-	for _, u := range users[1:] {
-		kill(t, u.pid)
+	r.kill()
+	kill(t, next.pid)
+	if got := texts(t, last.url, "SHOW data_directory")[0]; filepath.Dir(got) != second.folder {
+		t.Errorf("the data is in %s, then in %s", second.folder, got)
 	}
-	if got := texts(t, users[0].url, "SHOW data_directory")[0]; got != folder {
-		t.Errorf("the data is in %s, then in %s", folder, got)
-	}
-	kill(t, users[0].pid)
-	awaitEnd(t, users[0].url, filepath.Dir(folder))
+	kill(t, last.pid)
+	awaitEnd(t, last.url, second.folder)
 }
 
-// postmaster is the process of the server.
-func postmaster(t *testing.T, address string) int {
+// place is where a server is.
+type place struct {
+	owner  int // the process that the server goes with
+	folder string
+}
+
+func serverAt(t *testing.T, address string) place {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(texts(t, address, "SHOW data_directory")[0], "postmaster.pid"))
+	folder := texts(t, address, "SHOW data_directory")[0]
+	content, err := os.ReadFile(filepath.Join(folder, "postmaster.pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, _, _ := strings.Cut(string(content), "\n")
-	pid, err := strconv.Atoi(line)
+	pid, _, _ := strings.Cut(string(content), "\n")
+	output, err := exec.Command("ps", "-o", "ppid=", "-p", pid).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pid
+	owner, err := strconv.Atoi(strings.TrimSpace(string(output)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place{owner, filepath.Dir(folder)}
 }
 
-func parent(t *testing.T, pid int) int {
-	t.Helper()
-	output, err := exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	above, err := strconv.Atoi(strings.TrimSpace(string(output)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return above
-}
-
-func TestNextProcessGetsAnotherServer(t *testing.T) {
+// TestEachRunHasItsSocket: those who must not share a server do not meet.
+func TestEachRunHasItsSocket(t *testing.T) {
 	t.Parallel()
-	for name, victim := range map[string]func(server int) int{
-		"after the owner was killed":  func(server int) int { return parent(t, server) },
-		"after the server was killed": func(server int) int { return server },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := startRun(t, choiceVariable+"=programs")
-			before, ok := r.one()
-			if !ok {
-				return
-			}
-			folder := filepath.Dir(texts(t, before.url, "SHOW data_directory")[0])
-			kill(t, victim(postmaster(t, before.url)))
-			eventually(t, "the server does not listen", func() bool { return refuses(before.url) })
-			after, _ := r.one()
-			texts(t, after.url, "SELECT 'x'")
-			awaitEnd(t, before.url, folder)
-		})
+	if socketName(1, "x") != socketName(1, "x") {
+		t.Error("two processes of a run do not meet")
 	}
+	if socketName(1, "x") == socketName(2, "x") || socketName(1, "x") == socketName(1, "y") {
+		t.Error("processes of two runs meet, or such as want different servers")
+	}
+}
+
+// TestOwnerOfADeadServer: whoever joins is not told where it was, and the owner ends, so that another one can be started.
+func TestOwnerOfADeadServer(t *testing.T) {
+	t.Parallel()
+	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName(time.Now())}
+	listener, err := net.ListenUnix("unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOwner(listener, os.Getpid())
+	o.words.add(wordURL, "postgres://127.0.0.1:1/x")
+	go o.accept()
+	ended := make(chan error, 1)
+	go func() { ended <- o.await() }()
+	if s, err := join(address, func(string) {}); !errors.Is(err, errOwnerEnds) {
+		t.Errorf("whoever joins is told %+v, %v", s, err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the owner ends as if nothing were wrong")
+	}
+	if err := listener.Close(); err != nil {
+		t.Error(err)
+	}
+	<-o.dead // accept
 }
 
 // TestServerWaitsForTheNextProcess: while the run goes on, a server without users is kept for a while.
