@@ -104,17 +104,12 @@ func TestDeadWithoutAny(t *testing.T) {
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
-// TestDeadNotice: a card that Telegram refuses is shown, and sent by the running bot once somebody has it retried.
-func TestDeadNotice(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	l := noLetters(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", Times: 1, Description: "Bad Request: \x1b[31mno\u009b " + strings.Repeat("way ", 40),
+// testDeadNotice: a card that Telegram refuses is shown, and sent by the running bot once somebody has it retried.
+func testDeadNotice(t *testing.T, b *house) {
+	l, alice, group := b.letters(), b.alice, b.group("Chess")
+	b.sim.Fault(botsim.Fault{
+		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1, Description: "Bad Request: \x1b[31mno\u009b " + strings.Repeat("way ", 40),
 	})
-	launch(t, environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL=")), "run")
 	refused := group.Say(alice, "/match @bob 3:1")
 	l.await(1)
 	answered := group.Say(alice, "/match @bob 3:2")
@@ -131,7 +126,7 @@ func TestDeadNotice(t *testing.T) {
 		t.Errorf("show ended with %d: %s", code, errs)
 	}
 	for _, want := range []string{
-		"dead letter  1\nkind         notice\n", ", notice 1, now dead\n", "attempts     1\n", strings.Repeat("way ", 39),
+		"dead letter  1\nkind         notice\n", fmt.Sprintf(", notice %d, now dead\n", count(t, b.pool, `SELECT outbox_id FROM dead_letters`)), "attempts     1\n", strings.Repeat("way ", 39),
 		"payload\n{\n  \"", "\"after\": 1516,\n",
 	} {
 		if !strings.Contains(shown, want) {
@@ -142,7 +137,7 @@ func TestDeadNotice(t *testing.T) {
 
 	l.must("retry 1", 0, "1: waits to be sent\n", "") // without a token
 	answers := awaitAnswers(t, group, 2)
-	awaitSettled(t, sim, l.pool, group)
+	b.settle()
 	if answers[0].ReplyTo != answered.ID || answers[1].ReplyTo != refused.ID || len(group.BotMessages()) != 2 {
 		t.Errorf("the answers are %+v", group.BotMessages())
 	}
@@ -198,19 +193,13 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// TestDeadUpdate: a result that the database refuses is told of, retried in vain, and then recorded once and answered.
-func TestDeadUpdate(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	l := noLetters(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	env := environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
-	launch(t, env, "run")
+// testDeadUpdate: a result that the database refuses is told of, retried in vain, and then recorded once and answered.
+func testDeadUpdate(t *testing.T, b *house) {
+	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (number < 2)`)
-	said := group.Say(alice, "/match @bob 3:2")
+	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (score_a <> 17) NOT VALID`)
+	said := group.Say(alice, "/match @bob 17:2")
 	l.await(1)
 	attempts := func() int { return count(t, l.pool, `SELECT attempts FROM dead_letters`) }
 	before := attempts()
@@ -219,7 +208,7 @@ func TestDeadUpdate(t *testing.T) {
 	if code != 2 || out != "" || !strings.Contains(errs, "TELEGRAM_BOT_TOKEN is not set") || attempts() != before {
 		t.Errorf("without a token: %d: %s%s", code, out, errs)
 	}
-	l.env = env
+	l.env = b.env
 	l.exec(`UPDATE dead_letters SET last_error = 'long ago', last_seen_at = now() - interval '1 day'`)
 	code, out, errs = l.elobot("retry", "1")
 	if code != 1 || out != "" || !strings.HasPrefix(errs, "elobot: dead letter 1: handle update ") || !strings.Contains(errs, `"broken"`) {
@@ -230,7 +219,7 @@ func TestDeadUpdate(t *testing.T) {
 		t.Error("the failure is not noted")
 	}
 	_, shown, _ := l.elobot("show", "1")
-	for _, want := range []string{"kind         update\nabout        update 7", `    "text": "/match @bob 3:2"`} {
+	for _, want := range []string{"kind         update\nabout        update ", `    "text": "/match @bob 17:2"`} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not shown:\n%s", want, shown)
 		}
@@ -239,8 +228,8 @@ func TestDeadUpdate(t *testing.T) {
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
 	l.exec(`CREATE TABLE copied AS SELECT update_id, payload FROM dead_letters`)
 	l.must("retry all", 0, "1: handled\n", "")
-	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 3:2 was not done.")
-	says(t, visible(group.BotMessages()[2]), "3:2", "Match #2")
+	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 17:2 was not done.")
+	says(t, visible(group.BotMessages()[2]), "17:2", "Match #2")
 	l.must("retry 1", 1, "", sayUnknown(1))
 	// what was handled before is no dead letter either, and has no effect
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
@@ -248,14 +237,14 @@ func TestDeadUpdate(t *testing.T) {
 	id := count(t, l.pool, `SELECT id FROM dead_letters`)
 	l.must(fmt.Sprint("retry ", id), 0, fmt.Sprintf("%d: handled\n", id), "")
 	l.await(0)
-	awaitSettled(t, sim, l.pool, group)
-	if n := count(t, l.pool, `SELECT count(*) FROM matches`); n != 2 {
+	b.settle()
+	l.exec(`DROP TABLE copied`)
+	if n := b.matches(group); n != 2 {
 		t.Errorf("there are %d matches, want 2", n)
 	}
 	if all := group.BotMessages(); len(all) != 3 || all[1].ReplyTo != said.ID || all[2].ReplyTo != said.ID {
 		t.Errorf("the answers are %+v", all)
 	}
-	checkNoComplaints(t, sim)
 }
 
 // TestDeadUpdatesThatCannotBeRead stay, and do not keep others from being handled. None of them reaches the terminal as

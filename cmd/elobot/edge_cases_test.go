@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -119,134 +118,69 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// TestUndoPressedByAll: two who may undo a match press at the same moment as one who may not, by the queue of one chat and
-// by deliveries that pass each other. One undoes it, once.
-func TestUndoPressedByAll(t *testing.T) {
-	t.Parallel()
+// testUndoPressedByAll: two who may undo a match press at the same moment as one who may not, by the queue of one chat or by
+// deliveries that pass each other. One undoes it, once.
+func testUndoPressedByAll(t *testing.T, b *house) {
 	const undone, already = "Match #1 is undone: ", "Match #1 is undone already"
 	const notYours = "Only those who played or reported match #1"
-	for _, delivered := range []bool{false, true} {
-		t.Run(fmt.Sprintf("delivered %t", delivered), func(t *testing.T) {
-			t.Parallel()
-			sim := botsim.Start(t)
-			b := &takeBack{t: t, sim: sim}
-			b.olga, b.alice, b.bob, b.carol = sim.User("olga"), sim.User("alice"), sim.User("bob"), sim.User("carol")
-			b.url, b.pool = database(t)
-			if delivered {
-				newEntrance(t).launch(t, environment(sim, b.url))
-			} else {
-				launch(t, environment(sim, b.url), "run")
-			}
-			orders := [][]botsim.User{
-				{b.carol, b.alice, b.bob}, {b.alice, b.carol, b.bob}, {b.bob, b.alice, b.carol}, {b.carol, b.bob, b.alice},
-			}
-			var groups []*botsim.Chat
-			var cards []botsim.Message
-			for i := range orders {
-				groups = append(groups, b.group(fmt.Sprintf("Group %d", i+1)))
-				cards = append(cards, b.ask(groups[i], b.alice, "/match @bob 3:1"))
-			}
-			b.settle()
-			presses := make([][]string, len(orders))
-			for i, order := range orders {
-				for _, who := range order {
-					presses[i] = append(presses[i], sim.Press(who, cards[i], undoButton(t, cards[i])))
-				}
-			}
-			for i, order := range orders {
-				told := make(map[string]int)
-				for n, press := range presses[i] {
-					toast := b.toast(press)
-					for _, known := range []string{undone, already, notYours} {
-						if strings.HasPrefix(toast, known) {
-							toast = known
-						}
-					}
-					if who := order[n]; who.ID == b.carol.ID && toast == undone || who.ID != b.carol.ID && toast == notYours {
-						t.Errorf("%s is told %q", who.FirstName, toast)
-					}
-					told[toast]++
-				}
-				if told[undone] != 1 || told[already] < 1 || told[undone]+told[already]+told[notYours] != 3 {
-					t.Errorf("the presses in group %d are answered with %v", i+1, told)
-				}
-			}
-			b.finish()
-			for i, card := range cards {
-				checkStruck(t, groups[i], card, 1, "undone by ")
-				if n := len(groups[i].BotMessages()); n != 2 {
-					t.Errorf("the bot has said %d things in group %d, want the card and that it is undone", n, i+1)
-				}
-			}
-			if n := count(t, b.pool, `SELECT count(*) FROM matches WHERE undone_by IS NOT NULL`); n != len(cards) {
-				t.Errorf("%d matches are undone, want %d", n, len(cards))
-			}
-			if n := sim.CallCount("editMessageText"); n != len(cards) {
-				t.Errorf("there were %d requests to edit, want %d", n, len(cards))
-			}
-		})
+	orders := [][]botsim.User{
+		{b.carol, b.alice, b.bob}, {b.alice, b.carol, b.bob}, {b.bob, b.alice, b.carol}, {b.carol, b.bob, b.alice},
 	}
-}
-
-// TestEditedAgainAndAgain: an edited command makes no second match and no second offer, however often the edit comes, also
-// to a bot that was killed after it had handled it and before it could confirm it.
-func TestEditedAgainAndAgain(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice, bob := sim.User("alice"), sim.User("bob")
-	group := sim.Group("Chess", alice, bob)
-	// nothing is ever confirmed
-	confirm := sim.Fault(botsim.Fault{
-		Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" },
-	})
-	said := group.Say(alice, "/match @bob 3:1")
-	group.Say(bob, "well played")
-	at := time.Now().Add(time.Minute)
-	group.EditAt(said, "/match @bob 3:2", at) // both wait when the bot begins
-	for n := range 2 {
-		bot := launch(t, environment(sim, url), "run")
-		eventually(t, "both are told", func() bool {
-			return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 2
-		})
-		bot.kill()
-		if got, want := sim.Pending(), 3+n; got != want {
-			t.Fatalf("%d updates wait, want %d", got, want)
+	edits := b.sim.CallCount("editMessageText")
+	var groups []*botsim.Chat
+	var ids []int64
+	var cards []botsim.Message
+	for i := range orders {
+		groups = append(groups, b.group(fmt.Sprintf("Group %d", i+1)))
+		ids = append(ids, groups[i].ID())
+		cards = append(cards, b.ask(groups[i], b.alice, "/match @bob 3:1"))
+	}
+	b.settle()
+	presses := make([][]string, len(orders))
+	for i, order := range orders {
+		for _, who := range order {
+			presses[i] = append(presses[i], b.sim.Press(who, cards[i], undoButton(t, cards[i])))
 		}
-		group.EditAt(said, "/match @bob 3:2", at) // the same once more, as an update of its own
 	}
-	confirm()
-	launch(t, environment(sim, url), "run")
-	if err := sim.WaitConfirmed(testContext(t)); err != nil {
-		t.Fatal(err)
+	for i, order := range orders {
+		told := make(map[string]int)
+		for n, press := range presses[i] {
+			toast := b.toast(press)
+			for _, known := range []string{undone, already, notYours} {
+				if strings.HasPrefix(toast, known) {
+					toast = known
+				}
+			}
+			if who := order[n]; who.ID == b.carol.ID && toast == undone || who.ID != b.carol.ID && toast == notYours {
+				t.Errorf("%s is told %q", who.FirstName, toast)
+			}
+			told[toast]++
+		}
+		if told[undone] != 1 || told[already] < 1 || told[undone]+told[already]+told[notYours] != 3 {
+			t.Errorf("the presses in group %d are answered with %v", i+1, told)
+		}
 	}
-	group.EditAt(said, "/match @bob 3:2", at)
-	group.EditAt(said, "/match @bob 3:1", at.Add(time.Second)) // back to what counts
-	after := group.Say(alice, "/match @bob 1:0")               // its answer comes after all others
-	awaitAnswers(t, group, 3)
-	awaitSettled(t, sim, pool, group)
-	all := group.BotMessages()
-	if len(all) != 3 || all[0].ReplyTo != said.ID || all[1].ReplyTo != said.ID || all[2].ReplyTo != after.ID {
-		t.Fatalf("the bot has said %+v", all)
+	b.settle()
+	for i, card := range cards {
+		checkStruck(t, groups[i], card, 1, "undone by ")
+		if n := len(groups[i].BotMessages()); n != 2 {
+			t.Errorf("the bot has said %d things in group %d, want the card and that it is undone", n, i+1)
+		}
 	}
-	says(t, visible(all[0]), "3:1", "Match #1")
-	says(t, visible(all[1]), "/match says 3:2 now", "match #1 still counts as 3:1")
-	says(t, visible(all[2]), "1:0", "Match #2")
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 {
-		t.Errorf("there are %d matches, want 2", n)
+	if n := count(t, b.pool, `
+		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE c.telegram_chat_id = ANY($1) AND undone_by IS NOT NULL`, ids); n != len(cards) {
+		t.Errorf("%d matches are undone, want %d", n, len(cards))
 	}
-	verifyClean(t, url)
-	checkNoComplaints(t, sim)
+	if n := b.sim.CallCount("editMessageText") - edits; n != len(cards) {
+		t.Errorf("there were %d requests to edit, want %d", n, len(cards))
+	}
 }
 
-// TestStrangeUpdates: what is unknown, no update at all, or not to be read does not keep its neighbours from being handled,
+// testStrangeUpdates: what is unknown, no update at all, or not to be read does not keep its neighbours from being handled,
 // in order. What is not to be read lies among the dead letters, with the reason.
-func TestStrangeUpdates(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
+func testStrangeUpdates(t *testing.T, b *house) {
+	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var said []botsim.Message
 	want := make(map[int64]string) // the dead letters by their update ids
 	strange := func(raw string, dead bool) {
@@ -263,12 +197,8 @@ func TestStrangeUpdates(t *testing.T) {
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
 	want[sim.Update(json.RawMessage(`7`))] = `7` // with nothing behind it
-	launch(t, environment(sim, url), "run")
 	awaitAnswers(t, group, len(said))
-	if err := sim.WaitConfirmed(testContext(t)); err != nil {
-		t.Fatal(err)
-	}
-	awaitSettled(t, sim, pool, group)
+	b.settle()
 	for i, m := range checkAnswered(t, pool, group, said) {
 		says(t, visible(m), fmt.Sprintf("50:%d\n", i), fmt.Sprintf("Match #%d", i+1))
 	}
@@ -289,41 +219,5 @@ func TestStrangeUpdates(t *testing.T) {
 	if len(kept) != len(want) {
 		t.Errorf("there are %d dead letters, want %d", len(kept), len(want))
 	}
-	checkNoComplaints(t, sim)
-}
-
-// TestUpdateIDsBeginAnew: after a quiet week Telegram's numbers begin anew, lower or higher, with the bot running or not.
-func TestUpdateIDsBeginAnew(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	bot := launch(t, environment(sim, url), "run")
-	var said []botsim.Message
-	for i, first := range []int64{731_000_000, 17, 900_000_000, 5_000, 1} {
-		sim.RestartUpdateIDs(first)
-		if i == 3 { // the numbers have begun anew while nobody was there
-			if code, _ := bot.stop(t); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		}
-		for range 3 {
-			said = append(said, group.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(said))))
-		}
-		if i == 3 {
-			launch(t, environment(sim, url), "run")
-		}
-		awaitAnswers(t, group, len(said))
-		if err := sim.WaitConfirmed(testContext(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	awaitSettled(t, sim, pool, group)
-	for i, m := range checkAnswered(t, pool, group, said) {
-		says(t, visible(m), fmt.Sprintf("50:%d\n", i), fmt.Sprintf("Match #%d", i+1))
-	}
-	checkOnce(t, group, said)
-	verifyClean(t, url)
-	checkNoComplaints(t, sim)
+	b.exec(`DELETE FROM dead_letters`)
 }

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,18 +24,14 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// TestAddedToAGroup: the bot greets once, says how to begin, and speaks the language of whoever has added it.
-func TestAddedToAGroup(t *testing.T) {
-	t.Parallel()
-	var later atomic.Int64 // by how many seconds: nobody adds and removes a bot within one
-	clock := func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) }
-	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
+// testAddedToAGroup: the bot greets once, says how to begin, and speaks the language of whoever has added it.
+func testAddedToAGroup(t *testing.T, b *house) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
 		group.Kick()
 		b.settle()
 		for n := range 2 { // added, removed and added again
-			later.Add(2)
+			b.later.Add(2) // nobody adds and removes a bot within a second
 			group.AddBot(hans)
 			group.Say(hans, "/start@elo_bot group") // as its link has it
 			b.settle()
@@ -50,7 +44,7 @@ func TestAddedToAGroup(t *testing.T) {
 				t.Errorf("it has %d lines on how to begin:\n%s", lines, greeting.Text)
 			}
 			if n == 0 {
-				later.Add(2)
+				b.later.Add(2)
 				group.Kick()
 				b.settle()
 			}
@@ -61,17 +55,14 @@ func TestAddedToAGroup(t *testing.T) {
 			t.Errorf("the languages of the group are %q", language)
 		}
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestUpgradedGroupIsGreetedOnce: Telegram says of a group that becomes a supergroup that the bot was added to it, sooner
+// testUpgradedGroupIsGreetedOnce: Telegram says of a group that becomes a supergroup that the bot was added to it, sooner
 // or later. A group that was greeted is not greeted for that, unless the bot hears of it before it can know why.
-func TestUpgradedGroupIsGreetedOnce(t *testing.T) {
-	t.Parallel()
-	var later atomic.Int64 // by how many seconds
-	clock := func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) }
-	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
+func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
+	before := count(t, b.pool, `SELECT count(*) FROM chats`)
 	orders := []struct {
 		what    string
 		migrate func(*botsim.Chat) *botsim.Chat
@@ -88,7 +79,7 @@ func TestUpgradedGroupIsGreetedOnce(t *testing.T) {
 		groups = append(groups, group)
 	}
 	b.settle()
-	later.Add(120) // what is said from now on has nothing to do with that
+	b.later.Add(120) // what is said from now on has nothing to do with that
 	for i, order := range orders {
 		supergroup := order.migrate(groups[i])
 		b.settle()
@@ -116,52 +107,49 @@ func TestUpgradedGroupIsGreetedOnce(t *testing.T) {
 			t.Errorf("%s: %d greetings after two were asked for, and %d before", order.what, got, n)
 		}
 	}
-	if n := count(t, b.pool, `SELECT count(*) FROM chats`); n != 1+len(orders) {
-		t.Errorf("%d chats, want the lobby and %d", n, len(orders))
+	if n := count(t, b.pool, `SELECT count(*) FROM chats`); n != before+len(orders) {
+		t.Errorf("there are %d more chats, want %d", n-before, len(orders))
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestRemovedFromAGroup: nothing is sent to where the bot is not, and when it is back it goes on.
-func TestRemovedFromAGroup(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
-	group := b.group("Chess")
-	b.ask(group, b.alice, "/match @bob 3:1")
+// testRemovedFromAGroup: nothing is sent to where the bot is not, and when it is back it goes on.
+func testRemovedFromAGroup(t *testing.T, b *house) {
+	jana, karl := b.sim.User("jana"), b.sim.User("karl") // who are in no other group
+	group := b.sim.Group("Chess", b.olga, jana, karl)
+	b.ask(group, jana, "/match @karl 3:1")
 	group.Kick()
 	b.settle()
 	attempts := len(b.sim.CallsOf("sendMessage"))
-	if n := count(t, b.pool, `SELECT count(*) FROM chats WHERE NOT is_active AND parked_at IS NOT NULL`); n != 1 {
-		t.Errorf("%d chats are without the bot", n)
+	if n := count(t, b.pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND NOT is_active AND parked_at IS NOT NULL`, group.ID()); n != 1 {
+		t.Error("the chat is not one without the bot")
 	}
-	private := b.sim.Private(b.alice)
-	private.Say(b.alice, "/me")
+	private := b.sim.Private(jana)
+	private.Say(jana, "/me")
 	says(t, visible(awaitAnswers(t, private, 1)[0]), "in no ranking of a group that I am in")
 	if n := len(b.sim.CallsOf("sendMessage")); n != attempts+1 {
 		t.Errorf("%d messages were sent, want the one in the private chat", n-attempts)
 	}
-	group.AddBot(b.bob)
-	says(t, visible(b.ask(group, b.bob, "/match @alice 2:2")), "Match #2")
+	group.AddBot(karl)
+	says(t, visible(b.ask(group, karl, "/match @jana 2:2")), "Match #2")
 	if n := greetings(group); n != 1 {
 		t.Errorf("%d greetings", n)
 	}
-	private.Say(b.alice, "/me")
+	private.Say(jana, "/me")
 	says(t, visible(awaitAnswers(t, private, 2)[1]), "Chess 1 of 2 · 1515 · 1–1–0")
 
 	private.Kick()
 	b.settle()
-	private.AddBot(b.alice)
+	private.AddBot(jana)
 	b.settle()
 	if n := len(private.BotMessages()); n != 2 {
 		t.Errorf("who unblocks the bot is told %d things", n-2)
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestWhoLeavesIsHidden: with the service message alone and where the bot is an admin, until they play again or join.
-func TestWhoLeavesIsHidden(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testWhoLeavesIsHidden: with the service message alone and where the bot is an admin, until they play again or join.
+func testWhoLeavesIsHidden(t *testing.T, b *house) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")
 		if admin {
@@ -191,13 +179,11 @@ func TestWhoLeavesIsHidden(t *testing.T) {
 		ranked("Alice", "Bob", "Carol")
 		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, you are 1 of 3 with a rating of 1531", "2 wins in a row")
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestNobodyHasWrittenIt: bots, channels, copies of what was posted elsewhere.
-func TestNobodyHasWrittenIt(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testNobodyHasWrittenIt: bots, channels, copies of what was posted elsewhere.
+func testNobodyHasWrittenIt(t *testing.T, b *house) {
 	group := b.group("Chess")
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
 	robot := b.sim.AddUser(botsim.User{FirstName: "Helper", Username: "helper_bot", IsBot: true})
@@ -225,13 +211,11 @@ func TestNobodyHasWrittenIt(t *testing.T) {
 		t.Errorf("%d answers", n)
 	}
 	says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Match #1")
-	b.finish()
+	b.settle()
 }
 
-// TestAnAnonymousAdmin has the rights of an admin, and is never a player.
-func TestAnAnonymousAdmin(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testAnAnonymousAdmin has the rights of an admin, and is never a player.
+func testAnAnonymousAdmin(t *testing.T, b *house) {
 	group := b.group("Chess")
 	people := count(t, b.pool, `SELECT count(*) FROM players`)
 	anonymously := func(text string, want ...string) {
@@ -249,13 +233,11 @@ func TestAnAnonymousAdmin(t *testing.T) {
 		t.Errorf("%d people have been added", n-people)
 	}
 	anonymously("/ranking", "2 players")
-	b.finish()
+	b.settle()
 }
 
-// TestAnswersInTopics: whatever is asked in a topic is answered there, and General is no topic.
-func TestAnswersInTopics(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testAnswersInTopics: whatever is asked in a topic is answered there, and General is no topic.
+func testAnswersInTopics(t *testing.T, b *house) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic has the id that General seems to have
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -273,29 +255,28 @@ func TestAnswersInTopics(t *testing.T) {
 			t.Errorf("General is named: %v", c.Params)
 		}
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestAUsernamePasses: ratings stay with the person, whoever has the name.
-func TestAUsernamePasses(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
-	group := b.group("Chess")
+// testAUsernamePasses: ratings stay with the person, whoever has the name.
+func testAUsernamePasses(t *testing.T, b *house) {
+	dina, emil := b.sim.User("dina"), b.sim.User("emil")
+	group := b.sim.Group("Chess", b.olga, b.alice, dina, emil)
+	b.join(group, b.alice, dina, emil)
 	truth := newOracle()
-	b.ask(group, b.alice, "/match @bob 3:1")
-	truth.play("Alice", "Bob", 3, 1, "")
-	wasBob, wasCarol := b.bob, b.carol
-	wasBob.Username = "robert"
-	b.sim.AddUser(wasBob)
-	wasCarol.Username = "bob"
-	b.sim.AddUser(wasCarol)
+	b.ask(group, b.alice, "/match @dina 3:1")
+	truth.play("Alice", "Dina", 3, 1, "")
+	dina.Username = "dinah"
+	b.sim.AddUser(dina)
+	emil.Username = "dina"
+	b.sim.AddUser(emil)
 	// the one who takes the name says something first; then the other one does
-	b.ask(group, wasCarol, "/ranking")
-	b.ask(group, b.alice, "/match @bob 3:0")
-	truth.play("Alice", "Carol", 3, 0, "")
-	b.ask(group, wasBob, "/ranking")
-	b.ask(group, b.alice, "/match @robert 2:2")
-	truth.play("Alice", "Bob", 2, 2, "")
+	b.ask(group, emil, "/ranking")
+	b.ask(group, b.alice, "/match @dina 3:0")
+	truth.play("Alice", "Emil", 3, 0, "")
+	b.ask(group, dina, "/ranking")
+	b.ask(group, b.alice, "/match @dinah 2:2")
+	truth.play("Alice", "Dina", 2, 2, "")
 	checkRanking(t, group, b.alice, truth)
-	b.finish()
+	b.settle()
 }

@@ -292,15 +292,14 @@ func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	return messages
 }
 
-// eventually asks until the answer is yes.
+// eventually asks until the answer is yes: often at first, because most answers come soon, and rarely later.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	ctx := testContext(t)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !ask() {
+	for pause := 5 * time.Millisecond; !ask(); pause = min(2*pause, 100*time.Millisecond) {
+		timer := time.NewTimer(pause)
 		select {
-		case <-tick.C:
+		case <-timer.C:
 		case <-ctx.Done():
 			t.Fatal("never happened: " + what)
 		}

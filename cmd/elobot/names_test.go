@@ -2,36 +2,27 @@ package main_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
-	"github.com/jackc/pgx/v5"
-
 	"elobot/internal/botsim"
 )
 
-// TestPeopleWithoutUsername: the account counts of whoever is picked from the list of members, not the name.
-func TestPeopleWithoutUsername(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testPeopleWithoutUsername: the account counts of whoever is picked from the list of members, not the name.
+func testPeopleWithoutUsername(t *testing.T, b *house) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])
 	truth := newOracle()
-	type standing struct {
-		ID, Elo, Played int
-		Name            string
-	}
 	check := func(who botsim.User, known string) int {
 		t.Helper()
-		all := collect(t, b.pool, pgx.RowToStructByPos[standing], `
-			SELECT gp.id, gp.elo, gp.played, gp.name FROM group_players gp JOIN players p ON p.id = gp.player_id
-			WHERE p.telegram_user_id = $1`, who.ID)
+		all := slices.DeleteFunc(b.standings(group), func(s standing) bool { return s.UserID != who.ID })
 		if len(all) != 1 {
 			t.Fatalf("%s has %d standings, want 1", known, len(all))
 		}
 		r := truth.record[known]
-		if want := (standing{all[0].ID, truth.ratings[known], r[0] + r[1] + r[2], who.FirstName}); all[0] != want {
+		if want := (standing{all[0].ID, truth.ratings[known], r[0] + r[1] + r[2], who.FirstName, who.ID}); all[0] != want {
 			t.Errorf("%s has %+v, want %+v", known, all[0], want)
 		}
 		return all[0].ID
@@ -64,10 +55,10 @@ func TestPeopleWithoutUsername(t *testing.T) {
 			t.Errorf("%s has the standing %d, want the old one, %d", known, id, ids[i])
 		}
 	}
-	if n := count(t, b.pool, `SELECT count(*) FROM group_players WHERE played > 0`); n != 4 {
-		t.Errorf("there are %d standings, want 4", n)
+	if all := b.standings(group); len(all) != 4 {
+		t.Errorf("the standings are %+v, want 4", all)
 	}
-	b.finish()
+	b.settle()
 }
 
 // outlandish are names as people type them, and as they are shown.
@@ -87,11 +78,9 @@ var outlandish = [][2]string{
 	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
 }
 
-// TestLargeLadderOfOutlandishNames: a page of a ranking of 500 people is one message, whatever they are called.
-func TestLargeLadderOfOutlandishNames(t *testing.T) {
-	t.Parallel()
-	const size = 500
-	b := startTakeBack(t, botsim.Start(t))
+// testLadderOfOutlandishNames: a page of a ranking of more people than it shows is one message, whatever they are called.
+func testLadderOfOutlandishNames(t *testing.T, b *house) {
+	const size = 44
 	people := make([]botsim.User, size)
 	for i := range people {
 		people[i] = botsim.User{FirstName: outlandish[i%len(outlandish)][0]}
@@ -164,5 +153,5 @@ func TestLargeLadderOfOutlandishNames(t *testing.T) {
 			t.Errorf("row %d is\n%s\nwith the name %q, want\n%s", row+1, lines[line], names[row], want)
 		}
 	}
-	b.finish()
+	b.settle()
 }

@@ -8,11 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTwoTurnOutToBeOne: somebody who was named by a username is a person whom the ranking knows without it. Their
+// testTwoTurnOutToBeOne: somebody who was named by a username is a person whom the ranking knows without it. Their
 // results become one person's, and those against each other are undone.
-func TestTwoTurnOutToBeOne(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, nora)
 	truth := newOracle()
@@ -38,13 +36,11 @@ func TestTwoTurnOutToBeOne(t *testing.T) {
 	checkStruck(t, group, self, 1, "Match #3 · undone: both are the same person")
 	checkStruck(t, group, again, 1, "Match #5 · undone: both are the same person")
 	says(t, visible(b.ask(group, nora, "/undo 4")), "Match #4 is undone", "undone by Nora")
-	b.finish()
+	b.settle()
 }
 
-// TestTeamsAndSets: results of teams and in sets, as they are written in a group.
-func TestTeamsAndSets(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testTeamsAndSets: results of teams and in sets, as they are written in a group.
+func testTeamsAndSets(t *testing.T, b *house) {
 	group := b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @alice @bob vs @olga @carol 8:10")
 	says(t, visible(card), "Olga & Carol beat Alice & Bob 10:8", "Carol +16 → 1516", "Olga +16 → 1516",
@@ -65,7 +61,7 @@ func TestTeamsAndSets(t *testing.T) {
 		says(t, visible(b.ask(group, b.alice, text)), want...)
 	}
 	b.settle()
-	if n := count(t, b.pool, `SELECT count(*) FROM matches`); n != 3 {
+	if n := b.matches(group); n != 3 {
 		t.Errorf("%d matches are recorded, want 3", n)
 	}
 	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
@@ -73,5 +69,5 @@ func TestTeamsAndSets(t *testing.T) {
 	b.settle()
 	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 is undone")
 	checkStruck(t, group, card, 2, "undone by Carol")
-	b.finish()
+	b.settle()
 }

@@ -11,35 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"elobot/internal/botsim"
 )
 
-// TestThousandResults plays 1,000 random results, in all forms that a result can be written in, and compares every
-// card and every rating with those of an Elo of its own.
-func TestThousandResults(t *testing.T) {
-	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	sim := botsim.Start(t)
-	url, pool := database(t)
+// testManyResults plays results of all kinds, in all forms that a result can be written in, and compares every card and
+// every rating with those of an Elo of its own.
+func testManyResults(t *testing.T, b *house) {
+	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
 	var people []botsim.User
 	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {
-		people = append(people, sim.User(name))
+		people = append(people, b.sim.User(name))
 	}
-	people = append(people, sim.User("Bob 2")) // has no username
-	group := sim.Group("Chess", people...)
-	launch(t, environment(sim, url), "run")
-
-	for _, p := range people { // so that everybody is known by name
-		group.Say(p, "/join")
-	}
-	awaitAnswers(t, group, len(people))
+	people = append(people, b.sim.User("Bob 2")) // has no username
+	group := b.sim.Group("Chess", people...)
+	b.join(group, people...) // so that everybody is known by name
 	truth := newOracle()
 	var cards []string
-	const matches = 1000
+	const matches = 100
 	for range matches {
 		cards = append(cards, playRandomly(random, group, people, truth))
 	}
@@ -60,32 +48,28 @@ func TestThousandResults(t *testing.T) {
 		}
 	}
 
-	sum := count(t, pool, `SELECT sum(elo) FROM group_players`)
+	sum, stored := 0, make(map[string]int)
+	for _, row := range b.standings(group) {
+		sum += row.Elo
+		if row.Played > 0 {
+			stored[row.Name] = row.Elo
+		}
+	}
 	if want := 1500 * len(people); sum != want {
 		t.Errorf("the ratings add up to %d, want %d", sum, want)
-	}
-	stored := make(map[string]int)
-	type rated struct {
-		Name string
-		Elo  int
-	}
-	for _, row := range collect(t, pool, pgx.RowToStructByPos[rated], `SELECT name, elo FROM group_players WHERE played > 0`) {
-		stored[row.Name] = row.Elo
 	}
 	if !maps.Equal(stored, truth.ratings) {
 		t.Errorf("ratings %v, want %v", stored, truth.ratings)
 	}
 	checkRanking(t, group, people[0], truth)
-	verifyClean(t, url)
-	checkNoComplaints(t, sim)
 }
 
-// standing is the line of a card that tells how somebody's rating has changed.
-var standing = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
+// changed is the line of a card that tells how somebody's rating has changed.
+var changed = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
 
 // follow brings the ratings up to date with a card. Together they must stay what they were.
 func follow(ratings map[string]int, card string) error {
-	lines := standing.FindAllStringSubmatch(card, -1)
+	lines := changed.FindAllStringSubmatch(card, -1)
 	if len(lines) != 2 {
 		return fmt.Errorf("it tells %d ratings, want 2", len(lines))
 	}

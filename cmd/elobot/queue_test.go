@@ -1,49 +1,38 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
 )
 
-// TestMalformedNotices puts notices that nobody can read between those of a group: each becomes a dead letter with its
+// testMalformedNotices puts notices that nobody can read between those of a group: each becomes a dead letter with its
 // reason, and everything else is told.
-func TestMalformedNotices(t *testing.T) {
-	t.Parallel()
-	const rounds = 7
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice, bob := sim.User("alice"), sim.User("bob")
-	group := sim.Group("Chess", alice, bob)
-	bot := launch(t, plainEnvironment(sim, url), "run")
-	group.Say(alice, "/match @bob 1:0")
-	awaitAnswers(t, group, 1)
-	if code, _ := bot.stop(t); code != 0 {
-		t.Fatalf("the bot ended with %d", code)
-	}
+func testMalformedNotices(t *testing.T, b *house) {
+	group := b.group("Chess")
+	b.ask(group, b.alice, "/match @bob 1:0")
 	malformed := []string{`"text"`, `[1, 2]`, `{"number": "seven"}`}
+	add := func(kind, payload string) {
+		t.Helper()
+		b.exec(`INSERT INTO outbox (chat_id, kind, payload) SELECT id, $1, $2 FROM chats WHERE telegram_chat_id = $3`,
+			kind, payload, group.ID())
+	}
+	const rounds = 2
 	for range rounds {
 		for _, payload := range malformed {
-			addNotice(t, pool, "match_recorded", payload)
+			add("match_recorded", payload)
 		}
-		addNotice(t, pool, "no_such_kind", `{}`)
-		addNotice(t, pool, "joined", `{"name": {"name": "Carol"}, "elo": 1500}`)
+		add("no_such_kind", `{}`)
+		add("joined", `{"name": {"name": "Carol"}, "elo": 1500}`)
 	}
-	launch(t, plainEnvironment(sim, url), "run")
-	eventually(t, "everything is at its end", func() bool {
-		return count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
-	})
+	b.ask(group, b.alice, "/match @bob 1:0") // which comes after them
+	b.settle()
 	told := 0
-	for _, m := range group.BotMessages()[1:] {
+	for _, m := range group.BotMessages() {
 		told += strings.Count(visible(m), "Carol joins")
 	}
 	if told != rounds {
@@ -53,7 +42,7 @@ func TestMalformedNotices(t *testing.T) {
 		Kind, Error string
 		Attempts    int
 	}
-	letters := collect(t, pool, pgx.RowToStructByPos[letter], `
+	letters := collect(t, b.pool, pgx.RowToStructByPos[letter], `
 		SELECT o.kind, d.last_error, d.attempts FROM dead_letters d JOIN outbox o ON o.id = d.outbox_id ORDER BY o.id`)
 	if want := rounds * (len(malformed) + 1); len(letters) != want {
 		t.Errorf("%d dead letters, want %d", len(letters), want)
@@ -63,14 +52,7 @@ func TestMalformedNotices(t *testing.T) {
 			t.Errorf("a dead letter without a reason: %+v", l)
 		}
 	}
-}
-
-// addNotice adds a notice to the only chat that there is.
-func addNotice(t *testing.T, pool *pgxpool.Pool, kind, payload string) {
-	t.Helper()
-	if _, err := pool.Exec(testContext(t), `INSERT INTO outbox (chat_id, kind, payload) SELECT id, $1, $2 FROM chats`, kind, payload); err != nil {
-		t.Fatal(err)
-	}
+	b.exec(`DELETE FROM dead_letters`)
 }
 
 // TestHandOver runs two instances. One of them works; when it is stopped or killed the other one goes on, and everything
@@ -134,58 +116,4 @@ func leaderOf(t *testing.T, instances [2]*process) int {
 	}
 	t.Fatal("nobody leads")
 	return 0
-}
-
-// TestFigures looks at what the bot serves about itself.
-func TestFigures(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, _ := database(t)
-	alice, bob := sim.User("alice"), sim.User("bob")
-	group := sim.Group("Chess", alice, bob)
-	p := launch(t, append(plainEnvironment(sim, url), "LISTEN_ADDR=127.0.0.1:0"), "run")
-	group.Say(alice, "/match @bob 3:1")
-	awaitAnswers(t, group, 1)
-	var address string
-	eventually(t, "the bot says where it serves", func() bool {
-		found := regexp.MustCompile(`addr=(127\.0\.0\.1:\d+)`).FindStringSubmatch(p.output.String())
-		if found != nil {
-			address = "http://" + found[1]
-		}
-		return found != nil
-	})
-	var figures struct {
-		Dispatching bool
-		Sent, Told  int
-	}
-	eventually(t, "the figures say what was sent", func() bool {
-		if err := json.Unmarshal([]byte(get(t, address+"/api/metrics")), &figures); err != nil {
-			t.Fatal(err)
-		}
-		return figures.Sent == 1
-	})
-	if !figures.Dispatching || figures.Told != 1 {
-		t.Errorf("figures: %+v", figures)
-	}
-	if metrics := get(t, address+"/metrics"); !regexp.MustCompile(`(?m)^elobot_outbox_\w+ 1$`).MatchString(metrics) {
-		t.Errorf("metrics:\n%s", metrics)
-	}
-}
-
-func get(t *testing.T, url string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(testContext(t), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s, %v", url, response.Status, err)
-	}
-	return string(body)
 }

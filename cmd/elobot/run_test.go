@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,34 +63,6 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestDotenv: the settings may stand in a file, and the environment wins over it.
-func TestDotenv(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, _ := database(t)
-	folder := t.TempDir()
-	file := fmt.Sprintf("# settings\nTELEGRAM_BOT_TOKEN=%s\nDATABASE_URL=\"%s\"\nTELEGRAM_API_URL=http://127.0.0.1:1\n", sim.Token(), url)
-	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
-	group.Say(sim.User("alice"), "/match @bob 3:1")
-	launchIn(t, folder, []string{"TELEGRAM_API_URL=" + sim.URL()}, "run")
-	awaitAnswers(t, group, 1)
-
-	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, ".env"), []byte("TELEGRAM_BOT_TOKEN='hush\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	bot := launchIn(t, broken, nil, "run")
-	if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), ".env cannot be read") {
-		t.Errorf("exit code %d with a broken file:\n%s", code, bot.output)
-	}
-	if strings.Contains(bot.output.String(), "hush") {
-		t.Error("the output quotes the file")
-	}
-}
-
 // TestGracefulStop: a bot that is told to stop under load ends soon and well, and the next one goes on where it was.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
@@ -142,15 +112,10 @@ func TestGracefulStop(t *testing.T) {
 	}
 }
 
-// TestDeliveredTwice: the same update by two deliveries has one effect and one answer.
-func TestDeliveredTwice(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "getUpdates", Skip: 1, Times: 3})
-	launch(t, environment(sim, url), "run")
+// testDeliveredTwice: the same update by two deliveries has one effect and one answer.
+func testDeliveredTwice(t *testing.T, b *house) {
+	sim, alice, group := b.sim, b.alice, b.group("Chess")
+	sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "getUpdates", Skip: 1, Times: 1})
 	group.Say(alice, "/match @bob 3:1")
 	group.Say(alice, "/match @bob 3")
 	group.Say(alice, "/ranking")
@@ -170,7 +135,7 @@ func TestDeliveredTwice(t *testing.T) {
 	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you are in already") {
 		t.Errorf("a second answer came:\n%s", answers[3].Text)
 	}
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 1 {
+	if n := b.matches(group); n != 1 {
 		t.Errorf("%d matches, want 1", n)
 	}
 }

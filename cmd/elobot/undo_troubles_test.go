@@ -2,18 +2,14 @@ package main_test
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"elobot/internal/botsim"
 )
 
-// TestUndoInTopics: answers go to the topic that asks, and cards are edited where they are. What a forum puts into every
+// testUndoInTopics: answers go to the topic that asks, and cards are edited where they are. What a forum puts into every
 // message as a reply, the creation of its topic, is none.
-func TestUndoInTopics(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+func testUndoInTopics(t *testing.T, b *house) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
 	say := func(topic int, text string) botsim.Message {
@@ -41,30 +37,28 @@ func TestUndoInTopics(t *testing.T) {
 				number+1, card.ThreadID, chess, answer.ThreadID, topic)
 		}
 	}
-	b.finish()
+	b.settle()
 }
 
-// TestUndoneBeforeItIsTold: what is undone while its card waits comes as undone, in one message and in its place.
-func TestUndoneBeforeItIsTold(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
-	group := b.group("Chess")
+// testUndoneBeforeItIsTold: what is undone while its card waits comes as undone, in one message and in its place.
+func testUndoneBeforeItIsTold(t *testing.T, b *house) {
+	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	b.sim.Fault(botsim.Fault{
-		Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 4, Times: 1,
+		Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 2, Times: 1,
 	})
 	said := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
 	awaitRefusal(t, b.sim, group)
 	eventually(t, "the pause is written down", func() bool {
-		return count(t, b.pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
+		return count(t, b.pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND frozen_until IS NOT NULL`, group.ID()) == 1
 	})
 	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {
 		said = append(said, group.Say(b.alice, text))
 	}
 	answers := awaitAnswers(t, group, len(said))
-	b.finish()
-	if len(group.BotMessages()) != len(said) || b.sim.CallCount("editMessageText") != 0 {
+	b.settle()
+	if len(group.BotMessages()) != len(said) || b.sim.CallCount("editMessageText") != edits {
 		t.Errorf("there were %d messages, want %d, and %d edits, want none",
-			len(group.BotMessages()), len(said), b.sim.CallCount("editMessageText"))
+			len(group.BotMessages()), len(said), b.sim.CallCount("editMessageText")-edits)
 	}
 	for i, m := range answers {
 		if m.ReplyTo != said[i].ID {
@@ -81,10 +75,8 @@ func TestUndoneBeforeItIsTold(t *testing.T) {
 	says(t, visible(answers[6]), "Match #3 is undone")
 }
 
-// TestUndoWithoutTheCard: somebody has deleted the card. What it said is taken back all the same, and nothing gets stuck.
-func TestUndoWithoutTheCard(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
+// testUndoWithoutTheCard: somebody has deleted the card. What it said is taken back all the same, and nothing gets stuck.
+func testUndoWithoutTheCard(t *testing.T, b *house) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
@@ -101,55 +93,10 @@ func TestUndoWithoutTheCard(t *testing.T) {
 	if answers[4].ReplyTo != 0 || answers[5].ReplyTo != said.ID {
 		t.Errorf("the answers reply to %d and %d, want nothing and %d", answers[4].ReplyTo, answers[5].ReplyTo, said.ID)
 	}
-	b.finish()
-	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'edit' AND state = 'expired'`); n != 3 {
+	b.settle()
+	if n := count(t, b.pool, `
+		SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE c.telegram_chat_id = $1 AND action = 'edit' AND state = 'expired'`, group.ID()); n != 3 {
 		t.Errorf("%d edits are given up, want 3", n)
-	}
-}
-
-// TestUndoAfterARestart: the bot still knows which message is the card of a match.
-func TestUndoAfterARestart(t *testing.T) {
-	t.Parallel()
-	b := startTakeBack(t, botsim.Start(t))
-	group := b.group("Chess")
-	byNumber, byReply, byPress := b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2"),
-		b.ask(group, b.alice, "/match @bob 2:2")
-	b.settle()
-	if code, _ := b.bot.stop(t); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	said := group.Say(b.alice, "/undo 1") // while nobody listens
-	b.bot = launch(t, b.env, "run")
-	says(t, visible(b.answer(said)), "Match #1 is undone")
-	says(t, visible(b.answer(group.Reply(b.alice, byReply, "/undo"))), "Match #2 is undone")
-	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 is undone")
-	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
-		checkStruck(t, group, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
-	}
-	b.finish()
-}
-
-// TestLatePress: a press that was made while the bot was away counts when it comes, and that nobody waits for the toast
-// any more holds nothing up.
-func TestLatePress(t *testing.T) {
-	t.Parallel()
-	var late atomic.Int64
-	clock := func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
-	b := startTakeBack(t, botsim.Start(t, botsim.WithClock(clock)))
-	group := b.group("Chess")
-	card, other := b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2")
-	b.settle()
-	b.bot.stop(t)
-	b.sim.Press(b.carol, other, undoButton(t, other)) // who may not
-	b.sim.Press(b.alice, card, undoButton(t, card))
-	late.Store(int64(3 * time.Minute))
-	b.bot = launch(t, b.env, "run")
-	says(t, visible(b.answer(card)), "Match #1 is undone")
-	checkStruck(t, group, card, 1, "undone by Alice")
-	says(t, b.press(b.alice, card, undoButton(t, card)), "Match #1 is undone already")
-	b.finish()
-	checkUntouched(t, group, other)
-	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'toast' AND state = 'expired'`); n != 2 {
-		t.Errorf("%d toasts are given up, want 2", n)
 	}
 }

@@ -1,45 +1,42 @@
 package main_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
 )
 
-// TestFirstReportAfterAChangeOfUsername: what a message shows of people counts before the names in it are looked up. Bob
-// goes by another username now, so @bob means somebody else, whether Bob reports the match or is merely replied to.
-func TestFirstReportAfterAChangeOfUsername(t *testing.T) {
-	t.Parallel()
-	for name, report := range map[string]func(b *takeBack, group *botsim.Chat) botsim.Message{
-		"by the one who has changed it": func(b *takeBack, group *botsim.Chat) botsim.Message {
-			return group.Say(b.bob, "/match @carol @bob 3:1")
+// testFirstReportAfterAChangeOfUsername: what a message shows of people counts before the names in it are looked up.
+// Somebody goes by another username now, so the one of before means somebody else, whether they report the match or are
+// merely replied to.
+func testFirstReportAfterAChangeOfUsername(t *testing.T, b *house) {
+	for name, report := range map[string]func(group *botsim.Chat, who botsim.User, was string) botsim.Message{
+		"ulf": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {
+			return group.Say(who, "/match @carol @"+was+" 3:1")
 		},
-		"who plays": func(b *takeBack, group *botsim.Chat) botsim.Message {
-			return group.Say(b.bob, "/match @bob 1:3")
+		"vera": func(group *botsim.Chat, who botsim.User, was string) botsim.Message { // who plays
+			return group.Say(who, "/match @"+was+" 1:3")
 		},
-		"in reply to them": func(b *takeBack, group *botsim.Chat) botsim.Message {
-			return group.Reply(b.alice, group.Say(b.bob, "Good game!"), "/match @carol @bob 3:1")
+		"walt": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {
+			return group.Reply(b.alice, group.Say(who, "Good game!"), "/match @carol @"+was+" 3:1")
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := startTakeBack(t, botsim.Start(t))
-			group := b.group("Chess")
-			b.bob.Username, b.bob.FirstName = "robert", "Robert"
-			b.sim.AddUser(b.bob)
-			m := report(b, group)
-			card := visible(b.answer(m))
-			says(t, card, "Match #1", "bob")
-			if strings.Contains(m.Text, "@carol") {
-				says(t, card, "Carol beat bob 3:1")
-			} else {
-				says(t, card, "bob beat Robert 3:1")
-			}
-			if n := count(t, b.pool, `SELECT count(*) FROM players WHERE username = 'bob' AND telegram_user_id IS NULL`); n != 1 {
-				t.Errorf("%d unclaimed players are @bob, want 1", n)
-			}
-			b.finish()
-		})
+		who := b.sim.User(name)
+		group := b.sim.Group("Chess", b.olga, b.alice, b.carol, who)
+		b.join(group, who)
+		who.Username, who.FirstName = name+"_now", "Robert"
+		b.sim.AddUser(who)
+		m := report(group, who, name)
+		card := visible(b.answer(m))
+		if strings.Contains(m.Text, "@carol") {
+			says(t, card, "Match #1", fmt.Sprintf("Carol beat %s 3:1", name))
+		} else {
+			says(t, card, "Match #1", fmt.Sprintf("%s beat Robert 3:1", name))
+		}
+		if n := count(t, b.pool, `SELECT count(*) FROM players WHERE username = $1 AND telegram_user_id IS NULL`, name); n != 1 {
+			t.Errorf("%d unclaimed players are @%s, want 1", n, name)
+		}
 	}
 }

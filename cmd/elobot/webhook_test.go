@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -164,17 +166,43 @@ func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
 	eventually(t, fmt.Sprintf("the webhook is set %d times", n), func() bool { return len(sim.CallsOf("setWebhook")) == n })
 }
 
-// TestWebhookTakesNothingElse: whatever does not come from Telegram is refused, and nothing of it is kept. What does and
-// cannot be read becomes a dead letter each, with its reason.
-func TestWebhookTakesNothingElse(t *testing.T) {
+// TestBehindAWebhook is a bot that updates are delivered to, and that is looked at from outside.
+func TestBehindAWebhook(t *testing.T) {
 	t.Parallel()
-	sim := botsim.Start(t)
-	databaseURL, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	door := newEntrance(t)
-	bot := door.launch(t, environment(sim, databaseURL))
-	good := matchUpdate(731000000, group, alice, 900)
+	b, door := newHouse(t), newEntrance(t)
+	b.env = append(environment(b.sim, b.url), "LOG_LEVEL=info")
+	b.bot = door.launch(t, b.env)
+	b.meet()
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T, *house, *entrance)
+	}{
+		{"takes nothing else", testTakesNothingElse},
+		{"figures", testFigures},
+		{"every command is logged", testEveryCommandIsLogged},
+		{"undo pressed by all", func(t *testing.T, b *house, _ *entrance) { testUndoPressedByAll(t, b) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) { //nolint:paralleltest // one after another: they look at all that there is
+			b.later.Add(61)
+			in := *b
+			in.t = t
+			tc.test(t, &in, door)
+			in.settle()
+		})
+	}
+	b.finish()
+}
+
+// testTakesNothingElse: whatever does not come from Telegram is refused, and nothing of it is kept. What does and cannot be
+// read becomes a dead letter each, with its reason.
+func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
+	group := b.group("Chess")
+	good := matchUpdate(731000000, group, b.alice, 900)
+	stored := func() int {
+		return count(t, b.pool, `SELECT (SELECT count(*) FROM handled_commands) + (SELECT count(*) FROM dead_letters)
+			+ (SELECT count(*) FROM matches) + (SELECT count(*) FROM chats)`)
+	}
+	before := stored()
 	for name, tc := range map[string]struct {
 		method, path, secret string
 		body                 []byte
@@ -186,6 +214,8 @@ func TestWebhookTakesNothingElse(t *testing.T) {
 		"GET":           {"GET", "/telegram", webhookSecret, nil, 405},
 		"too large":     {"POST", "/telegram", webhookSecret, append(good[:len(good)-1:len(good)-1], bytes.Repeat([]byte(" "), 1<<20)...), 413},
 		"not JSON":      {"POST", "/telegram", webhookSecret, []byte("hello"), 400},
+		"nothing":       {"POST", "/telegram", webhookSecret, nil, 400},
+		"a list":        {"POST", "/telegram", webhookSecret, []byte(`[]`), 400},
 		"no update":     {"POST", "/telegram", webhookSecret, []byte(`{"message":{}}`), 400},
 		"another path":  {"POST", "/", webhookSecret, good, 404},
 	} {
@@ -193,11 +223,14 @@ func TestWebhookTakesNothingElse(t *testing.T) {
 			t.Errorf("%s is answered with %d, want %d", name, got, tc.want)
 		}
 	}
-	for _, table := range []string{"handled_commands", "dead_letters", "matches", "chats"} {
-		if n := count(t, pool, `SELECT count(*) FROM `+table); n != 0 {
-			t.Errorf("%s has %d rows", table, n)
-		}
+	if n := stored(); n != before {
+		t.Errorf("%d rows are kept of it", n-before)
 	}
+	if n := strings.Count(b.bot.output.String(), "webhook requests without an update id are refused"); n != 1 {
+		t.Errorf("the log says %d times that updates without an id come", n)
+	}
+	says(t, get(t, door.bot.Load().String()+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")
+
 	const malformed = 12
 	for i := range malformed {
 		body := fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":"%d"}}`, 732000000+i, i)
@@ -205,9 +238,10 @@ func TestWebhookTakesNothingElse(t *testing.T) {
 			t.Errorf("a malformed update is answered with %d", got)
 		}
 	}
-	if n := count(t, pool, `SELECT count(DISTINCT update_id) FROM dead_letters WHERE last_error <> ''`); n != malformed {
+	if n := count(t, b.pool, `SELECT count(DISTINCT update_id) FROM dead_letters WHERE last_error <> ''`); n != malformed {
 		t.Errorf("%d dead letters, want %d", n, malformed)
 	}
+	b.exec(`DELETE FROM dead_letters`)
 	// the same update comes as often as it likes
 	for range 3 {
 		if got := door.post(t, "POST", "/telegram", webhookSecret, good); got != 200 {
@@ -215,11 +249,34 @@ func TestWebhookTakesNothingElse(t *testing.T) {
 		}
 	}
 	awaitAnswers(t, group, 1)
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 1 {
+	if n := b.matches(group); n != 1 {
 		t.Errorf("%d matches were recorded, want 1", n)
 	}
-	if output := bot.output.String(); strings.Contains(output, webhookSecret) || strings.Contains(output, "/match") {
+	if output := b.bot.output.String(); strings.Contains(output, webhookSecret) || strings.Contains(output, "/match") {
 		t.Error("the log has the secret, or the text of a message")
+	}
+}
+
+// testFigures looks at what the bot serves about itself.
+func testFigures(t *testing.T, b *house, door *entrance) {
+	address := door.bot.Load().String()
+	b.settle()
+	var figures struct {
+		Dispatching bool
+		Sent, Told  int
+	}
+	sent := count(t, b.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`)
+	eventually(t, "the figures say what was sent", func() bool {
+		if err := json.Unmarshal([]byte(get(t, address+"/api/metrics")), &figures); err != nil {
+			t.Fatal(err)
+		}
+		return figures.Sent == sent
+	})
+	if !figures.Dispatching || figures.Told != sent {
+		t.Errorf("figures: %+v", figures)
+	}
+	if metrics := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(metrics) {
+		t.Errorf("metrics:\n%s", metrics)
 	}
 }
 
@@ -274,4 +331,22 @@ func TestPortOfAPlatform(t *testing.T) {
 	group := sim.Group("Chess", alice, sim.User("bob"))
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(testContext(t), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s, %v", url, response.Status, err)
+	}
+	return string(body)
 }
