@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
@@ -13,14 +12,35 @@ func anotherBot(t *testing.T) *botsim.Server {
 	return botsim.Start(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
 }
 
+// playAnew has somebody report matches and take them back in reply to the message, which is the first one for each bot: in a
+// group that is no supergroup each bot counts messages by itself.
+func playAnew(t *testing.T, sim *botsim.Server, number string) {
+	t.Helper()
+	alice, bob := sim.User("alice"), sim.User("bob")
+	group := sim.BasicGroup("Club", alice, bob)
+	result := group.Say(alice, "/match @bob 3:1")
+	if result.ID != 1 {
+		t.Fatalf("the first message is %d", result.ID)
+	}
+	says(t, visible(awaitAnswers(t, group, 1)[0]), number)
+	group.Reply(alice, result, "/undo")
+	says(t, visible(awaitAnswers(t, group, 2)[1]), "Match "+number+" is undone")
+	group.Say(alice, "/match @bob 3:1")
+	shown := awaitAnswers(t, group, 3)[2]
+	group.Reply(alice, shown, "/undo")
+	awaitAnswers(t, group, 4)
+	checkNoComplaints(t, sim)
+}
+
 // TestAnotherBotOnTheSameDatabase: a database belongs to the bot that ran on it first. Another one is refused before it
-// polls, serves or sends anything, until it has adopted the database.
+// polls, serves or sends anything, until it has adopted the database. Then no message is taken for the one that had its id
+// before, by whatever way a command refers to it.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := botsim.Start(t), anotherBot(t)
 	url, pool := database(t)
 	first := launch(t, environment(sim, url), "run")
-	first.await(t, "msg=ready")
+	playAnew(t, sim, "#1")
 
 	refused := func(args ...string) {
 		t.Helper()
@@ -59,70 +79,15 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	}
 	adopt(0, "belongs to @other_bot (7000000002) now", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
 	adopt(0, "belongs to @other_bot (7000000002) already")
-	launch(t, environment(other, url), "run").await(t, "msg=ready")
+	launch(t, environment(other, url), "run")
+	playAnew(t, other, "#3")
 	p := launch(t, environment(sim, url), "run")
 	if code := p.wait(t); code != 1 {
 		t.Errorf("the bot that had the database before ended with %d", code)
 	}
 	says(t, p.output.String(), "token begins with 7000000002:")
-}
-
-// TestAdoptedGroupStartsItsMessagesAnew: in a group that is no supergroup each bot counts messages by itself. After an
-// adoption a message is not taken for the one that had its id before, by whatever way a command refers to it.
-func TestAdoptedGroupStartsItsMessagesAnew(t *testing.T) {
-	t.Parallel()
-	url, pool := database(t)
-	// play has somebody report a match and take it back in reply to the message, which is the first for each bot.
-	play := func(sim *botsim.Server, number string) {
-		t.Helper()
-		alice, bob := sim.User("alice"), sim.User("bob")
-		group := sim.BasicGroup("Club", alice, bob)
-		bot := launch(t, environment(sim, url), "run")
-		bot.await(t, "msg=ready")
-		result := group.Say(alice, "/match @bob 3:1")
-		if result.ID != 1 {
-			t.Fatalf("the first message is %d", result.ID)
-		}
-		card := awaitAnswers(t, group, 1)[0]
-		says(t, visible(card), number)
-		group.Reply(alice, result, "/undo")
-		says(t, visible(awaitAnswers(t, group, 2)[1]), "Match "+number+" is undone")
-		group.Say(alice, "/match @bob 3:1")
-		shown := awaitAnswers(t, group, 3)[2]
-		group.Reply(alice, shown, "/undo")
-		awaitAnswers(t, group, 4)
-		bot.stop(t)
-		checkNoComplaints(t, sim)
-	}
-	play(botsim.Start(t), "#1")
-	other := anotherBot(t)
-	if code := launch(t, environment(other, url), "adopt").wait(t); code != 0 {
-		t.Fatalf("the adoption ended with %d", code)
-	}
-	play(other, "#3")
 	if n := count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`); n != 4 {
 		t.Errorf("%d matches are undone, want 4", n)
 	}
 	verifyClean(t, url)
-}
-
-// TestTwoBotsAtOnce: of two bots that start at once on an empty database one gets it, and the other ends.
-func TestTwoBotsAtOnce(t *testing.T) {
-	t.Parallel()
-	url, pool := database(t)
-	bots := []*process{
-		launch(t, environment(botsim.Start(t), url), "run"), launch(t, environment(anotherBot(t), url), "run"),
-	}
-	var ready, refused bool
-	eventually(t, "one is ready and the other has ended", func() bool {
-		ready, refused = false, false
-		for _, b := range bots {
-			ready = ready || strings.Contains(b.output.String(), "msg=ready")
-			refused = refused || strings.Contains(b.output.String(), "`elobot adopt`")
-		}
-		return ready && refused
-	})
-	if n := count(t, pool, `SELECT count(*) FROM bot`); n != 1 {
-		t.Errorf("the database belongs to %d bots", n)
-	}
 }

@@ -92,3 +92,18 @@ func awaitReady(t *testing.T, bot *process) *process {
 	bot.await(t, "leading")
 	return bot
 }
+
+// copies returns how many messages the bot has sent a chat that say what it has said there before.
+func copies(chats []*botsim.Chat) int {
+	n := 0
+	for _, chat := range chats {
+		said := make(map[string]bool)
+		for _, m := range chat.BotMessages() {
+			if said[m.Text] {
+				n++
+			}
+			said[m.Text] = true
+		}
+	}
+	return n
+}

@@ -92,15 +92,22 @@ func sayUnknown(id int) string {
 	return fmt.Sprintf("elobot: there is no dead letter %d: `elobot dead list` shows those that there are\n", id)
 }
 
-func TestDeadWithoutAny(t *testing.T) {
+// TestDead is what needs no bot at work.
+func TestDead(t *testing.T) {
 	t.Parallel()
 	l := noLetters(t)
-	for _, args := range []string{"list", "retry all", "drop all"} {
-		l.must(args, 0, sayNoLetters, "")
+	for _, test := range []func(letters){
+		deadWithoutAny, deadNoticeThatIsNot, deadUpdatesThatCannotBeRead, deadWithoutTelegram, deadInterrupted,
+	} {
+		l.exec(`TRUNCATE dead_letters, chats RESTART IDENTITY CASCADE`)
+		test(l)
 	}
+}
+
+func deadWithoutAny(l letters) {
+	l.must("retry all", 0, sayNoLetters, "")
 	l.must("show 7", 1, "", sayUnknown(7))
 	l.must("retry 7", 1, "", sayUnknown(7))
-	l.must("drop 7", 1, "", sayUnknown(7))
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
@@ -154,10 +161,9 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// TestDeadNoticeThatIsNot: what has been sent, or is gone, is not sent again, and dropping leaves a notice dead.
-func TestDeadNoticeThatIsNot(t *testing.T) {
-	t.Parallel()
-	l := noLetters(t)
+// deadNoticeThatIsNot: what has been sent, or is gone, is not sent again, and dropping leaves a notice dead.
+func deadNoticeThatIsNot(l letters) {
+	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
 	l.exec(`INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 		VALUES (1, 'ranking', '{}', 'sent', now()), (2, 'help', '{}', 'dead', now()), (1, 'joined', '{}', 'dead', now())`)
@@ -247,12 +253,11 @@ func testDeadUpdate(t *testing.T, b *house) {
 	}
 }
 
-// TestDeadUpdatesThatCannotBeRead stay, and do not keep others from being handled. None of them reaches the terminal as
+// deadUpdatesThatCannotBeRead stay, and do not keep others from being handled. None of them reaches the terminal as
 // it is.
-func TestDeadUpdatesThatCannotBeRead(t *testing.T) {
-	t.Parallel()
+func deadUpdatesThatCannotBeRead(l letters) {
+	t := l.t
 	sim := botsim.Start(t)
-	l := noLetters(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, "{\x1b[31m\xff", "\x1b]0;title\a\r\n\u202e"+strings.Repeat("é", 200))
 	l.insert(72, "{\"message\": {\"text\": \"\u009b31m\x7f\U000e0001\"}}", "\x7f")
@@ -285,11 +290,10 @@ func TestDeadUpdatesThatCannotBeRead(t *testing.T) {
 	l.must("drop all", 0, "Dropped 3 dead letters.\n", "")
 }
 
-// TestDeadWithoutTelegram: nothing is retried when the bot cannot find out who it is.
-func TestDeadWithoutTelegram(t *testing.T) {
-	t.Parallel()
+// deadWithoutTelegram: nothing is retried when the bot cannot find out who it is.
+func deadWithoutTelegram(l letters) {
+	t := l.t
 	sim := botsim.Start(t)
-	l := noLetters(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, `{"update_id": 71}`, "x")
 	sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized: bot" + sim.Token()})
@@ -302,33 +306,21 @@ func TestDeadWithoutTelegram(t *testing.T) {
 	}
 }
 
-func TestDeadWrongUsage(t *testing.T) {
+// TestDeadWithoutDatabase: there is none, or nothing in it.
+func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	l := letters{t: t, env: []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}}
-	for _, args := range []string{
-		"", "show", "show x", "show 1 2", "retry", "retry x", "drop", "drop 1 all", "drop all 1", "list --limit=0", "list 1",
-	} {
-		code, out, errs := l.elobot(strings.Fields(args)...)
-		if code != 2 || out != "" || !strings.Contains(errs, "Try: elobot --help") {
-			t.Errorf("dead %s ended with %d: %s%s", args, code, out, errs)
-		}
-	}
-	l.env = nil
-	for _, args := range []string{"list", "show 1", "retry 1", "drop 1"} {
-		code, out, errs := l.elobot(strings.Fields(args)...)
-		if code != 2 || out != "" || !strings.Contains(errs, "DATABASE_URL is not set") {
-			t.Errorf("dead %s ended with %d: %s%s", args, code, out, errs)
-		}
+	l := letters{t: t}
+	if code, out, errs := l.elobot("list"); code != 2 || out != "" || !strings.Contains(errs, "DATABASE_URL is not set") {
+		t.Errorf("dead list ended with %d: %s%s", code, out, errs)
 	}
 	l.env = []string{"DATABASE_URL=" + pgtest.Empty(t)}
 	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n")
 }
 
-// TestDeadInterrupted stops a retry that waits for a lock. That says nothing about the update, and is no success.
-func TestDeadInterrupted(t *testing.T) {
-	t.Parallel()
+// deadInterrupted stops a retry that waits for a lock. That says nothing about the update, and is no success.
+func deadInterrupted(l letters) {
+	t := l.t
 	sim := botsim.Start(t)
-	l := noLetters(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, `{"update_id": 71, "message": {"message_id": 3, "date": 1700000000, "text": "/help", "entities":
 		[{"type": "bot_command", "offset": 0, "length": 5}], "from": {"id": 5, "first_name": "A"}, "chat": {"id": 5, "type": "private"}}}`, "x")

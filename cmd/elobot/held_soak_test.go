@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,4 +107,148 @@ func answeredAfter(sim *botsim.Server, group *botsim.Chat, sent map[string]time.
 		}
 	}
 	return waits
+}
+
+// lasting is an environment in which no lease runs out while the database answers nothing.
+func lasting(sim *botsim.Server, url string) []string {
+	return append(environment(sim, url), "LEASE_DURATION=40s", "LEASE_RENEWAL=3s")
+}
+
+// newGroups returns groups of Alice and Bob.
+func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.Chat) {
+	alice = sim.User("alice")
+	bob := sim.User("bob")
+	for i := range n {
+		groups = append(groups, sim.Group(fmt.Sprintf("Group %d", i+1), alice, bob))
+	}
+	return alice, groups
+}
+
+// TestDatabaseStallsLikeAnAttempt: the database answers nothing for a little longer than an attempt at an update lasts. What
+// was on its way has all the time again afterwards, and everything is recorded.
+func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
+	t.Parallel()
+	const stall = 9300 * time.Millisecond
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	line := newProxy(t, url)
+	alice, groups := newGroups(sim, 6)
+	launch(t, lasting(sim, line.url), "run")
+	said := make([][]botsim.Message, len(groups))
+	say := func(n int) {
+		for range n {
+			for i, g := range groups {
+				said[i] = append(said[i], g.Say(alice, fmt.Sprintf("/match @bob 3:%d", len(said[i]))))
+			}
+		}
+	}
+	say(1)
+	for _, g := range groups {
+		awaitAnswers(t, g, 1)
+	}
+	line.stall()
+	say(5)
+	timer := time.NewTimer(stall)
+	defer timer.Stop()
+	<-timer.C
+	line.resume()
+	for i, g := range groups {
+		awaitSettled(t, sim, pool, g)
+		for n, m := range checkAnswered(t, pool, g, said[i]) {
+			if want := fmt.Sprintf("Match #%d", n+1); !strings.Contains(visible(m), want) {
+				t.Errorf("answer %d in group %d is\n%s", n+1, i+1, visible(m))
+			}
+		}
+	}
+	checkNoneDied(t, pool)
+}
+
+// TestChatsHeldForLong: another session holds the rows of some chats for longer than an attempt at an update lasts, so that
+// nothing can be said there at all. Other chats go on meanwhile. Afterwards everything is answered, in order.
+func TestChatsHeldForLong(t *testing.T) {
+	t.Parallel()
+	const held = 11 * time.Second
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	alice, groups := newGroups(sim, 6)
+	launch(t, lasting(sim, url), "run")
+	said := make([][]botsim.Message, len(groups))
+	say := func(i int) { said[i] = append(said[i], groups[i].Say(alice, "/match @bob 3:1")) }
+	for i, g := range groups {
+		say(i)
+		awaitAnswers(t, g, 1)
+	}
+	free := groups[5]
+	release := holdRows(t, pool, `SELECT FROM chats WHERE telegram_chat_id <> $1 FOR UPDATE`, free.ID())
+	begun := time.Now()
+	for i := range groups {
+		say(i)
+		say(i)
+	}
+	awaitAnswers(t, free, 3)
+	say(5)
+	awaitAnswers(t, free, 4)
+	if took := time.Since(begun); took > held/2 {
+		t.Errorf("the free group was answered after %v", took)
+	}
+	timer := time.NewTimer(time.Until(begun.Add(held)))
+	defer timer.Stop()
+	<-timer.C
+	release()
+	for i, g := range groups {
+		awaitSettled(t, sim, pool, g)
+		checkAnswered(t, pool, g, said[i])
+	}
+	checkNoneDied(t, pool)
+	verifyClean(t, url)
+}
+
+// TestDatabaseStallsLongerThanTheLease: the database stops answering while requests are under way, for longer than the
+// lease lasts and than the dispatcher waits for an answer, and nobody else is there to take over. What has become of the requests is known when it answers again, and
+// nothing is sent twice.
+func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
+	t.Parallel()
+	const groups, stall = 5, 12 * time.Second
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	between := newProxy(t, url)
+	alice := sim.User("alice")
+	bot := launch(t, append(quickEnvironment(sim, between.url), "LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"), "run")
+	bot.await(t, "leading")
+	arrived, answer := make(chan struct{}, 100), make(chan struct{})
+	sim.AfterEffect(func(c botsim.Call) {
+		if c.Method == "sendMessage" {
+			arrived <- struct{}{}
+			<-answer
+		}
+	})
+	var chats []*botsim.Chat
+	for i := range groups {
+		chats = append(chats, sim.Group(fmt.Sprintf("Group %d", i+1), alice, sim.User("bob")))
+		chats[i].Say(alice, "/match @bob 3:1")
+	}
+	for range groups {
+		<-arrived
+	}
+	between.stall()
+	close(answer)
+	timer := time.NewTimer(stall)
+	<-timer.C
+	between.resume()
+	for _, chat := range chats {
+		chat.Say(alice, "/match @bob 3:2")
+		awaitAnswers(t, chat, 2)
+	}
+	awaitAllSent(t, sim, pool)
+	if n := copies(chats); n != 0 {
+		t.Errorf("%d answers came twice", n)
+	}
+	if n := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`); n != 0 {
+		t.Errorf("%d requests are counted as perhaps sent", n)
+	}
+	if epoch := count(t, pool, `SELECT epoch FROM leases`); epoch != 1 {
+		t.Errorf("the lease is of epoch %d, want the same as before", epoch)
+	}
+	stopCleanly(t, bot)
+	checkNoComplaints(t, sim)
 }

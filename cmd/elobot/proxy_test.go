@@ -19,6 +19,7 @@ type proxy struct {
 	network string
 	address string
 	held    atomic.Int64 // pieces of data that have had to wait
+	away    atomic.Bool  // whoever connects is cut off
 	joined  atomic.Int64 // connections accepted
 
 	mu    sync.Mutex
@@ -90,7 +91,21 @@ func (p *proxy) resume() {
 	}
 }
 
+// leave ends all connections and takes no others, as a server that has crashed.
+func (p *proxy) leave() {
+	p.away.Store(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close() //nolint:errcheck // it may be closed already
+	}
+}
+
 func (p *proxy) serve(client net.Conn) {
+	if p.away.Load() {
+		client.Close() //nolint:errcheck // the client sees its connection closed
+		return
+	}
 	server, err := net.Dial(p.network, p.address)
 	if err != nil {
 		client.Close() //nolint:errcheck // the client sees its connection closed

@@ -1,13 +1,10 @@
 package main_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"elobot/internal/botsim"
 )
 
 // testMalformedNotices puts notices that nobody can read between those of a group: each becomes a dead letter with its
@@ -53,67 +50,4 @@ func testMalformedNotices(t *testing.T, b *house) {
 		}
 	}
 	b.exec(`DELETE FROM dead_letters`)
-}
-
-// TestHandOver runs two instances. One of them works; when it is stopped or killed the other one goes on, and everything
-// is told once and in order.
-func TestHandOver(t *testing.T) {
-	t.Parallel()
-	const rounds, each = 4, 15
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice, bob := sim.User("alice"), sim.User("bob")
-	group := sim.Group("Chess", alice, bob)
-	env := crashEnvironment(environment(sim, url))
-	instances := [2]*process{launch(t, env, "run"), launch(t, env, "run")}
-	said, leader := 0, 0
-	for round := range rounds {
-		for range each {
-			group.Say(alice, fmt.Sprintf("/match @bob %d:%d", said%10, said%7))
-			said++
-		}
-		eventually(t, "somebody works", func() bool { return sim.Pending() < each })
-		leader = leaderOf(t, instances)
-		if round%2 == 0 {
-			if code, took := instances[leader].stop(t); code != 0 {
-				t.Fatalf("the leader ended with %d after %v", code, took)
-			}
-		} else {
-			instances[leader].kill()
-		}
-		eventually(t, "the other one takes over", func() bool {
-			return strings.Contains(instances[1-leader].output.String(), "leading")
-		})
-		instances[leader] = launch(t, env, "run")
-	}
-	eventually(t, "everything is sent", func() bool {
-		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 0
-	})
-	copies, perhaps := checkToldInOrder(t, group, said), count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`)
-	epoch := count(t, pool, `SELECT epoch FROM leases WHERE name = 'leader'`)
-	t.Logf("%d results over %d handovers: %d came twice, %d were counted as perhaps sent", said, epoch-1, copies, perhaps)
-	if copies > perhaps {
-		t.Errorf("%d results came twice, %d were counted as perhaps sent", copies, perhaps)
-	}
-	if epoch < rounds+1 {
-		t.Errorf("the lease was had %d times, want %d at least", epoch, rounds+1)
-	}
-	verifyClean(t, url)
-}
-
-// leaderOf returns which of two instances leads.
-func leaderOf(t *testing.T, instances [2]*process) int {
-	t.Helper()
-	for i, p := range instances {
-		select {
-		case <-p.ended:
-			continue
-		default:
-		}
-		if strings.Contains(p.output.String(), "msg=leading") {
-			return i
-		}
-	}
-	t.Fatal("nobody leads")
-	return 0
 }

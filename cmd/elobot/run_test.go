@@ -2,113 +2,54 @@ package main_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"elobot/internal/botsim"
 )
 
-// TestConfiguration: whatever is wrong is said in a sentence that helps, before anything starts.
+// TestConfiguration: whatever is wrong is said, all together and without secrets, before anything starts, wherever it was
+// set.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
-	const token = "TELEGRAM_BOT_TOKEN=123456:abc-DEF_0123"
-	const url = "DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"
-	for name, tc := range map[string]struct {
-		env  []string
-		code int
-		says []string
-	}{
-		"no token":             {[]string{url}, 2, []string{"TELEGRAM_BOT_TOKEN is not set", "BotFather"}},
-		"no token that is one": {[]string{url, "TELEGRAM_BOT_TOKEN=hush"}, 2, []string{"does not look like a token"}},
-		"no database":          {[]string{token}, 2, []string{"DATABASE_URL is not set", "postgres://"}},
-		"malformed URL":        {[]string{token, "DATABASE_URL=postgres://elobot:hush@host:port/x"}, 2, []string{"DATABASE_URL is no address", "postgres://"}},
-		"malformed API URL":    {[]string{token, url, "TELEGRAM_API_URL=telegram"}, 2, []string{"TELEGRAM_API_URL"}},
-		"wrong level":          {[]string{token, url, "LOG_LEVEL=loud"}, 2, []string{"LOG_LEVEL must be"}},
-		"wrong format":         {[]string{token, url, "LOG_FORMAT=xml"}, 2, []string{"LOG_FORMAT must be"}},
-		"everything at once": {[]string{"LOG_LEVEL=loud", "LOG_FORMAT=xml", "TELEGRAM_API_URL=x"}, 2,
-			[]string{"TELEGRAM_BOT_TOKEN", "DATABASE_URL", "TELEGRAM_API_URL", "LOG_LEVEL", "LOG_FORMAT"}},
-		"unreachable database": {[]string{token, url}, 1, []string{"connect to the database", "Is PostgreSQL running"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			bot := launch(t, tc.env, "run")
-			code := bot.wait(t)
-			output := bot.output.String()
-			if code != tc.code {
-				t.Errorf("exit code %d, want %d", code, tc.code)
-			}
-			for _, want := range tc.says {
-				if !strings.Contains(output, want) {
-					t.Errorf("the output does not say %q:\n%s", want, output)
-				}
-			}
-			if strings.Contains(output, "hush") || strings.Contains(output, "abc-DEF") {
-				t.Errorf("the output contains a secret:\n%s", output)
-			}
-		})
+	folder := t.TempDir()
+	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_LEVEL=hush\nPORT=hush\n" // as editors on Windows mark it
+	if err := os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080"}
+	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
+	code, output := bot.wait(t), bot.output.String()
+	if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not right yet, nothing was started:\n  - ") {
+		t.Errorf("exit code %d:\n%s", code, output)
+	}
+	says(t, output, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")
+	if n := strings.Count(output, "\n  - "); n != 4 || strings.Contains(output, "hush") {
+		t.Errorf("%d faults are told, want 4, and no secret:\n%s", n, output)
 	}
 }
 
+// TestNoDatabaseThere: nobody listens, a file with passwords may be missing, and an API server may lie below a path.
+func TestNoDatabaseThere(t *testing.T) {
+	t.Parallel()
+	bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
+		"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
+	if code := bot.wait(t); code != 1 || strings.Contains(bot.output.String(), "hush") {
+		t.Errorf("exit code %d:\n%s", code, bot.output)
+	}
+	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running")
+}
+
+// TestWrongUsage: it is pointed to the help, and what was pasted in the wrong place is not printed again.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"walk"}, {"run", "--fast"}} {
+	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"}} {
 		bot := launch(t, nil, args...)
-		if code := bot.wait(t); code != 2 {
-			t.Errorf("elobot %v ends with %d, want 2", args, code)
+		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") || strings.Contains(bot.output.String(), "hush") {
+			t.Errorf("elobot %v ends with %d:\n%s", args, code, bot.output)
 		}
-		if !strings.Contains(bot.output.String(), "elobot --help") {
-			t.Errorf("elobot %v does not point to the help:\n%s", args, bot.output)
-		}
-	}
-}
-
-// TestGracefulStop: a bot that is told to stop under load ends soon and well, and the next one goes on where it was.
-func TestGracefulStop(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice, bob := sim.User("alice"), sim.User("bob")
-	group, stopped := sim.Group("Chess", alice, bob), sim.Group("Stopped", alice, bob)
-	bot := launch(t, environment(sim, url), "run")
-	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: stopped.ID(), RetryAfter: 3600, Times: 1})
-	said := []botsim.Message{stopped.Say(alice, "/match @bob 3:1")}
-	const matches = 400
-	for i := range matches {
-		said = append(said, group.Say(alice, fmt.Sprintf("/match @bob %d:%d", i%10, i%7)))
-	}
-	awaitAnswers(t, group, 20)
-	awaitRefusal(t, sim, stopped)
-	code, took := bot.stop(t)
-	if code != 0 || took > 10*time.Second {
-		t.Errorf("the bot ended after %v with %d:\n%s", took, code, bot.output.tail(2000))
-	}
-
-	handled, confirmed := handledKeys(t, pool), len(said)-sim.Pending()
-	t.Logf("stopped after %v with %d of %d commands handled, %d confirmed", took, len(handled), len(said), confirmed)
-	for _, m := range said[:confirmed] {
-		if !handled[key(m)] {
-			t.Errorf("%q was confirmed and not handled", m.Text)
-		}
-	}
-	if took < time.Second { // it has not run out of any time that it gives itself
-		if len(handled) != confirmed {
-			t.Errorf("%d commands were handled and %d confirmed", len(handled), confirmed)
-		}
-		if n := count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sending'`); n != 0 {
-			t.Errorf("%d answers are still marked as being sent", n)
-		}
-	}
-
-	launch(t, environment(sim, url), "run")
-	awaitSettled(t, sim, pool, group)
-	for i, m := range checkAnswered(t, pool, group, said[1:]) {
-		if want := fmt.Sprintf("Match #%d", i+1); !strings.Contains(visible(m), want) {
-			t.Fatalf("answer %d is\n%s", i+1, visible(m))
-		}
-	}
-	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'planned'`); n != 1 || len(stopped.BotMessages()) != 0 {
-		t.Errorf("%d answers wait, want the one of the chat that Telegram has stopped", n)
 	}
 }
 

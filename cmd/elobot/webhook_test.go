@@ -91,7 +91,7 @@ func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []b
 		id, message, time.Now().Unix(), group.ID(), alice.ID)
 }
 
-// TestWebhook has Telegram deliver updates, and looks at the webhook as an operator does.
+// TestWebhook has a bot that polled be delivered to, looks at the webhook as an operator does, and goes back to polling.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -100,9 +100,23 @@ func TestWebhook(t *testing.T) {
 	group := sim.Group("Chess", alice, bob)
 	door := newEntrance(t)
 	env := environment(sim, databaseURL)
-	bot := door.launch(t, env)
+
+	// an update that was polled, and handled, and never confirmed comes again by the webhook
+	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
 	group.Say(alice, "/match @bob 3:1")
-	card := awaitAnswers(t, group, 1)[0]
+	polling := launch(t, env, "run")
+	eventually(t, "the answer is sent", func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
+	polling.kill()
+	if sim.Pending() != 1 {
+		t.Fatalf("%d updates wait, want 1", sim.Pending())
+	}
+	remove()
+	polls := sim.CallCount("getUpdates")
+	bot := door.launch(t, env)
+	if err := sim.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	card := group.BotMessages()[0]
 	press := sim.Press(bob, card, card.Buttons[0][0].CallbackData)
 	if answer, err := sim.WaitAnswer(testContext(t), press); err != nil || answer.Text == "" {
 		t.Errorf("the press is answered with %+v, %v", answer, err)
@@ -111,8 +125,8 @@ func TestWebhook(t *testing.T) {
 	if code, took := bot.stop(t); code != 0 {
 		t.Fatalf("the bot ended with %d after %v", code, took)
 	}
-	if n := len(sim.CallsOf("getUpdates")); n != 0 {
-		t.Errorf("there were %d polls", n)
+	if n := sim.CallCount("getUpdates"); n != polls {
+		t.Errorf("there were %d polls", n-polls)
 	}
 
 	told := func(args ...string) string {
@@ -126,36 +140,36 @@ func TestWebhook(t *testing.T) {
 		}
 		return p.output.String()
 	}
-	if info := told("info"); !strings.Contains(info, door.URL+"/telegram\n") || !strings.Contains(info, "nothing from WEBHOOK_URL") {
-		t.Errorf("webhook info says\n%s", info)
-	}
-	// what is right already is left alone, and another secret is noticed
-	door.launch(t, env).kill()
-	awaitWebhooks(t, sim, 1)
-	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "LISTEN_ADDR=127.0.0.1:0"), "run")
+	says(t, told("info"), door.URL+"/telegram\n", "nothing from WEBHOOK_URL")
+	// another secret is noticed; and where a platform names the port, all of it is open to the world, so there are no figures
+	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "PORT=0"), "run")
 	awaitWebhooks(t, sim, 2)
-	if info := told("info"); !strings.Contains(info, "differs in  secret") {
-		t.Errorf("webhook info says\n%s", info)
+	eventually(t, "the bot serves", func() bool {
+		found := servingAnywhere.FindStringSubmatch(other.output.String())
+		if found != nil {
+			door.bot.Store(&url.URL{Scheme: "http", Host: "127.0.0.1:" + found[1]})
+		}
+		return found != nil
+	})
+	if got := door.post(t, "GET", "/metrics", "", nil); got != 404 {
+		t.Errorf("the figures are answered with %d", got)
 	}
+	says(t, told("info"), "differs in  secret")
 	other.kill()
 	told("set")
 	awaitWebhooks(t, sim, 3)
 
-	polling := launch(t, env, "run")
-	if code := polling.wait(t); code != 1 || !strings.Contains(polling.output.String(), "elobot webhook delete") {
-		t.Errorf("a bot that polls ends with %d:\n%s", code, polling.output)
+	refused := launch(t, env, "run")
+	if code := refused.wait(t); code != 1 || !strings.Contains(refused.output.String(), "elobot webhook delete") {
+		t.Errorf("a bot that polls ends with %d:\n%s", code, refused.output)
 	}
 	group.Say(alice, "/match @bob 3:2")
-	if said := told("delete"); !strings.Contains(said, "no webhook any more") {
-		t.Errorf("webhook delete says %s", said)
-	}
-	if info := told("info"); !strings.Contains(info, "none: updates are polled") || !strings.Contains(info, "waiting     1 update\n") {
-		t.Errorf("webhook info says\n%s", info)
-	}
+	says(t, told("delete"), "no webhook any more")
+	says(t, told("info"), "none: updates are polled", "waiting     1 update\n")
 	launch(t, env, "run")
 	awaitAnswers(t, group, 3)
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 {
-		t.Errorf("%d matches were recorded, want 2", n)
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 || len(group.BotMessages()) != 3 {
+		t.Errorf("%d matches were recorded, want 2, and %d messages were sent, want 3", n, len(group.BotMessages()))
 	}
 	checkNoComplaints(t, sim)
 }
@@ -278,59 +292,6 @@ func testFigures(t *testing.T, b *house, door *entrance) {
 	if metrics := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(metrics) {
 		t.Errorf("metrics:\n%s", metrics)
 	}
-}
-
-// TestPolledThenDelivered: an update that was polled, and handled, and never confirmed comes again by the webhook.
-func TestPolledThenDelivered(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	databaseURL, pool := database(t)
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	// nothing is ever confirmed
-	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
-	group.Say(alice, "/match @bob 3:1")
-	polling := launch(t, environment(sim, databaseURL), "run")
-	eventually(t, "the answer is sent", func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
-	polling.kill()
-	if sim.Pending() != 1 {
-		t.Fatalf("%d updates wait, want 1", sim.Pending())
-	}
-	remove()
-	newEntrance(t).launch(t, environment(sim, databaseURL))
-	if err := sim.WaitConfirmed(testContext(t)); err != nil {
-		t.Fatal(err)
-	}
-	group.Say(alice, "/match @bob 3:2") // its answer comes after all others
-	if answers := awaitAnswers(t, group, 2); len(answers) != 2 || !strings.Contains(visible(answers[1]), "Match #2") {
-		t.Errorf("the answers are %d, the last one\n%s", len(answers), visible(answers[len(answers)-1]))
-	}
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 {
-		t.Errorf("%d matches were recorded, want 2", n)
-	}
-}
-
-// TestPortOfAPlatform: where a platform names the port, all of it is open to the world, so there are no figures.
-func TestPortOfAPlatform(t *testing.T) {
-	t.Parallel()
-	sim := botsim.Start(t)
-	databaseURL, _ := database(t)
-	door := newEntrance(t)
-	p := launch(t, append(environment(sim, databaseURL), "WEBHOOK_URL="+door.URL+"/", "WEBHOOK_SECRET="+webhookSecret, "PORT=0"), "run")
-	eventually(t, "the bot serves", func() bool {
-		found := servingAnywhere.FindStringSubmatch(p.output.String())
-		if found != nil {
-			door.bot.Store(&url.URL{Scheme: "http", Host: "127.0.0.1:" + found[1]})
-		}
-		return found != nil
-	})
-	if got := door.post(t, "GET", "/metrics", "", nil); got != 404 {
-		t.Errorf("the figures are answered with %d", got)
-	}
-	alice := sim.User("alice")
-	group := sim.Group("Chess", alice, sim.User("bob"))
-	group.Say(alice, "/match @bob 3:1")
-	awaitAnswers(t, group, 1)
 }
 
 func get(t *testing.T, url string) string {

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && soak
 
 package main_test
 

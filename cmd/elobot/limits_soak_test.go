@@ -1,0 +1,76 @@
+//go:build soak
+
+package main_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// TestLargeBurst reports 300 results in one group within a minute, with Telegram's limits enforced: none is hit, and all of
+// them are told, by their number, or in a summary when more wait than may.
+func TestLargeBurst(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		results  int
+		within   time.Duration
+		settings []string
+	}{
+		"spread over a minute": {300, time.Minute, nil},
+		"all at once":          {300, 0, nil},
+		"over the cap":         {300, 0, []string{"SEND_MAX_PER_CHAT=30"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()))
+			url, pool := database(t)
+			alice, bob := sim.User("alice"), sim.User("bob")
+			group := sim.Group("Chess", alice, bob)
+			launch(t, append(plainEnvironment(sim, url), tc.settings...), "run")
+			begun := time.Now()
+			pace := time.NewTicker(max(tc.within/time.Duration(tc.results), time.Microsecond))
+			defer pace.Stop()
+			for i := range tc.results {
+				group.Say(alice, fmt.Sprintf("/match @bob %d:%d", i%10, i%7))
+				<-pace.C
+			}
+			awaitSettled(t, sim, pool, group)
+			named, counted := toldResults(t, group.BotMessages())
+			t.Logf("%d results told in %d messages within %v: %d by name, %d by number alone, most in a minute: %d, refused: %d",
+				tc.results, len(group.BotMessages()), time.Since(begun).Round(time.Second), len(named), counted, most(sim, time.Minute), refused(sim))
+			if len(named)+counted != tc.results {
+				t.Errorf("%d results were told, want %d", len(named)+counted, tc.results)
+			}
+			if len(tc.settings) == 0 && counted > 0 {
+				t.Error("results were not named though they were below the cap")
+			}
+			if len(tc.settings) > 0 && counted == 0 {
+				t.Error("there was no summary")
+			}
+			if n := refused(sim); n > 0 {
+				t.Errorf("Telegram has refused %d requests", n)
+			}
+			if n := most(sim, time.Minute); n > 20 {
+				t.Errorf("%d messages within a minute", n)
+			}
+			verifyClean(t, url)
+			checkNoComplaints(t, sim)
+		})
+	}
+}
+
+// most returns how many messages at the most were sent within a time.
+func most(sim *botsim.Server, within time.Duration) int {
+	calls := sim.CallsOf("sendMessage")
+	most, oldest := 0, 0
+	for i := range calls {
+		for calls[i].At.Sub(calls[oldest].At) >= within {
+			oldest++
+		}
+		most = max(most, i-oldest+1)
+	}
+	return most
+}

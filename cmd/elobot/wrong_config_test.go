@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestWrongAddresses: what is wrong with an address, or a webhook, is said without a secret, and nothing else is blamed.
+func TestWrongAddresses(t *testing.T) {
+	t.Parallel()
+	const database = "--database-url=postgres://elobot:hush@127.0.0.1:1/elobot"
+	const badPlace, badService, badTLS = "DATABASE_URL is no address", "the service that", "sslrootcert"
+	const noAddress, onlyHost = "TELEGRAM_API_URL is no web address", "TELEGRAM_API_URL must be only scheme and host"
+	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
+	const badSecret = "WEBHOOK_SECRET must be"
+	for flags, says := range map[string]string{
+		"--token=": "TELEGRAM_BOT_TOKEN is not set", "--token=hush": "does not look like a token",
+		"--database-url=": "DATABASE_URL is not set", "--database-url=postgres://elobot:hush@host:port/x": badPlace,
+		database + "?sslrootcert=/hush.pem": badTLS, database + "?sslcert=/hush.pem&sslkey=/hush.key": badTLS, database + "?sslmode=hush": badTLS,
+		database + "?service=hush": badService, database + "?service=hush&servicefile=/hush": badService,
+		"--database-url=service=hush password='hush'":                             badService,
+		"--database-url=postgres://elobot:hush@h:failed to read service (hush)/x": badPlace,
+		"--telegram-api-url=telegram":                                             noAddress, "--telegram-api-url=http://:8081": noAddress,
+		"--telegram-api-url=https://example.org/?hush=1": onlyHost, "--telegram-api-url=https://example.org?": onlyHost,
+		"--telegram-api-url=https://example.org/#hush": onlyHost, "--telegram-api-url=https://example.org/#": onlyHost,
+		"--telegram-api-url=https://hush:hush@example.org": onlyHost,
+		"--log-level=hush": "LOG_LEVEL must be", "--log-format=hush": "LOG_FORMAT must be",
+		"--port=hush": "PORT must be", "--result-limit=hush": "RESULT_LIMIT must be",
+		"--undo-window=24": "UNDO_WINDOW must be", "--undo-window=1d": "UNDO_WINDOW must be", "--undo-window=-1h": "UNDO_WINDOW must be",
+		"--undo-window=59s": "UNDO_WINDOW must be", "--undo-window=0": "UNDO_WINDOW must be", "--undo-window=1h30": "UNDO_WINDOW must be",
+		hook: badSecret, hook + " --webhook-secret=hush%": badSecret,
+		hook + " --webhook-secret=" + strings.Repeat("hush", 65):     badSecret,
+		"--webhook-url=elo.example.org " + secret:                    "WEBHOOK_URL must be a web address",
+		hook + "?key=hush " + secret:                                 "WEBHOOK_URL must be a web address without a query",
+		"--webhook-url=https://hush:hush@elo.example.org/ " + secret: "WEBHOOK_URL must be a web address",
+		"--webhook-url=http://elo.example.org/ " + secret:            "WEBHOOK_URL must begin with https://",
+		"--webhook-url=https://elo.example.org/metrics " + secret:    "WEBHOOK_URL must have another path",
+	} {
+		_, err := configured(t, strings.Split(strings.ReplaceAll(flags, " --", "\x00--"), "\x00")...)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v\nwant: %s", flags, err, says)
+			continue
+		}
+		if strings.Contains(err.Error(), "hush") || strings.Count(err.Error(), "\n  - ") != 1 {
+			t.Errorf("%s: a secret is told, or more than one fault: %v", flags, err)
+		}
+	}
+}
+
+// TestDotenv: a file that cannot be opened or understood is an error that does not quote it; what is in one that can be is
+// taken where the environment and the flags say nothing.
+func TestDotenv(t *testing.T) {
+	t.Parallel()
+	write := func(content string) string {
+		path := filepath.Join(t.TempDir(), ".env")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	read := func(path string) (*config, error) {
+		var all commands
+		parser, err := kong.New(&all, kong.Resolvers(dotenv(path)))
+		if err == nil {
+			_, err = parser.Parse([]string{"run", "--log-format=json"})
+		}
+		return &all.Run.config, err
+	}
+	for content, says := range map[string]string{
+		"TELEGRAM_BOT_TOKEN='hush\n": "cannot be read as settings", "\xff\xfeh\x00u\x00s\x00h\x00": "cannot be read as settings",
+	} {
+		if _, err := read(write(content)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	if _, err := read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is there and cannot be opened") {
+		t.Errorf("a folder: %v", err)
+	}
+	c, err := read(write("\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_FORMAT=text\n"))
+	if err != nil || c.Token != "123:hush" || c.LogFormat != "json" {
+		t.Errorf("read %q and %q, %v", c.Token, c.LogFormat, err)
+	}
+}
+
+// TestWrongArguments: no command takes what it does not know, and what was pasted in the wrong place is not printed.
+func TestWrongArguments(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"", "walk", "run --fast", "run 123456:hush_HUSH-hush", "123456:hush", "run bot123456:hush", "run --once=123456:hush",
+		"run TELEGRAM_BOT_TOKEN=123456:hush", "dead", "dead show", "dead show x", "dead show 1 2", "dead retry", "dead retry x",
+		"dead drop", "dead drop 1 all", "dead drop all 1", "dead list --limit=0", "dead list 1",
+	} {
+		parser, err := kong.New(&commands{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parser.Parse(strings.Fields(args))
+		if err == nil {
+			t.Errorf("elobot %s is taken", args)
+		} else if said := secretLike.ReplaceAllString(err.Error(), "***"); strings.Contains(strings.ToLower(said), "hush") {
+			t.Errorf("elobot %s: %s", args, said)
+		}
+	}
+}
