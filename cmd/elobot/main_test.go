@@ -82,16 +82,6 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 	return p
 }
 
-// launchTalking starts a demo that gets this on its standard input.
-func launchTalking(t *testing.T, input string) *process {
-	t.Helper()
-	p := prepare(nil, "demo")
-	p.cmd.Dir = t.TempDir()
-	p.cmd.Stdin = strings.NewReader(input)
-	p.start(t)
-	return p
-}
-
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"elobot/internal/botsim"
-	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestTranscriptStyles: on a terminal the tags become styles, and only they do.
@@ -59,30 +57,4 @@ func TestPressWithoutAButton(t *testing.T) {
 	if got := out.String(); strings.Count(got, "no button to press") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
 		t.Errorf("%d updates wait, %d messages are there, and the demo says\n%s", sim.Pending(), len(s.group.Messages()), got)
 	}
-}
-
-// TestSceneIsTheSameEveryTime: answers and edits come in their order, whatever else the machine does.
-func TestSceneIsTheSameEveryTime(t *testing.T) {
-	t.Parallel()
-	first := playScene(t)
-	for range 9 {
-		if again := playScene(t); again != first {
-			t.Fatalf("the scene reads\n%s\nand another time\n%s", first, again)
-		}
-	}
-}
-
-// playScene plays the scene on a database of its own and returns what the demo shows of it.
-func playScene(t *testing.T) string {
-	t.Helper()
-	var out strings.Builder
-	s := newStage(botsim.Start(t), newTranscript(&out, false))
-	defer s.leave()
-	if err := s.startBot(t.Context(), pgtest.New(t)); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.play(t.Context(), scene), s.close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
 }
