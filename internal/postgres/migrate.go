@@ -28,8 +28,12 @@ const lockTimeout = 5 * time.Minute
 
 // Migrate brings the database to the newest version of the files. Several instances may do so at once: one works, the
 // others wait for it. What a killed process has left half done is done again. When the context ends, so does Migrate,
-// also while it waits; a step that is running then is still applied as a whole or not at all.
+// also while it waits; a step that is running then is still applied as a whole or not at all. A database that is up to date
+// is asked for no more than that, by a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+	if CheckSchema(ctx, pool, files) == nil {
+		return nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m, err := newMigration(ctx, pool, files)
