@@ -29,6 +29,7 @@ type environment struct {
 	self       string // this program, which is the echo bot too
 	folder     string // for what is gone at the end
 	databases  int    // how many have been made
+	hasModel   bool   // whether the migrated database is there that all others are copies of
 }
 
 // asInstalled are the settings of a server as PostgreSQL is installed, where pgtemp has others.
@@ -152,28 +153,19 @@ type database struct {
 	url string
 }
 
+// model is the name of the migrated database that all others are copies of.
+const model = "elobench_model"
+
 // database makes a database and has the server write everything to disk, so that no scenario pays for the one before it.
 // The returned function drops it.
 func (e *environment) database(ctx context.Context) (database, func(), error) {
+	if err := e.makeModel(ctx); err != nil {
+		return database{}, nil, err
+	}
 	e.databases++
 	name := fmt.Sprintf("elobench_%d", e.databases)
-	address, err := url.Parse(e.server.URL())
-	if err != nil {
-		return database{}, nil, fmt.Errorf("read the server's address: %w", err)
-	}
-	address.Path = "/" + name
-	err = e.asSuperuser(ctx, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
-		return err
-	})
-	if err != nil {
-		return database{}, nil, fmt.Errorf("make a database: %w", err)
-	}
-	db := database{url: address.String()}
+	db, err := e.create(ctx, name, model)
 	drop := func() { e.drop(db, name) }
-	if db.Pool, err = pgxpool.New(ctx, db.url); err == nil {
-		err = postgres.Migrate(ctx, db.Pool, migrations.FS)
-	}
 	if err == nil {
 		_, err = db.Exec(ctx, "CHECKPOINT")
 	}
@@ -182,6 +174,44 @@ func (e *environment) database(ctx context.Context) (database, func(), error) {
 		return database{}, nil, fmt.Errorf("prepare a database: %w", err)
 	}
 	return db, drop, nil
+}
+
+// makeModel makes the model, once.
+func (e *environment) makeModel(ctx context.Context) error {
+	if e.hasModel {
+		return nil
+	}
+	db, err := e.create(ctx, model, "template0")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := postgres.Migrate(ctx, db.Pool, migrations.FS); err != nil {
+		return fmt.Errorf("prepare a database: %w", err)
+	}
+	e.hasModel = true
+	return nil
+}
+
+// create makes a database that is a copy of another one.
+func (e *environment) create(ctx context.Context, name, of string) (database, error) {
+	address, err := url.Parse(e.server.URL())
+	if err != nil {
+		return database{}, fmt.Errorf("read the server's address: %w", err)
+	}
+	address.Path = "/" + name
+	err = e.asSuperuser(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+of)
+		return err
+	})
+	if err != nil {
+		return database{}, fmt.Errorf("make a database: %w", err)
+	}
+	db := database{url: address.String()}
+	if db.Pool, err = pgxpool.New(ctx, db.url); err != nil {
+		return db, fmt.Errorf("open a database: %w", err)
+	}
+	return db, nil
 }
 
 // drop removes a database. One that cannot be removed goes with the server.

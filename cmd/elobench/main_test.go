@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,18 +21,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestScenarios measures everything with next to nothing: that it can be measured, not how fast it is.
+// TestScenarios measures everything with next to nothing, and has the bots profiled: that it can be measured, not how fast
+// it is.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
 	tiny := sizes{
-		groups: 3, people: 4, results: 40, clients: 2, pgbench: 1, rate: 50, latency: 1,
-		contended: 60, drained: 8, answers: 5,
-		bulk: []int{100, 1000}, rounds: 1,
-		chats: 5, waiting: 100, steady: 200 * time.Millisecond, starts: 2,
+		groups: 2, people: 4, results: 10, clients: 1, pgbench: 1, rate: 20, latency: 1,
+		contended: 20, drained: 8, answers: 4,
+		bulk: []int{10, 1000}, rounds: 1,
+		chats: 5, waiting: 20, steady: 50 * time.Millisecond, starts: 2,
 	}
 	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
-	env, err := newEnvironment(t.Context(), tiny, "", "", quick, newProgress(&told))
+	folder := filepath.Join(t.TempDir(), "new", "folder")
+	env, err := newEnvironment(t.Context(), tiny, "", folder, quick, newProgress(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +49,7 @@ func TestScenarios(t *testing.T) {
 	if err := env.checkDurable(t.Context()); err == nil || !strings.Contains(err.Error(), "fsync off") {
 		t.Errorf("a server that is not durable is taken for good: %v", err)
 	}
-	measured, err := (&measureCommand{Runs: 1}).measure(t.Context(), env, scenarios())
+	measured, err := (&measureCommand{Runs: 1, Profile: folder}).measure(t.Context(), env, scenarios())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,7 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	if least, _ := find(figures, "draining.least"); least.Value != 1 {
-		t.Errorf("40 messages take %v s at the least", least.Value)
+		t.Errorf("32 messages take %v s at the least", least.Value)
 	}
 	for _, r := range comparisons {
 		if _, ok := find(figures, r.name); !ok {
@@ -81,6 +84,7 @@ func TestScenarios(t *testing.T) {
 	if p50, _ := find(figures, "latency.p50"); p50.Value > milliseconds(time.Minute) {
 		t.Errorf("half of all wait for %v ms", p50.Value)
 	}
+	checkProfiles(t, measured, folder)
 	checkLostIsMissed(t, env)
 	checkEchoSaysWhatFails(t, env)
 	if left, err := os.ReadDir(env.folder); err != nil || len(left) > 2 {
