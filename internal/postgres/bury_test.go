@@ -9,7 +9,6 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -107,8 +106,7 @@ func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
 // TestToldOnce has two instances bury the same update at the same moment.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
-	url := pgtest.New(t)
-	pool := open(t, url)
+	pool := borrow(t).pool
 	letters := postgres.NewDeadLetters(pool)
 	for update := range int64(20) {
 		var work sync.WaitGroup

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"elobot/internal/pgtemp/pgtest"
 )
 
 // oneOfEach puts a row into every table. All ids are 1, but for the second standing and the other players, of whom the
@@ -276,7 +275,7 @@ var breaks = map[string][]string{
 
 func TestEveryConstraintHolds(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, oneOfEach)
 	for name, statements := range breaks {
 		for _, sql := range statements {
@@ -295,7 +294,7 @@ func TestEveryConstraintHolds(t *testing.T) {
 // TestConstraintsLetThrough tries what lies just within the limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, oneOfEach)
 	for _, sql := range []string{
 		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
@@ -332,7 +331,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 // TestEveryConstraintIsTried keeps breaks complete.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	// constraints that only say "not null" have names of their own in newer servers
 	there := values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint

@@ -256,7 +256,7 @@ func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []ex
 // TestScansAreSeen shows that the test above would see one.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	s := statement{`SELECT id FROM players WHERE display_name = $1`, []any{"Alice"}}
 	for kind, plan := range plans(t, pool, s) {
 		if got := scanned(plan); len(got) != 1 || got[0] != "players" {

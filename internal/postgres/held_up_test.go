@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -37,8 +36,8 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.New(t)
-			pool, hasty := open(t, url), open(t, url, hurried)
+			d := borrow(t)
+			pool, hasty := d.pool, open(t, d.url, hurried)
 			store := postgres.NewStore(hasty, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service) {
@@ -123,8 +122,8 @@ func everyKind(s *ranking.Service) []action {
 // TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
 func TestToldWhenFree(t *testing.T) {
 	t.Parallel()
-	url := pgtest.New(t)
-	pool, hasty := open(t, url), open(t, url, hurried)
+	d := borrow(t)
+	pool, hasty := d.pool, open(t, d.url, hurried)
 	store, letters := postgres.NewStore(hasty, ignore), postgres.NewDeadLetters(hasty)
 	if err := store.Introduce(t.Context(), club, nil); err != nil {
 		t.Fatal(err)

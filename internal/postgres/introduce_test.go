@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -121,8 +120,7 @@ func TestIntroduceIsIdempotent(t *testing.T) {
 // TestIntroduceAtOnce has two instances meet the same new person: one waits for the other, and loses.
 func TestIntroduceAtOnce(t *testing.T) {
 	t.Parallel()
-	url := pgtest.New(t)
-	pool, other := open(t, url), open(t, url)
+	pool := borrow(t).pool
 	for name, change := range map[string]ranking.PlayerChange{
 		"seen":  asNew(ranking.Person{ID: 71, Name: "New"}),
 		"named": asNew(ranking.Person{Username: "named", Name: "named"}),
@@ -134,7 +132,7 @@ func TestIntroduceAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store := postgres.NewStore(other, ignore)
+		store := postgres.NewStore(pool, ignore)
 		second := start(func() error { return store.Introduce(t.Context(), club, []ranking.PlayerChange{change}) })
 		await(t, pool, blocked)
 		if err := tx.Commit(t.Context()); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -19,7 +18,7 @@ import (
 // time of one attempt.
 func TestHeldGroup(t *testing.T) {
 	t.Parallel()
-	pool, err := postgres.Open(t.Context(), pgtest.New(t), time.Second, slog.New(slog.DiscardHandler))
+	pool, err := postgres.Open(t.Context(), borrow(t).url, time.Second, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

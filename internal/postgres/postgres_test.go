@@ -29,11 +29,19 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(withSpare{m})
+}
+
+// withSpare are all tests, and the end of the databases that they have had one after the other.
+type withSpare struct{ *testing.M }
+
+func (w withSpare) Run() int {
+	defer endSpare()
+	return w.M.Run()
 }
 
 // patience bounds every wait of a test; no wait takes that long unless something is wrong.
-const patience = 15 * time.Second
+const patience = time.Minute
 
 // open returns a pool of a few connections, which adjust may change the configuration of.
 func open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
@@ -109,7 +117,7 @@ func begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 func await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !value[bool](t, pool, sql, args...) {
 		select {
@@ -160,14 +168,14 @@ func asNew(p ranking.Person) ranking.PlayerChange {
 
 // world is a migrated database with a store.
 type world struct {
-	pool  *pgxpool.Pool
+	*database
 	store *postgres.Store
 	told  atomic.Int64 // how often the store has called committed
 }
 
 func newWorld(t *testing.T, people ...ranking.Person) *world {
 	t.Helper()
-	w := &world{pool: open(t, pgtest.New(t))}
+	w := &world{database: borrow(t)}
 	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.told.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {

@@ -40,7 +40,7 @@ func purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 
 func TestPurgeByAge(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	for key, age := range map[string]string{
 		"new": "0", "a day": "24 hours", "not yet": "71 hours 59 minutes", "just": "72 hours 1 second", "long ago": "1 year",
 	} {
@@ -57,7 +57,7 @@ func TestPurgeByAge(t *testing.T) {
 // TestPurgeAnswersToPresses: they go after an hour, all else that was sent stays for a week.
 func TestPurgeAnswersToPresses(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
 	add := func(press *string, state, age string) {
 		t.Helper()
@@ -112,13 +112,12 @@ func TestPurgeInBatches(t *testing.T) {
 func TestPurgeAtOnce(t *testing.T) {
 	t.Parallel()
 	const old = 45_000
-	url := pgtest.New(t)
-	pool := open(t, url)
+	pool := open(t, pgtest.New(t))
 	oldKeys(t, pool, old)
 	var removed [2]int64
 	var instances errgroup.Group
 	for i := range removed {
-		purger := newPurger(open(t, url))
+		purger := newPurger(pool)
 		instances.Go(func() (err error) {
 			removed[i], err = purger.Purge(t.Context())
 			return err
@@ -138,7 +137,7 @@ func TestPurgeAtOnce(t *testing.T) {
 // TestPurgeLeavesItToTheOther: while one instance is at work, another has nothing to do, and does not wait.
 func TestPurgeLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	oldKeys(t, pool, 10)
 	slow := begin(t, pool)
 	if _, err := slow.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
@@ -173,7 +172,7 @@ func TestPurgeLeavesItToTheOther(t *testing.T) {
 // TestPurgeOfTheOutbox: what has come to its end goes after a week, the dead with their letters.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO outbox (chat_id, kind, payload, state, created_at, finished_at) VALUES
@@ -200,7 +199,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 // TestPurgeOfParkedChats: what comes too late ends, also where nobody asks for it.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, parked_at) VALUES (1, 'private', now()), (2, 'private', NULL);
 		INSERT INTO outbox (chat_id, kind, payload, state, expires_at) VALUES
@@ -218,7 +217,7 @@ func TestPurgeOfParkedChats(t *testing.T) {
 // TestPurgeInBatchesOfTheOutbox: more goes than in one transaction.
 func TestPurgeInBatchesOfTheOutbox(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
@@ -248,7 +247,7 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 // TestPurgerRuns purges at once, bears a failure, and ends with its context.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	oldKeys(t, pool, 3)
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind, parked_at) VALUES (1, 'private', now())`)
 	exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'k', '{}', now())`)
@@ -286,7 +285,7 @@ func TestPurgerRuns(t *testing.T) {
 // TestPurgerStopsInTheMiddle: whoever stops it does not wait for a statement that hangs, and is not told of it.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	oldKeys(t, pool, 10)
 	hold := begin(t, pool)
 	if _, err := hold.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {

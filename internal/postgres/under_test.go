@@ -15,7 +15,6 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -221,10 +220,7 @@ func TestApplyAndTakeover(t *testing.T) {
 // for seconds, in which they may ask as often as they like.
 func TestHolderStandsStill(t *testing.T) {
 	t.Parallel()
-	url := pgtest.New(t)
-	w := &world{pool: open(t, url)}
-	w.store = postgres.NewStore(w.pool, ignore)
-	w.introduce(t, asNew(alice), asNew(bob))
+	w := newWorld(t, alice, bob)
 	store, _ := w.asLeader(t)
 	exec(t, w.pool, runsOut)
 	changes := match(w.read(t, alice, bob), "1")
@@ -241,7 +237,7 @@ func TestHolderStandsStill(t *testing.T) {
 	})
 	receive(t, standing)
 	begun := time.Now()
-	others, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler)) // which waits for no lock for ever
+	others, err := postgres.Open(t.Context(), w.url, patience, slog.New(slog.DiscardHandler)) // which waits for no lock for ever
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"elobot/internal/outbox"
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
 // TestUpdateAttempts: attempts that have not returned are counted by update, and an update that is done is forgotten.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	lease := postgres.NewLease(pool, "leader", "a", time.Hour)
 	acquire(t, lease, true)
 	a := postgres.NewUpdateAttempts(pool, lease)
@@ -60,7 +59,7 @@ func TestUpdateAttempts(t *testing.T) {
 // there before it that this one is there.
 func TestWebhookInstances(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := borrow(t).pool
 	instance := func(name string) *postgres.WebhookInstance {
 		return postgres.NewWebhookInstance(pool, name, time.Hour)
 	}
