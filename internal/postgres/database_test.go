@@ -22,7 +22,6 @@ type database struct {
 	pool   *pgxpool.Pool
 	schema string // what it consisted of when it was made
 	empty  string // the statement that empties it
-	drop   func()
 }
 
 // spare are the databases that no test has.
@@ -41,7 +40,7 @@ func borrow(t *testing.T) *database {
 	}
 	t.Cleanup(func() {
 		if t.Failed() || !d.clean(t) {
-			d.end()
+			d.pool.Close()
 			return
 		}
 		spare.mu.Lock()
@@ -63,28 +62,46 @@ func takeSpare() *database {
 	return d
 }
 
-// endSpare ends all databases once no test runs any more.
-func endSpare() {
-	for d := takeSpare(); d != nil; d = takeSpare() {
-		d.end()
-	}
+// atTheEnd is what tests leave to be done when none runs any more.
+var atTheEnd struct {
+	mu  sync.Mutex
+	all []func()
 }
 
-// outlived is a test that leaves it to others when to clean up what it has made.
-type outlived struct {
-	testing.TB
-	cleanup func()
+// allTests are the tests and what is done when they are over.
+type allTests struct{ *testing.M }
+
+func (a allTests) Run() int {
+	defer func() {
+		for d := takeSpare(); d != nil; d = takeSpare() {
+			d.pool.Close()
+		}
+		for _, f := range atTheEnd.all {
+			f()
+		}
+	}()
+	return a.M.Run()
 }
 
-func (o *outlived) Cleanup(f func()) { o.cleanup = f }
+// outlived is a test that what it makes outlives.
+type outlived struct{ testing.TB }
 
-func (o *outlived) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func outliving(t *testing.T) testing.TB {
+	t.Helper()
+	return outlived{t}
+}
+
+func (outlived) Cleanup(f func()) {
+	atTheEnd.mu.Lock()
+	defer atTheEnd.mu.Unlock()
+	atTheEnd.all = append(atTheEnd.all, f)
+}
+
+func (outlived) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 func newDatabase(t *testing.T) *database {
 	t.Helper()
-	o := &outlived{TB: t}
-	d := &database{url: pgtest.New(o)}
-	d.drop = o.cleanup
+	d := &database{url: pgtest.New(outliving(t))}
 	config, err := pgxpool.ParseConfig(d.url)
 	if err != nil {
 		t.Fatal(err)
@@ -100,11 +117,6 @@ func newDatabase(t *testing.T) *database {
 		t.Fatal(err)
 	}
 	return d
-}
-
-func (d *database) end() {
-	d.pool.Close()
-	d.drop()
 }
 
 const (

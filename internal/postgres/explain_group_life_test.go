@@ -15,10 +15,10 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 	var rec recorder
 	pool, plain := newYears(t, &rec)
 	store := postgres.NewStore(pool, ignore)
-	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	player := value[int64](t, plain, `
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
-		WHERE ladder_id = 250 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
+		WHERE ladder_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
 	people := []ranking.Person{{ID: ranking.UserID(player), Name: "Somebody"}}
 	var snap ranking.Snapshot
 	apply := func(c ranking.Changes) func(context.Context) error {
@@ -53,10 +53,10 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Standing: &left})
 		}, 3},
 		{"added", apply(ranking.Changes{
-			Key: "added", Chat: 250, Notice: ranking.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Key: "added", Chat: 150, Notice: ranking.RankingPage{}, Presence: ranking.Present, Language: "de",
 			Greeted: &ranking.Greeted{At: time.Now(), Added: time.Now()},
 		}), 4},
-		{"removed", apply(ranking.Changes{Key: "removed", Chat: 250, Presence: ranking.Absent}), 2},
+		{"removed", apply(ranking.Changes{Key: "removed", Chat: 150, Presence: ranking.Absent}), 2},
 		{"of nobody", apply(ranking.Changes{Key: "nobody"}), 2},
 	})
 }

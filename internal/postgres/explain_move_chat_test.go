@@ -15,7 +15,7 @@ func TestNoMoveScansATable(t *testing.T) {
 	var rec recorder
 	pool, plain := newYears(t, &rec)
 	store := postgres.NewStore(pool, ignore)
-	late := ranking.Chat{ID: -1_000_250, Kind: ranking.Group, Title: "As it was"}
+	late := ranking.Chat{ID: -1_000_150, Kind: ranking.Group, Title: "As it was"}
 	move := func(from, to ranking.ExternalChatID) func(context.Context) error {
 		return func(ctx context.Context) error { return store.Move(ctx, from, to, nothingAppended(t)) }
 	}
@@ -23,7 +23,7 @@ func TestNoMoveScansATable(t *testing.T) {
 		{"read", func(ctx context.Context) error {
 			ref := ranking.MatchRef{Number: 45, Below: 40}
 			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, People: []ranking.Person{alice}, Top: 20, Match: &ref})
-			if got.Chat.ID != -250 || len(got.Ranked) != 20 || got.Match == nil || got.Match.Number != 45 {
+			if got.Chat.ID != -150 || len(got.Ranked) != 20 || got.Match == nil || got.Match.Number != 45 {
 				t.Errorf("read %+v", got)
 			}
 			return err

@@ -18,12 +18,12 @@ func TestNoTakingBackScansATable(t *testing.T) {
 	var rec recorder
 	pool, plain := newYears(t, &rec)
 	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
-	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	person := func(claimed bool) (p ranking.Person) {
 		err := plain.QueryRow(t.Context(), `
 			SELECT coalesce(telegram_user_id, 0), username, display_name FROM players p
 			JOIN match_players mp ON mp.player_id = p.id JOIN matches m ON m.id = mp.match_id
-			WHERE m.ladder_id = 250 AND m.number > 30 AND (telegram_user_id IS NOT NULL) = $1 LIMIT 1`, claimed).
+			WHERE m.ladder_id = 150 AND m.number > 30 AND (telegram_user_id IS NOT NULL) = $1 LIMIT 1`, claimed).
 			Scan(&p.ID, &p.Username, &p.Name)
 		if err != nil {
 			t.Fatal(err)
@@ -49,10 +49,10 @@ func TestNoTakingBackScansATable(t *testing.T) {
 	mustNotScan(t, plain, &rec, []explained{
 		read("match by number", 40, 2, nil, ranking.MatchRef{Number: 40}),
 		read("match by message", 40, 2, nil, ranking.MatchRef{Message: 40, Key: "none"}),
-		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-250:45"}),
+		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
 		{"course", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Course: &ranking.CourseFrom{Ladder: 250, Number: 41}})
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Course: &ranking.CourseFrom{Ladder: 150, Number: 41}})
 			if len(got.Course.Matches) != 10 || len(got.Course.Standings) != 11 {
 				t.Errorf("the course has %d matches of %d players", len(got.Course.Matches), len(got.Course.Standings))
 			}
@@ -68,8 +68,8 @@ func TestNoTakingBackScansATable(t *testing.T) {
 			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
 		}, 4 + 1 + 1 + 5 + 8 + 1},
 		{"card that waits", func(ctx context.Context) error {
-			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 250 AND number = 40`)
-			return store.Apply(ctx, ranking.Changes{Key: "card", Chat: 250, Card: &ranking.Card{Match: id}})
+			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
+			return store.Apply(ctx, ranking.Changes{Key: "card", Chat: 150, Card: &ranking.Card{Match: id}})
 		}, 3},
 		{"merge", func(ctx context.Context) error {
 			p := known
@@ -81,12 +81,12 @@ func TestNoTakingBackScansATable(t *testing.T) {
 			return err
 		}, -1},
 		{"toast", func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 250, Button: "press", Toast: ranking.Refusal{}})
+			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", Toast: ranking.Refusal{}})
 		}, 3},
 		{"take of an edit", func(ctx context.Context) error {
 			exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
-				WHERE chat_id = 250 AND state = 'planned' AND action <> 'edit'`)
-			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{chat(250)}, bounds)
+				WHERE chat_id = 150 AND state = 'planned' AND action <> 'edit'`)
+			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{chat(150)}, bounds)
 			if m := turns[0].Message; m == nil || m.Target != 40 {
 				t.Errorf("took %+v", m)
 			}
@@ -94,9 +94,9 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		}, 2 + 4},
 		{"finish of a card", func(ctx context.Context) error {
 			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
-				VALUES (250, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
+				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
 			item := outbox.Item{ID: id}
-			m := outbox.Message{Lane: chat(250), To: -250, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			m := outbox.Message{Lane: chat(150), To: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{sentAs(m, 4711)}, nil, bounds)
 			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not kept")

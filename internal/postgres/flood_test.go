@@ -82,11 +82,11 @@ func TestCountingScansNothing(t *testing.T) {
 		ANALYZE handled_commands`)
 	store := postgres.NewStore(pool, ignore)
 	counted := ranking.Counted{Sort: ranking.SortResult, Sender: 7, At: time.Unix(1_700_000_000, 0)}
-	club := ranking.Chat{ID: -250, Kind: ranking.Group, Title: "Club 250"}
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	refused := ranking.NotRecorded{Limit: 60, Items: []ranking.NotDone{{Command: "undo"}}}
 	apply := func(key string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 250, Counted: counted, Notice: refused})
+			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 150, Counted: counted, Notice: refused})
 		}
 	}
 	mustNotScan(t, plain, &rec, []explained{

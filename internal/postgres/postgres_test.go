@@ -29,15 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(withSpare{m})
-}
-
-// withSpare are all tests, and the end of the databases that they have had one after the other.
-type withSpare struct{ *testing.M }
-
-func (w withSpare) Run() int {
-	defer endSpare()
-	return w.M.Run()
+	goleak.VerifyTestMain(allTests{m})
 }
 
 // patience bounds every wait of a test; no wait takes that long unless something is wrong.
