@@ -15,7 +15,7 @@ import (
 func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	exec(t, m.pool, `
+	define(t, m.pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
 		CREATE TRIGGER wait BEFORE UPDATE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)

@@ -8,8 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -133,36 +131,33 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		}
 	}
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
-	trigger := func(table, event string) string {
-		return `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
-			CREATE TRIGGER refuse BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION refuse()`
-	}
 	for name, tc := range map[string]struct {
-		sql   string
-		spoil func(*ranking.Changes)
-		want  func(error) bool
+		sql     string
+		spoil   func(*ranking.Changes)
+		want    func(error) bool
+		refused string // the statement that a trigger refuses on the table of that name
 	}{
-		"no group":          {"", func(c *ranking.Changes) { c.Match.Group = 99 }, is(ranking.ErrConflict)},
-		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled)},
-		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled)},
-		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict)},
-		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict)},
-		"standing is gone":  {"", func(c *ranking.Changes) { c.Match.Players[1].After.ID = 99 }, is(ranking.ErrConflict)},
-		"standing is there": {"", func(c *ranking.Changes) { c.Match.Players[1].Before.ID = 0 }, is(ranking.ErrConflict)},
-		"bad rating":        {"", func(c *ranking.Changes) { c.Match.Players[1].After.Elo = -1 }, constraint("group_players_elo_check")},
-		"bad score":         {"", func(c *ranking.Changes) { c.Match.A = 1000 }, constraint("matches_score_check")},
-		"other's ladder":    {"", func(c *ranking.Changes) { c.Match.Ladder = 99 }, constraint("matches_ladder_id_fkey")},
-		"bad side":          {"", func(c *ranking.Changes) { c.Match.Players[1].Side = 3 }, constraint("match_players_side_check")},
-		"bad history":       {"", func(c *ranking.Changes) { c.Match.Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check")},
-		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey")},
-		"groups":            {trigger("groups", "UPDATE"), nil, constraint("refused")},
-		"handled_commands":  {trigger("handled_commands", "INSERT"), nil, constraint("refused")},
-		"group_players":     {trigger("group_players", "UPDATE"), nil, constraint("refused")},
-		"matches":           {trigger("matches", "INSERT"), nil, constraint("refused")},
-		"match_players":     {trigger("match_players", "INSERT"), nil, constraint("refused")},
-		"elo_history":       {trigger("elo_history", "INSERT"), nil, constraint("refused")},
-		"outbox":            {trigger("outbox", "INSERT"), nil, constraint("refused")},
-		"chats":             {trigger("chats", "UPDATE"), nil, constraint("refused")},
+		"no group":          {"", func(c *ranking.Changes) { c.Match.Group = 99 }, is(ranking.ErrConflict), ""},
+		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
+		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled), ""},
+		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},
+		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict), ""},
+		"standing is gone":  {"", func(c *ranking.Changes) { c.Match.Players[1].After.ID = 99 }, is(ranking.ErrConflict), ""},
+		"standing is there": {"", func(c *ranking.Changes) { c.Match.Players[1].Before.ID = 0 }, is(ranking.ErrConflict), ""},
+		"bad rating":        {"", func(c *ranking.Changes) { c.Match.Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
+		"bad score":         {"", func(c *ranking.Changes) { c.Match.A = 1000 }, constraint("matches_score_check"), ""},
+		"other's ladder":    {"", func(c *ranking.Changes) { c.Match.Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},
+		"bad side":          {"", func(c *ranking.Changes) { c.Match.Players[1].Side = 3 }, constraint("match_players_side_check"), ""},
+		"bad history":       {"", func(c *ranking.Changes) { c.Match.Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check"), ""},
+		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey"), ""},
+		"groups":            {"", nil, constraint("refused"), "UPDATE"},
+		"handled_commands":  {"", nil, constraint("refused"), "INSERT"},
+		"group_players":     {"", nil, constraint("refused"), "UPDATE"},
+		"matches":           {"", nil, constraint("refused"), "INSERT"},
+		"match_players":     {"", nil, constraint("refused"), "INSERT"},
+		"elo_history":       {"", nil, constraint("refused"), "INSERT"},
+		"outbox":            {"", nil, constraint("refused"), "INSERT"},
+		"chats":             {"", nil, constraint("refused"), "UPDATE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,10 +169,13 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			}
 			exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
 			exec(t, w.pool, tc.sql)
+			if tc.refused != "" {
+				refuse(t, w.pool, name, tc.refused)
+			}
 			before, told := w.contents(t), w.told.Load()
-			cold := postgres.NewStore(open(t, w.pool.Config().ConnString()), func(outbox.Lane) { w.told.Add(1) })
-			for temperature, store := range map[string]*postgres.Store{"cold": cold, "warm": w.store} {
-				if err := store.Apply(t.Context(), c); !tc.want(err) {
+			forget(t, w.pool)
+			for _, temperature := range []string{"cold", "warm"} {
+				if err := w.store.Apply(t.Context(), c); !tc.want(err) {
 					t.Errorf("%s: error is %v", temperature, err)
 				}
 			}

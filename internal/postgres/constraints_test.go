@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
 )
 
 // oneOfEach puts a row into every table. All ids are 1, but for the second standing and the other players, of whom the

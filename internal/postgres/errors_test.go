@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -23,7 +22,8 @@ func TestUnavailable(t *testing.T) {
 			return open(t, address).Ping(t.Context())
 		}
 	}
-	database := pgtest.New(t)
+	d := borrow(t)
+	database := d.url
 	for name, tc := range map[string]struct {
 		fail func(*testing.T) error
 		want bool
@@ -31,23 +31,23 @@ func TestUnavailable(t *testing.T) {
 		"nobody there":         {connect(closedPort(t)), true},
 		"no such host":         {connect("postgres://x:x@host.invalid/x?sslmode=disable"), true},
 		"no such database":     {connect(rename(t, database, "/there_is_no_such_database")), false},
-		"wrong password":       {wrongPassword, false},
-		"statement":            {onConnection(database, `SELECT 1/0`), false},
-		"no such table":        {onConnection(database, `SELECT FROM nowhere`), false},
-		"constraint":           {onConnection(database, `INSERT INTO groups (chat_id) VALUES (0)`), false},
+		"wrong password":       {wrongPassword(database), false},
+		"statement":            {inDatabase(d, `SELECT 1/0`), false},
+		"no such table":        {inDatabase(d, `SELECT FROM nowhere`), false},
+		"constraint":           {inDatabase(d, `INSERT INTO groups (chat_id) VALUES (0)`), false},
 		"killed itself":        {onConnection(database, `SELECT pg_terminate_backend(pg_backend_pid())`), true},
 		"read only":            {onConnection(database, `BEGIN READ ONLY; INSERT INTO handled_commands VALUES ('')`), true},
-		"too many connections": {raise(database, "53300"), true},
-		"disk full":            {raise(database, "53100"), true},
-		"crash":                {raise(database, "57P02"), true},
-		"starting up":          {raise(database, "57P03"), true},
-		"statement not there":  {raise(database, "26000"), true}, // which happens only when the session is another one
-		"statement there":      {raise(database, "42P05"), true},
-		"stood still":          {raise(database, "25P03"), true},
-		"aborted transaction":  {raise(database, "25P02"), false},
-		"lease lost":           {onConnection(database, `SELECT false::lease_held`), true},
-		"not as read":          {onConnection(database, `SELECT false::as_read`), false},
-		"serialization":        {raise(database, "40001"), false},
+		"too many connections": {raise(d, "53300"), true},
+		"disk full":            {raise(d, "53100"), true},
+		"crash":                {raise(d, "57P02"), true},
+		"starting up":          {raise(d, "57P03"), true},
+		"statement not there":  {raise(d, "26000"), true}, // which happens only when the session is another one
+		"statement there":      {raise(d, "42P05"), true},
+		"stood still":          {raise(d, "25P03"), true},
+		"aborted transaction":  {raise(d, "25P02"), false},
+		"lease lost":           {inDatabase(d, `SELECT false::lease_held`), true},
+		"not as read":          {inDatabase(d, `SELECT false::as_read`), false},
+		"serialization":        {raise(d, "40001"), false},
 		"statement timeout":    {onConnection(database, `SET statement_timeout = 1; SELECT pg_sleep(60)`), false},
 		"deadline": {func(t *testing.T) error {
 			t.Helper()
@@ -55,12 +55,12 @@ func TestUnavailable(t *testing.T) {
 			defer cancel()
 			return open(t, database).Ping(ctx)
 		}, false},
-		"cancelled":             {cancelled, false},
-		"server killed at work": {killedAtWork, true},
-		"server killed before":  {killedBefore, true},
-		"cut at work":           {cutAtWork, true},
-		"cut before":            {cutBefore, true},
-		"closed connection":     {closedConnection, true},
+		"cancelled":             {cancelled(d), false},
+		"server killed at work": {killedAtWork(d), true},
+		"server killed before":  {killedBefore(d), true},
+		"cut at work":           {cutAtWork(d), true},
+		"cut before":            {cutBefore(database), true},
+		"closed connection":     {closedConnection(database), true},
 		"nothing":               {func(*testing.T) error { return nil }, false},
 		"anything":              {func(*testing.T) error { return errors.New("anything") }, false},
 		"conflict":              {func(*testing.T) error { return ranking.ErrConflict }, false},
@@ -95,109 +95,116 @@ func onConnection(address, sql string) func(*testing.T) error {
 
 // wrongPassword connects as somebody who is not known, which the server does not tell from a wrong password, and which
 // also fails where it asks for none.
-func wrongPassword(t *testing.T) error {
-	t.Helper()
-	u, err := url.Parse(pgtest.Empty(t))
-	if err != nil {
-		t.Fatal(err)
+func wrongPassword(address string) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.UserPassword("elobot_nobody", "wrong")
+		return open(t, u.String()).Ping(t.Context())
 	}
-	u.User = url.UserPassword("elobot_nobody", "wrong")
-	return open(t, u.String()).Ping(t.Context())
 }
 
 // raise has the server report an error of that code.
-func raise(address, code string) func(*testing.T) error {
-	return onConnection(address, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
+func raise(d *database, code string) func(*testing.T) error {
+	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
 
-const hang = `SELECT pg_advisory_lock(1)`
+// inDatabase runs a statement that leaves the connection as it is.
+func inDatabase(d *database, sql string) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		_, err := d.pool.Exec(t.Context(), sql)
+		return err
+	}
+}
 
-// atWork has a statement hang on the connections of the pool and then disturbs it.
-func atWork(t *testing.T, victim, watcher *pgxpool.Pool, disturb func()) error {
+// atWork has a statement hang on a connection of the pool and then disturbs it. The key is of no other test's lock.
+func atWork(ctx context.Context, t *testing.T, d *database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
-	holder := begin(t, watcher)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(1)`); err != nil {
+	holder := begin(t, d.pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock($1)`, key); err != nil {
 		t.Fatal(err)
 	}
 	result := start(func() error {
-		_, err := victim.Exec(t.Context(), hang)
+		_, err := victim.Exec(ctx, `SELECT pg_advisory_lock($1)`, key)
 		return err
 	})
-	await(t, watcher, blocked)
-	disturb()
+	const waiting = `FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	await(t, d.pool, `SELECT EXISTS (SELECT `+waiting+`)`, key)
+	disturb(value[int](t, d.pool, `SELECT pid `+waiting, key))
 	return receive(t, result)
 }
 
-func cancelled(t *testing.T) error {
-	t.Helper()
-	pool := open(t, pgtest.Empty(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	holder := begin(t, pool)
-	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(1)`); err != nil {
-		t.Fatal(err)
+func cancelled(d *database) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		return atWork(ctx, t, d, d.pool, 1, func(int) { cancel() })
 	}
-	result := start(func() error {
-		_, err := pool.Exec(ctx, hang)
-		return err
-	})
-	await(t, pool, blocked)
-	cancel()
-	return receive(t, result)
 }
 
-const killOthers = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-	WHERE datname = current_database() AND pid <> pg_backend_pid() AND cardinality(pg_blocking_pids(pid)) >= $1`
+const kill = `SELECT pg_terminate_backend($1, 10000)`
 
-func killedAtWork(t *testing.T) error {
-	t.Helper()
-	address := pgtest.Empty(t)
-	victim, watcher := open(t, address), open(t, address)
-	return atWork(t, victim, watcher, func() { exec(t, watcher, killOthers, 1) })
+func killedAtWork(d *database) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		return atWork(t.Context(), t, d, open(t, d.url), 2, func(pid int) { exec(t, d.pool, kill, pid) })
+	}
+}
+
+func cutAtWork(d *database) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		p := newProxy(t, d.url)
+		return atWork(t.Context(), t, d, open(t, p.url), 3, func(int) { p.cut() })
+	}
 }
 
 // killedBefore kills the server side of a connection that the client has and does not use.
-func killedBefore(t *testing.T) error {
-	t.Helper()
-	address := pgtest.Empty(t)
-	victim, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
+func killedBefore(d *database) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		victim, err := pgx.Connect(t.Context(), d.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
+		exec(t, d.pool, kill, victim.PgConn().PID())
+		_, err = victim.Exec(t.Context(), "SELECT 1")
+		return err
 	}
-	defer victim.Close(context.Background()) //nolint:errcheck // it is broken
-	exec(t, open(t, address), killOthers, 0)
-	_, err = victim.Exec(t.Context(), "SELECT 1")
-	return err
 }
 
-func cutAtWork(t *testing.T) error {
-	t.Helper()
-	address := pgtest.Empty(t)
-	p := newProxy(t, address)
-	return atWork(t, open(t, p.url), open(t, address), p.cut)
+func cutBefore(address string) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		p := newProxy(t, address)
+		victim, err := pgx.Connect(t.Context(), p.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
+		p.cut()
+		_, err = victim.Exec(t.Context(), "SELECT 1")
+		return err
+	}
 }
 
-func cutBefore(t *testing.T) error {
-	t.Helper()
-	p := newProxy(t, pgtest.Empty(t))
-	victim, err := pgx.Connect(t.Context(), p.url)
-	if err != nil {
-		t.Fatal(err)
+func closedConnection(address string) func(*testing.T) error {
+	return func(t *testing.T) error {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = conn.Exec(t.Context(), "SELECT 1")
+		return err
 	}
-	defer victim.Close(context.Background()) //nolint:errcheck // it is broken
-	p.cut()
-	_, err = victim.Exec(t.Context(), "SELECT 1")
-	return err
-}
-
-func closedConnection(t *testing.T) error {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), pgtest.Empty(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), "SELECT 1")
-	return err
 }

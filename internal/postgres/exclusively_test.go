@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -190,10 +189,10 @@ func TestLockOrder(t *testing.T) {
 				t.Errorf("while it waits for the %s, it holds the %s: %t", step.name, other.name, held)
 			}
 		}
-		exec(t, w.pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-		if err := receive(t, waiting); !postgres.Unavailable(err) {
-			t.Errorf("while it waits for the %s its connection is killed: %v", step.name, err)
+		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
+			t.Errorf("while it waits for the %s it is cancelled: %v", step.name, err)
 		}
 		if err := holder.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

@@ -106,21 +106,21 @@ func TestNoTakingBackScansATable(t *testing.T) {
 	})
 }
 
-// TestRewriteTakesFewStatements compares what a rewrite of 10,000 entries sends with what a rewrite of one sends.
+// TestRewriteTakesFewStatements compares what a rewrite of 1,000 entries sends with what a rewrite of one sends.
 func TestRewriteTakesFewStatements(t *testing.T) {
 	t.Parallel()
-	const players, matches = 50, 10_000
+	const players, matches = 50, 1_000
 	var rec recorder
 	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
-		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 10000);
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
 		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 10000) n;
+		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 1000) n;
 		INSERT INTO match_players SELECT id, 1 + number % 50, 1 FROM matches;
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)

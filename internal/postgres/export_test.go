@@ -21,6 +21,9 @@ func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error
 	return s.apply(ctx, all, nil)
 }
 
+// Standstill says how long a transaction under the lease may do nothing, in PostgreSQL's words.
+func (l *Lease) Standstill(standstill string) { l.standstill = standstill }
+
 // HoldUp has all results wait until the returned function is called. Then there is one transaction after the other.
 func (s *Store) HoldUp() (goOn func()) {
 	g := s.gathering

@@ -296,7 +296,7 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	exec(t, w.pool, `
+	define(t, w.pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON matches FOR EACH ROW EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)

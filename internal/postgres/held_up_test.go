@@ -36,9 +36,8 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			d := borrow(t)
-			pool, hasty := d.pool, open(t, d.url, hurried)
-			store := postgres.NewStore(hasty, ignore)
+			pool := open(t, borrow(t).url, hurried)
+			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service) {
 				if c.before != nil {
@@ -122,9 +121,8 @@ func everyKind(s *ranking.Service) []action {
 // TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
 func TestToldWhenFree(t *testing.T) {
 	t.Parallel()
-	d := borrow(t)
-	pool, hasty := d.pool, open(t, d.url, hurried)
-	store, letters := postgres.NewStore(hasty, ignore), postgres.NewDeadLetters(hasty)
+	pool := open(t, borrow(t).url, hurried)
+	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
 	if err := store.Introduce(t.Context(), club, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,8 @@ type Lease struct {
 	log          *slog.Logger
 	clock        clock.Remote  // the database's
 	commands     *pgxpool.Pool // nil: no other pool
+	// standstill is how long a transaction under the lease may do nothing, in PostgreSQL's words.
+	standstill string
 
 	mu      sync.Mutex
 	epoch   int64
@@ -42,7 +44,9 @@ var _ outbox.Lease = (*Lease)(nil)
 // NewLease returns the lease of the name, as a holder sees it who does not have it yet. The name of the holder is for
 // people who look at the table.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
-	return &Lease{pool: pool, name: name, holder: holder, length: length, log: slog.New(slog.DiscardHandler)}
+	return &Lease{
+		pool: pool, name: name, holder: holder, length: length, log: slog.New(slog.DiscardHandler), standstill: maxStandstill,
+	}
 }
 
 // WithLog has the lease tell what is wrong with it, and returns it.

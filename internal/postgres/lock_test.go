@@ -4,55 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
-	"time"
 
 	"elobot/internal/intake"
-	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
-
-// TestHeldGroup: while somebody else holds a group's row for long, a result is given up, and the reporter told, within the
-// time of one attempt.
-func TestHeldGroup(t *testing.T) {
-	t.Parallel()
-	pool, err := postgres.Open(t.Context(), borrow(t).url, time.Second, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	store := postgres.NewStore(pool, func(outbox.Lane) {})
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-	report := func(key string) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // as an attempt has
-		defer cancel()
-		o := ranking.Origin{Key: key, Chat: club, Sender: &alice, SentAt: time.Now()}
-		return service.RecordMatch(ctx, o, aliceBeatsBob)
-	}
-	if err := report("1"); err != nil {
-		t.Fatal(err)
-	}
-	holder := begin(t, pool)
-	if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
-		t.Fatal(err)
-	}
-	if err := report("2"); err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := report("2"); err != nil { // it has been told that it was not recorded
-		t.Fatal(err)
-	}
-	if got := value[string](t, pool, `
-		SELECT (SELECT count(*) FROM matches) || ' ' || (SELECT payload->>'code' FROM outbox ORDER BY id DESC LIMIT 1)`,
-	); got != "1 too_many_at_once" {
-		t.Errorf("matches and the last answer: %s", got)
-	}
-}
 
 // TestClass: what an error of the store means for an update. Time that has run out says that the database is away only if it
 // answers nothing else either, and is never the update's fault.
@@ -68,7 +25,7 @@ func TestClass(t *testing.T) {
 	defer cancel()
 	_, late := w.store.Read(ctx, ranking.Query{Chat: club})
 	_, away := nowhere.Read(t.Context(), ranking.Query{Chat: club})
-	exec(t, w.pool, `
+	define(t, w.pool, "fail", `
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		    BEGIN RAISE EXCEPTION 'x' USING ERRCODE = split_part(NEW.key, ' ', 2); END $$;
 		CREATE TRIGGER fail BEFORE INSERT ON handled_commands FOR EACH ROW WHEN (NEW.key LIKE 'fail %') EXECUTE FUNCTION fail()`)

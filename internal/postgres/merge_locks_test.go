@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -52,10 +52,10 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 				t.Errorf("while it waits for %s, it holds %s: %t", step.name, other.name, held)
 			}
 		}
-		exec(t, w.pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-		if err := receive(t, waiting); !postgres.Unavailable(err) {
-			t.Errorf("while it waits for %s its connection is killed: %v", step.name, err)
+		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
+			t.Errorf("while it waits for %s it is cancelled: %v", step.name, err)
 		}
 		if err := holder.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

@@ -123,7 +123,7 @@ const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
 // holdAliases has moves wait with the last thing that they do, until the returned function is called.
 func (w *world) holdAliases(t *testing.T) (release func()) {
 	t.Helper()
-	exec(t, w.pool, `
+	define(t, w.pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
 	holder := begin(t, w.pool)

@@ -256,6 +256,9 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if got := value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
 	}
+	if got := value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // of which several fit into the time of an attempt
+		t.Errorf("lock_timeout is %q", got)
+	}
 	for name, tc := range map[string]struct {
 		url      string
 		patience time.Duration

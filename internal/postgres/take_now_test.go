@@ -131,8 +131,9 @@ func TestNotTakenAsItIsCommitted(t *testing.T) {
 			_, lease := w.asLeader(t)
 			store, desk := w.newDesk(t, lease)
 			// nothing else looks at the lane before the transaction has ended, and the row is read in it
-			exec(t, w.pool, `
-				CREATE TABLE seen (what text);
+			exec(t, w.pool, `CREATE TABLE seen (what text)`)
+			t.Cleanup(func() { w.pool.Exec(context.Background(), `DROP TABLE seen`) }) //nolint:errcheck // only for the next test
+			define(t, w.pool, "see", `
 				CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
 				BEGIN
 				    INSERT INTO seen SELECT state || ' ' || attempts FROM outbox WHERE id = NEW.id;

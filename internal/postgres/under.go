@@ -12,6 +12,10 @@ import (
 // The lease's row would serve as well, but sharing that by many makes the server keep who they are.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
+// maxStandstill is how long a transaction under the lease may do nothing. One of a process at work may well do nothing for a
+// second or two.
+const maxStandstill = "'5s'"
+
 // queueEpoch queues the beginning of what is done under a lease. It fails with outbox.ErrLeaseLost if the lease is of
 // another epoch by now. The lease is looked at by a statement of its own, which sees what whoever had the lock has
 // committed.
@@ -59,7 +63,7 @@ func (l *Lease) transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx
 	return transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch
-			batch.Queue(`SET LOCAL idle_in_transaction_session_timeout = '5s'`)
+			batch.Queue(`SET LOCAL idle_in_transaction_session_timeout = ` + l.standstill)
 			l.require(&batch)
 			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 				return err
