@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
 )
 
 // database is a migrated database with a pool of connections to it. One test after the other has it for itself: to make
@@ -107,6 +108,10 @@ func newDatabase(t *testing.T) *database {
 		t.Fatal(err)
 	}
 	config.MaxConns = 8
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, postgres.Planning)
+		return err
+	}
 	if d.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ var (
 	NextNotification = next
 )
 
+// Planning is how statements are planned for the bot.
+const Planning = planning
+
 // MaxTogether is how many results are written in one transaction at most.
 const MaxTogether = maxTogether
 
