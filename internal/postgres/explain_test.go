@@ -147,7 +147,7 @@ const years = `
 	UPDATE players SET telegram_user_id = NULL WHERE id % 7 = 3;
 	INSERT INTO handled_commands SELECT idempotency_key FROM matches;
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
-	    SELECT 1 + n % 160, 'k', '{}', 'sent', now() FROM generate_series(1, 6000) n;
+	    SELECT 1 + n % 160, 'k', '{}', 'sent', now() FROM generate_series(1, 15000) n;
 	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 3000) n;
 	INSERT INTO leases SELECT 'other ' || n, 'x', 1, now() FROM generate_series(1, 2000) n;
 	INSERT INTO ensured_messages SELECT n, 'board', 5, '' FROM generate_series(1, 5000) n;
@@ -178,7 +178,7 @@ func fill(t *testing.T) string {
 		pool := open(t, url)
 		exec(t, pool, years)
 		exec(t, pool, theLease)
-		exec(t, pool, "VACUUM ANALYZE")
+		exec(t, pool, "VACUUM ANALYZE "+strings.Join(tables, ", ")+", leases, ensured_messages")
 		pool.Close() // nobody can copy what somebody is connected to
 		filled.url = url
 	}

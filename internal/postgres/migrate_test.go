@@ -97,12 +97,10 @@ func TestMigrationsUpDownUp(t *testing.T) {
 
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Empty(t)
-	pool := open(t, url)
+	pool := open(t, pgtest.Empty(t))
 	var instances errgroup.Group
-	for range 4 {
-		instance := open(t, url)
-		instances.Go(func() error { return postgres.Migrate(t.Context(), instance, migrations.FS) })
+	for range 3 {
+		instances.Go(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
 	}
 	if err := instances.Wait(); err != nil {
 		t.Fatal(err)
@@ -115,10 +113,12 @@ func TestMigrateAtOnce(t *testing.T) {
 // gate is the advisory lock that the second step of withSecond waits for.
 const gate = 4242
 
-// withSecond returns the real first migration and a second one that lasts until the gate opens.
-func withSecond(t *testing.T) fstest.MapFS {
-	t.Helper()
-	files := firstStep(t)
+// withSecond returns a first migration and a second one that lasts until the gate opens.
+func withSecond() fstest.MapFS {
+	files := fstest.MapFS{
+		"000001_first.up.sql":   &fstest.MapFile{Data: []byte("CREATE TABLE first (id int)")},
+		"000001_first.down.sql": &fstest.MapFile{Data: []byte("DROP TABLE first")},
+	}
 	files["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte(
 		"CREATE TABLE half (id int); SELECT pg_advisory_xact_lock(4242); CREATE TABLE done (id int) -- no line end")}
 	files["000002_gate.down.sql"] = &fstest.MapFile{Data: []byte("DROP TABLE done; DROP TABLE half;")}
@@ -167,10 +167,9 @@ func mustBeAtTwo(t *testing.T, pool *pgxpool.Pool) {
 
 func TestMigrateKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	url, files := pgtest.Empty(t), withSecond(t)
-	pool := open(t, url)
+	pool, files := open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	killed := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	killed := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	await(t, pool, "SELECT "+atTheGate)
 	if !value[bool](t, pool, killTheOneAtTheGate) {
 		t.Fatal("nobody was killed")
@@ -192,7 +191,7 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 // TestMigrateClientKilled kills the client while the server is at work, which does not notice before it is done.
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
-	url, files := pgtest.Empty(t), withSecond(t)
+	url, files := pgtest.Empty(t), withSecond()
 	pool := open(t, url)
 	p := newProxy(t, url)
 	openGate := closeGate(t, pool)
@@ -216,7 +215,7 @@ func TestMigrateClientKilled(t *testing.T) {
 // is about to say so: with the first message that follows the answer to the step.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
-	url, files := pgtest.Empty(t), withSecond(t)
+	url, files := pgtest.Empty(t), withSecond()
 	pool := open(t, url)
 	p := newProxy(t, url)
 	var stepSent, cut atomic.Bool
@@ -241,12 +240,11 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 
 func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 	t.Parallel()
-	url, files := pgtest.Empty(t), withSecond(t)
-	pool := open(t, url)
+	pool, files := open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	first := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	first := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	await(t, pool, "SELECT "+atTheGate)
-	second := start(func() error { return postgres.Migrate(t.Context(), open(t, url), files) })
+	second := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	await(t, pool, "SELECT "+atTheMigrationLock)
 	if !value[bool](t, pool, killTheOneAtTheGate) {
 		t.Fatal("nobody was killed")
@@ -265,8 +263,8 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 // TestMigrateFailingStep shows that a step with an error in it leaves nothing and fails again, until it is put right.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
-	pool, files := open(t, pgtest.Empty(t)), withSecond(t)
-	broken := withSecond(t)
+	pool, files := open(t, pgtest.Empty(t)), withSecond()
+	broken := withSecond()
 	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
 	for range 2 {
 		if err := postgres.Migrate(t.Context(), pool, broken); err == nil || !strings.Contains(err.Error(), "division by zero") {
@@ -293,41 +291,36 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 
 func TestMigrateNewerDatabase(t *testing.T) {
 	t.Parallel()
+	pool := open(t, pgtest.New(t))
 	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			pool := open(t, pgtest.New(t))
-			exec(t, pool, "UPDATE schema_migrations SET version = 1000, dirty = $1", dirty)
-			before := append(schema(t, pool), state(t, pool))
-			err := postgres.Migrate(t.Context(), pool, migrations.FS)
-			if err == nil || !strings.Contains(err.Error(), "made by a newer elobot") {
-				t.Errorf("error is %v", err)
-			}
-			if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
-				t.Errorf("the database was changed:\n%s", diff)
-			}
-		})
+		exec(t, pool, "UPDATE schema_migrations SET version = 1000, dirty = $1", dirty)
+		before := append(schema(t, pool), state(t, pool))
+		err := postgres.Migrate(t.Context(), pool, migrations.FS)
+		if err == nil || !strings.Contains(err.Error(), "made by a newer elobot") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
+			t.Errorf("%s: the database was changed:\n%s", name, diff)
+		}
 	}
 }
 
 func TestMigrateCancelled(t *testing.T) {
 	t.Parallel()
+	pool, files := open(t, pgtest.Empty(t)), withSecond()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := postgres.Migrate(over, open(t, pgtest.Empty(t)), migrations.FS); !errors.Is(err, context.Canceled) {
+	if err := postgres.Migrate(over, pool, files); !errors.Is(err, context.Canceled) {
 		t.Errorf("before it began: %v", err)
 	}
-
-	url, files := pgtest.Empty(t), withSecond(t)
-	pool := open(t, url)
 	openGate := closeGate(t, pool)
 	working, stopWorking := context.WithCancel(t.Context())
 	defer stopWorking()
-	worker := start(func() error { return postgres.Migrate(working, open(t, url), files) })
+	worker := start(func() error { return postgres.Migrate(working, pool, files) })
 	await(t, pool, "SELECT "+atTheGate)
 	waiting, stopWaiting := context.WithCancel(t.Context())
 	defer stopWaiting()
-	waiter := start(func() error { return postgres.Migrate(waiting, open(t, url), files) })
+	waiter := start(func() error { return postgres.Migrate(waiting, pool, files) })
 	await(t, pool, "SELECT "+atTheMigrationLock)
 	stopWaiting()
 	if err := receive(t, waiter); !errors.Is(err, context.Canceled) {

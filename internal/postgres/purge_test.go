@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
@@ -105,32 +104,6 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 4 {
 		t.Errorf("%d keys are left, want 4", left)
-	}
-}
-
-// TestPurgeAtOnce: two instances that purge at the same time do not remove more than there is, and neither fails.
-func TestPurgeAtOnce(t *testing.T) {
-	t.Parallel()
-	const old = 45_000
-	pool := open(t, pgtest.New(t))
-	oldKeys(t, pool, old)
-	var removed [2]int64
-	var instances errgroup.Group
-	for i := range removed {
-		purger := newPurger(pool)
-		instances.Go(func() (err error) {
-			removed[i], err = purger.Purge(t.Context())
-			return err
-		})
-	}
-	if err := instances.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if removed[0]+removed[1] != old {
-		t.Errorf("%v keys were removed, want %d", removed, old)
-	}
-	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 0 {
-		t.Errorf("%d keys are left", left)
 	}
 }
 
