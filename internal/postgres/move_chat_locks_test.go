@@ -241,7 +241,7 @@ func TestMovesAtOnce(t *testing.T) {
 	for i := range services {
 		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	}
-	for round := range ranking.ExternalChatID(6) {
+	for round := range ranking.ExternalChatID(3) {
 		older, newer := club, upgraded
 		older.ID -= round * 1000
 		newer.ID -= round * 1000
@@ -267,7 +267,7 @@ func TestMovesAtOnce(t *testing.T) {
 	if n.Load() > 0 {
 		t.Errorf("%d deadlocks", n.Load())
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM chats`); got != 6 {
+	if got := value[int](t, w.pool, `SELECT count(*) FROM chats`); got != 3 {
 		t.Errorf("there are %d chats", got)
 	}
 	w.mustVerify(t)

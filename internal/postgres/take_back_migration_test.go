@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
@@ -80,6 +81,7 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 	}
 	random := rand.New(rand.NewPCG(2, 2))
 	played := 0
+	var all pgx.Batch
 	play := func(group, ladder, number int) {
 		players := []int{1 + random.IntN(5), 1 + random.IntN(5)}
 		outcome := []int{1, 1, 0, -1, -1}[random.IntN(5)]
@@ -96,14 +98,14 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 		}
 		change = max(-a.elo, min(change, b.elo))
 		played++
-		exec(t, pool, `INSERT INTO matches
+		all.Queue(`INSERT INTO matches
 			(group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 			VALUES ($1, $2, $3, $4, 1, 32, now(), $5)`, group, ladder, number, 1+outcome, fmt.Sprintf("m:%d", played))
 		for i, o := range []*old{a, b} {
 			want = append(want, entry{ladder, number, players[i], o.best, o.streak})
 			before, sign := o.elo, 1-2*i
 			o.move(sign*outcome, sign*change)
-			exec(t, pool, `
+			all.Queue(`
 				WITH part AS (INSERT INTO match_players VALUES ($1, $2, $3))
 				INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, reason)
 				VALUES ($1, $2, $4, $5, 'match')`, played, players[i], i+1, before, o.elo)
@@ -116,10 +118,13 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 		}
 	}
 	for key, o := range standings {
-		exec(t, pool, `
+		all.Queue(`
 			INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
 			VALUES ($1, $2, 'User', $3, $4, $5, $6, $7, $8, $9, $10)`,
 			key[0], key[1], o.elo, o.start, o.best, o.won+o.drawn+o.lost, o.won, o.drawn, o.lost, o.streak)
+	}
+	if err := pool.SendBatch(t.Context(), &all).Close(); err != nil {
+		t.Fatal(err)
 	}
 	return want
 }

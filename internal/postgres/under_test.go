@@ -259,7 +259,7 @@ func TestHolderStandsStill(t *testing.T) {
 // TestManyUnderLease has many write at the same time under a lease that is renewed again and again.
 func TestManyUnderLease(t *testing.T) {
 	t.Parallel()
-	const writers, each = 6, 50
+	const writers, each = 6, 10
 	w := newWorld(t, alice, bob)
 	store, lease := w.asLeader(t)
 	chat := w.read(t).ChatID
