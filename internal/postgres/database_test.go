@@ -162,22 +162,21 @@ const (
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// schemaAndSize tells one schema from another, and how many bytes there are in tables.
+	// schemaAndSize tells one schema from another, and one in which a lock is kept, and how many bytes there are in tables.
 	schemaAndSize = `
 		SELECT concat_ws(' ', count(*), sum(oid::bigint), sum(hashtext(relname)),
 		           (SELECT concat_ws(' ', count(*), sum(attnum)) FROM pg_attribute WHERE attrelid >= 16384),
 		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_constraint WHERE oid >= 16384),
 		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_trigger WHERE oid >= 16384),
-		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_proc WHERE oid >= 16384)),
+		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_proc WHERE oid >= 16384),
+		           (SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory'
+		                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1)),
 		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
 		FROM pg_class WHERE oid >= 16384`
 	// sessionsThere returns those in the database, after it has told those that are not in $1 to end.
 	sessionsThere = `
 		SELECT pid, CASE WHEN NOT pid = ANY ($1::integer[]) THEN pg_terminate_backend(pid) END FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend'`
-	advisoryLocks = `
-		SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
-		    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 	tooMuch = 1 << 20 // bytes, that are not deleted one row after the other
 )
 
@@ -199,7 +198,7 @@ func (d *database) clean(t *testing.T) bool {
 		return false
 	}
 	conn := all[0].Conn()
-	if alone, err := d.mustBeAlone(ctx, conn, all); err != nil || !alone {
+	if alone, err := d.isAlone(ctx, conn, all); err != nil || !alone {
 		return false
 	}
 	var now string
@@ -211,9 +210,9 @@ func (d *database) clean(t *testing.T) bool {
 	return err == nil
 }
 
-// mustBeAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still
-// be done. It returns false if one of the pool has ended too, or has kept a lock.
-func (d *database) mustBeAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
+// isAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still
+// be done. It returns false if one of the pool has ended too.
+func (d *database) isAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
 	var ours []int32
 	for _, c := range all {
 		ours = append(ours, int32(c.Conn().PgConn().PID())) //nolint:gosec // PostgreSQL has it as an integer
@@ -243,9 +242,7 @@ func (d *database) mustBeAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpo
 			return false, nil
 		}
 		if len(there) == of {
-			var locked bool
-			err := conn.QueryRow(ctx, advisoryLocks).Scan(&locked)
-			return !locked, err
+			return true, nil
 		}
 		select {
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -237,9 +238,13 @@ var tables = []string{
 // contents returns all rows of all tables.
 func (w *world) contents(t *testing.T) map[string][]string {
 	t.Helper()
+	selects := make([]string, len(tables))
+	for i, table := range tables {
+		selects[i] = fmt.Sprintf("SELECT ARRAY['%s', r::text] FROM %[1]s r", table)
+	}
 	all := make(map[string][]string)
-	for _, table := range tables {
-		all[table] = values[string](t, w.pool, fmt.Sprintf("SELECT r::text FROM %s r ORDER BY 1", table))
+	for _, row := range values[[]string](t, w.pool, strings.Join(selects, " UNION ALL ")+" ORDER BY 1") {
+		all[row[0]] = append(all[row[0]], row[1])
 	}
 	return all
 }

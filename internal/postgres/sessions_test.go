@@ -69,22 +69,23 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, borrow(t).url)
-	const sessions = 2
-	before := release(acquireSessions(t, pool, sessions)...)
 	for code, end := range map[string]bool{
 		"25006": true, "57P01": true, "57P02": true, "57P03": true, "08006": true, "08P01": true, "26000": true, "42P05": true,
 		"22012": false, "40001": false, "53200": false, "57014": false,
 	} {
+		sessions := 1
+		if code == "25006" { // what holds for the idle ones is the same for all codes
+			sessions = 2
+		}
+		before := release(acquireSessions(t, pool, sessions)...)
 		failing := acquireSessions(t, pool, 1)
 		fail(t, failing[0], code)
 		release(failing...)
-		after := release(acquireSessions(t, pool, sessions)...)
-		for _, id := range after {
+		for _, id := range release(acquireSessions(t, pool, sessions)...) {
 			if kept := slices.Contains(before, id); kept == end {
 				t.Errorf("%s: a session has ended: %t, want %t", code, !kept, end)
 			}
 		}
-		before = after
 	}
 }
 
@@ -163,7 +164,7 @@ func TestSessionLifetime(t *testing.T) {
 // TestTransactionPoolingIsRefused, whether the pooler has fewer server sessions than clients or more.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, sessions := range []int{1, 2, 3, 20} {
+	for _, sessions := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.TransactionPooler(t, borrow(t).url, sessions)
