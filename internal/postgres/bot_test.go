@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -13,7 +14,7 @@ import (
 // same as before to the first one when that comes back. Messages of supergroups have the same ids for all bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-5, 'group'), (-1007, 'supergroup'), (9, 'private');
 		INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-4, 2);

@@ -9,6 +9,7 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -106,7 +107,7 @@ func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
 // TestToldOnce has two instances bury the same update at the same moment.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	letters := postgres.NewDeadLetters(pool)
 	for update := range int64(20) {
 		var work sync.WaitGroup

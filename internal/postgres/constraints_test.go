@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"elobot/internal/pgtemp/pgtest"
 	"errors"
 	"testing"
 
@@ -274,7 +275,7 @@ var breaks = map[string][]string{
 
 func TestEveryConstraintHolds(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, oneOfEach)
 	for name, statements := range breaks {
 		for _, sql := range statements {
@@ -293,7 +294,7 @@ func TestEveryConstraintHolds(t *testing.T) {
 // TestConstraintsLetThrough tries what lies just within the limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, oneOfEach)
 	for _, sql := range []string{
 		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
@@ -330,7 +331,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 // TestEveryConstraintIsTried keeps breaks complete.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	// constraints that only say "not null" have names of their own in newer servers
 	there := values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint

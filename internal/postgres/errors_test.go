@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -22,8 +23,8 @@ func TestUnavailable(t *testing.T) {
 			return open(t, address).Ping(t.Context())
 		}
 	}
-	d := borrow(t)
-	database := d.url
+	d := pgtest.Borrow(t)
+	database := d.URL
 	for name, tc := range map[string]struct {
 		fail func(*testing.T) error
 		want bool
@@ -108,23 +109,23 @@ func wrongPassword(address string) func(*testing.T) error {
 }
 
 // raise has the server report an error of that code.
-func raise(d *database, code string) func(*testing.T) error {
+func raise(d *pgtest.Database, code string) func(*testing.T) error {
 	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
 
 // inDatabase runs a statement that leaves the connection as it is.
-func inDatabase(d *database, sql string) func(*testing.T) error {
+func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		_, err := d.pool.Exec(t.Context(), sql)
+		_, err := d.Pool.Exec(t.Context(), sql)
 		return err
 	}
 }
 
 // atWork has a statement hang on a connection of the pool and then disturbs it. The key is of no other test's lock.
-func atWork(ctx context.Context, t *testing.T, d *database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
+func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
-	holder := begin(t, d.pool)
+	holder := begin(t, d.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock($1)`, key); err != nil {
 		t.Fatal(err)
 	}
@@ -134,46 +135,46 @@ func atWork(ctx context.Context, t *testing.T, d *database, victim *pgxpool.Pool
 	})
 	const waiting = `FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-	await(t, d.pool, `SELECT EXISTS (SELECT `+waiting+`)`, key)
-	disturb(value[int](t, d.pool, `SELECT pid `+waiting, key))
+	await(t, d.Pool, `SELECT EXISTS (SELECT `+waiting+`)`, key)
+	disturb(value[int](t, d.Pool, `SELECT pid `+waiting, key))
 	return receive(t, result)
 }
 
-func cancelled(d *database) func(*testing.T) error {
+func cancelled(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		return atWork(ctx, t, d, d.pool, 1, func(int) { cancel() })
+		return atWork(ctx, t, d, d.Pool, 1, func(int) { cancel() })
 	}
 }
 
 const kill = `SELECT pg_terminate_backend($1, 10000)`
 
-func killedAtWork(d *database) func(*testing.T) error {
+func killedAtWork(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		return atWork(t.Context(), t, d, open(t, d.url), 2, func(pid int) { exec(t, d.pool, kill, pid) })
+		return atWork(t.Context(), t, d, open(t, d.URL), 2, func(pid int) { exec(t, d.Pool, kill, pid) })
 	}
 }
 
-func cutAtWork(d *database) func(*testing.T) error {
+func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		p := newProxy(t, d.url)
+		p := newProxy(t, d.URL)
 		return atWork(t.Context(), t, d, open(t, p.url), 3, func(int) { p.cut() })
 	}
 }
 
 // killedBefore kills the server side of a connection that the client has and does not use.
-func killedBefore(d *database) func(*testing.T) error {
+func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		victim, err := pgx.Connect(t.Context(), d.url)
+		victim, err := pgx.Connect(t.Context(), d.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
-		exec(t, d.pool, kill, victim.PgConn().PID())
+		exec(t, d.Pool, kill, victim.PgConn().PID())
 		_, err = victim.Exec(t.Context(), "SELECT 1")
 		return err
 	}

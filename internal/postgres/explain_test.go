@@ -174,7 +174,7 @@ func fill(t *testing.T) string {
 	filled.mu.Lock()
 	defer filled.mu.Unlock()
 	if filled.url == "" {
-		url := pgtest.New(outliving(t))
+		url := pgtest.NewLasting(t)
 		pool := open(t, url)
 		exec(t, pool, years)
 		exec(t, pool, theLease)
@@ -278,7 +278,7 @@ func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []ex
 // TestScansAreSeen shows that the test above would see one.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	s := statement{`SELECT id FROM players WHERE display_name = $1`, []any{"Alice"}}
 	for kind, plan := range plans(t, pool, s) {
 		if got := scanned(plan); len(got) != 1 || got[0] != "players" {

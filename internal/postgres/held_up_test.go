@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -36,7 +37,7 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			pool := open(t, borrow(t).url, hurried)
+			pool := open(t, pgtest.Borrow(t).URL, hurried)
 			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service) {
@@ -121,7 +122,7 @@ func everyKind(s *ranking.Service) []action {
 // TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
 func TestToldWhenFree(t *testing.T) {
 	t.Parallel()
-	pool := open(t, borrow(t).url, hurried)
+	pool := open(t, pgtest.Borrow(t).URL, hurried)
 	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
 	if err := store.Introduce(t.Context(), club, nil); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -120,7 +121,7 @@ func TestIntroduceIsIdempotent(t *testing.T) {
 // TestIntroduceAtOnce has two instances meet the same new person: one waits for the other, and loses.
 func TestIntroduceAtOnce(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	for name, change := range map[string]ranking.PlayerChange{
 		"seen":  asNew(ranking.Person{ID: 71, Name: "New"}),
 		"named": asNew(ranking.Person{Username: "named", Name: "named"}),

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
@@ -40,7 +41,7 @@ const runsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
 func TestLease(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	lost := func(what string, err error) {
@@ -98,7 +99,7 @@ func TestLease(t *testing.T) {
 // TestLeaseTellsACrash: who takes a lease over learns whether the holder before has released it.
 func TestLeaseTellsACrash(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	crashed := func(l *postgres.Lease, want bool) {
@@ -128,7 +129,7 @@ func TestLeaseTellsACrash(t *testing.T) {
 // TestLeaseIsRenewedAfterItRanOut: nobody else has it, so what it was for goes on under the same epoch.
 func TestLeaseIsRenewedAfterItRanOut(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	acquire(t, a, true)
 	exec(t, pool, runsOut)
@@ -142,7 +143,7 @@ func TestLeaseIsRenewedAfterItRanOut(t *testing.T) {
 // own duration. One that can be true is not touched, and a renewal sets it right too.
 func TestLeaseThatEndsTooFarAhead(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	const ahead = `UPDATE leases SET expires_at = clock_timestamp() + interval '2 hours'`
 	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
@@ -169,7 +170,7 @@ func TestLeaseThatEndsTooFarAhead(t *testing.T) {
 // TestLeaseRunsOut: a lease that nobody renews is free when its time is over, and not before its holder knows it.
 func TestLeaseRunsOut(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	acquire(t, a, true)
@@ -183,7 +184,7 @@ func TestLeaseRunsOut(t *testing.T) {
 // TestLeaseAtOnce has several ask for it at the same time, when it has never been held and when it has run out.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	for range 5 {
 		leases := make([]*postgres.Lease, 8)
 		got := make([]bool, len(leases))
@@ -221,7 +222,7 @@ func TestLeaseAtOnce(t *testing.T) {
 // over waits for what is being written.
 func TestLeaseAndMarks(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	acquire(t, a, true)
@@ -284,7 +285,7 @@ func TestAdvanceAndTakeover(t *testing.T) {
 // TestLeaseIsCountedFromBefore: however long the database takes to answer, the holder's time has begun when it was asked.
 func TestLeaseIsCountedFromBefore(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	for _, ask := range []func(context.Context) error{
 		func(ctx context.Context) error {

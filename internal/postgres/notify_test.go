@@ -81,7 +81,7 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 // twoInstances run in the same database, and listen.
 func twoInstances(t *testing.T) (a, b *instance) {
 	t.Helper()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	a = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
 	b = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
 	awaitListeners(t, a.pool, 2)
@@ -159,7 +159,7 @@ func TestNotify(t *testing.T) {
 // TestNotifyGathers: what comes while something is being said is said in one go.
 func TestNotifyGathers(t *testing.T) {
 	t.Parallel()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	var rec recorder
 	pool := open(t, url, func(c *pgxpool.Config) {
 		c.MaxConns = 1
@@ -188,7 +188,7 @@ func TestNotifyGathers(t *testing.T) {
 // TestNotifyBounds: of very many lanes some are left out, and the others are said however long their names are.
 func TestNotifyBounds(t *testing.T) {
 	t.Parallel()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
 	awaitListeners(t, other.pool, 1)
 	n := postgres.NewNotifier(open(t, url), postgres.Heard{}, slog.New(slog.DiscardHandler))
@@ -208,7 +208,7 @@ func TestNotifyBounds(t *testing.T) {
 // TestNotifyAgain: a connection that was lost is made anew, and the log says so once.
 func TestNotifyAgain(t *testing.T) {
 	t.Parallel()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
 	i := newInstance(t, open(t, url), slog.New(levels(records)))
 	awaitListeners(t, i.pool, 1)
@@ -239,7 +239,7 @@ func TestNotifyAgain(t *testing.T) {
 // without a word in the log.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
 	i := newInstance(t, open(t, url, func(c *pgxpool.Config) { c.MaxConnLifetime = 50 * time.Millisecond }), slog.New(levels(records)))
 	for range 3 {
@@ -263,7 +263,7 @@ func (l levels) WithGroup(string) slog.Handler                 { return l }
 // line in the log. Run ends soon at any time.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	url := borrow(t).url
+	url := pgtest.Borrow(t).URL
 	p := newProxy(t, url)
 	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
 	records := make(chan slog.Level, 100)

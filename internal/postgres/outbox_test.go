@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
@@ -35,7 +36,7 @@ func newMail(t *testing.T) mail {
 // newEmptyMail has the chats, but no notices.
 func newEmptyMail(t *testing.T) mail {
 	t.Helper()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup'), (5, 'private')`)
 	exec(t, pool, theLease)
 	return mail{postgres.NewOutbox(pool), pool}
@@ -311,7 +312,7 @@ func TestLeaseLost(t *testing.T) {
 
 func TestDeadLettersOfUpdates(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	letters := postgres.NewDeadLetters(pool)
 	letter := intake.DeadLetter{
 		Update:    intake.Update{ID: 77, Raw: []byte("{\x00\xff broken")},

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(allTests{m})
+	goleak.VerifyTestMain(pgtest.Main{M: m, Session: postgres.Planning})
 }
 
 // patience bounds every wait of a test; no wait takes that long unless something is wrong.
@@ -161,14 +161,16 @@ func asNew(p ranking.Person) ranking.PlayerChange {
 
 // world is a migrated database with a store.
 type world struct {
-	*database
+	url   string
+	pool  *pgxpool.Pool
 	store *postgres.Store
 	told  atomic.Int64 // how often the store has called committed
 }
 
 func newWorld(t *testing.T, people ...ranking.Person) *world {
 	t.Helper()
-	w := &world{database: borrow(t)}
+	d := pgtest.Borrow(t)
+	w := &world{url: d.URL, pool: d.Pool}
 	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.told.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {

@@ -39,7 +39,7 @@ func purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 
 func TestPurgeByAge(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	for key, age := range map[string]string{
 		"new": "0", "a day": "24 hours", "not yet": "71 hours 59 minutes", "just": "72 hours 1 second", "long ago": "1 year",
 	} {
@@ -56,7 +56,7 @@ func TestPurgeByAge(t *testing.T) {
 // TestPurgeAnswersToPresses: they go after an hour, all else that was sent stays for a week.
 func TestPurgeAnswersToPresses(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
 	add := func(press *string, state, age string) {
 		t.Helper()
@@ -110,7 +110,7 @@ func TestPurgeInBatches(t *testing.T) {
 // TestPurgeLeavesItToTheOther: while one instance is at work, another has nothing to do, and does not wait.
 func TestPurgeLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	oldKeys(t, pool, 10)
 	slow := begin(t, pool)
 	if _, err := slow.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {
@@ -145,7 +145,7 @@ func TestPurgeLeavesItToTheOther(t *testing.T) {
 // TestPurgeOfTheOutbox: what has come to its end goes after a week, the dead with their letters.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO outbox (chat_id, kind, payload, state, created_at, finished_at) VALUES
@@ -172,7 +172,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 // TestPurgeOfParkedChats: what comes too late ends, also where nobody asks for it.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, parked_at) VALUES (1, 'private', now()), (2, 'private', NULL);
 		INSERT INTO outbox (chat_id, kind, payload, state, expires_at) VALUES
@@ -190,7 +190,7 @@ func TestPurgeOfParkedChats(t *testing.T) {
 // TestPurgeInBatchesOfTheOutbox: more goes than in one transaction.
 func TestPurgeInBatchesOfTheOutbox(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
@@ -220,7 +220,7 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 // TestPurgerRuns purges at once, bears a failure, and ends with its context.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	oldKeys(t, pool, 3)
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind, parked_at) VALUES (1, 'private', now())`)
 	exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'k', '{}', now())`)
@@ -258,7 +258,7 @@ func TestPurgerRuns(t *testing.T) {
 // TestPurgerStopsInTheMiddle: whoever stops it does not wait for a statement that hangs, and is not told of it.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	oldKeys(t, pool, 10)
 	hold := begin(t, pool)
 	if _, err := hold.Exec(t.Context(), `SELECT key FROM handled_commands FOR UPDATE`); err != nil {

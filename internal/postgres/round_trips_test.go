@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -32,7 +33,7 @@ func TestRoundTrips(t *testing.T) {
 
 func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *postgres.Store) {
 	t.Helper()
-	p := newProxy(t, borrow(t).url)
+	p := newProxy(t, pgtest.Borrow(t).URL)
 	pool := open(t, p.url, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		// a connection that was idle for a second is tried out, which a slow machine must not count here

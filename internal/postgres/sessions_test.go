@@ -68,7 +68,7 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 // an idle one is used again. An error of the statement itself ends no session.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
-	pool := openAsBot(t, borrow(t).url)
+	pool := openAsBot(t, pgtest.Borrow(t).URL)
 	for code, end := range map[string]bool{
 		"25006": true, "57P01": true, "57P02": true, "57P03": true, "08006": true, "08P01": true, "26000": true, "42P05": true,
 		"22012": false, "40001": false, "53200": false, "57014": false,
@@ -92,7 +92,7 @@ func TestSessionsEnd(t *testing.T) {
 // TestSessionsEndOnce: many sessions that fail at once end the idle ones once. A session that has begun since then stays.
 func TestSessionsEndOnce(t *testing.T) {
 	t.Parallel()
-	pool := openAsBot(t, borrow(t).url)
+	pool := openAsBot(t, pgtest.Borrow(t).URL)
 	failing := acquireSessions(t, pool, 2)
 	fail(t, failing[0], "25006")
 	fresh := release(acquireSessions(t, pool, 1)...)
@@ -107,7 +107,7 @@ func TestSessionsEndOnce(t *testing.T) {
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
 	down := startingServer(t)
-	pool := openAsBot(t, strings.Replace(newProxy(t, borrow(t).url).url, "@", "@"+down+",", 1))
+	pool := openAsBot(t, strings.Replace(newProxy(t, pgtest.Borrow(t).URL).url, "@", "@"+down+",", 1))
 	sessions := acquireSessions(t, pool, 2)
 	before := release(sessions...)
 	after := release(acquireSessions(t, pool, 2)...)
@@ -150,7 +150,7 @@ func startingServer(t *testing.T) (address string) {
 // TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL may say otherwise.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
-	url := newProxy(t, borrow(t).url).url // which ends with parameters
+	url := newProxy(t, pgtest.Borrow(t).URL).url // which ends with parameters
 	config := openAsBot(t, url).Config()
 	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
 		t.Errorf("sessions live for %v at most, %v of it by chance", lifetime, config.MaxConnLifetimeJitter)
@@ -167,7 +167,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	for _, sessions := range []int{1, 2, 3, 5} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
-			url := pgtest.TransactionPooler(t, borrow(t).url, sessions)
+			url := pgtest.TransactionPooler(t, pgtest.Borrow(t).URL, sessions)
 			pool, err := postgres.Open(t.Context(), url, 4*patience, slog.New(slog.DiscardHandler))
 			if err == nil {
 				pool.Close()
@@ -185,7 +185,7 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 	for _, at := range []int64{1, 2, 4, 6, 8} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			t.Parallel()
-			p := newProxy(t, borrow(t).url)
+			p := newProxy(t, pgtest.Borrow(t).URL)
 			var messages atomic.Int64
 			p.onMessage(func(byte, []byte) bool { return messages.Add(1) == at })
 			openAsBot(t, p.url)

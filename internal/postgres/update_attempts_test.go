@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
 // TestUpdateAttempts: attempts that have not returned are counted by update, and an update that is done is forgotten.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	lease := postgres.NewLease(pool, "leader", "a", time.Hour)
 	acquire(t, lease, true)
 	a := postgres.NewUpdateAttempts(pool, lease)
@@ -59,7 +60,7 @@ func TestUpdateAttempts(t *testing.T) {
 // there before it that this one is there.
 func TestWebhookInstances(t *testing.T) {
 	t.Parallel()
-	pool := borrow(t).pool
+	pool := pgtest.Borrow(t).Pool
 	instance := func(name string) *postgres.WebhookInstance {
 		return postgres.NewWebhookInstance(pool, name, time.Hour)
 	}

@@ -34,6 +34,23 @@ var spare struct {
 	all []*Database
 }
 
+// What there is besides until all tests of the package are over.
+var (
+	session   string
+	lastingMu sync.Mutex
+	lasting   []func() error // what ends it
+)
+
+// NewLasting makes a database as New does, which lasts until all tests of the package are over.
+func NewLasting(tb testing.TB) string {
+	tb.Helper()
+	url, drop := newClone(tb)
+	lastingMu.Lock()
+	defer lastingMu.Unlock()
+	lasting = append(lasting, drop)
+	return url
+}
+
 // Borrow returns a database that is like one of New, and that nobody else has until the test is over. The tests of a package
 // that borrows are to be run by Main.
 func Borrow(tb testing.TB) *Database {
@@ -57,14 +74,22 @@ func Borrow(tb testing.TB) *Database {
 	return d
 }
 
-// Main runs the tests of a package, and ends the databases that they have borrowed.
-type Main struct{ *testing.M }
+// Main runs the tests of a package that borrows, and drops what outlives them.
+type Main struct {
+	*testing.M
+	// Session is SQL with which each connection to a borrowed database begins.
+	Session string
+}
 
 // Run returns the exit code.
 func (m Main) Run() int {
+	session = m.Session
 	code := m.M.Run()
 	for d := takeSpare(); d != nil; d = takeSpare() {
-		if err := d.end(); err != nil {
+		lasting = append(lasting, d.end)
+	}
+	for _, end := range lasting {
+		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
@@ -101,6 +126,10 @@ func (d *Database) connect() error {
 		return fmt.Errorf("read the URL of a database: %w", err)
 	}
 	config.MaxConns = sessionsEach
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, session)
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
 	// The pool outlives the test that is the first to have it.
@@ -137,22 +166,21 @@ const (
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// schemaAndSize tells one schema from another, and how many bytes there are in tables. Functions that a test leaves do
-	// no harm unless something calls them.
+	// schemaAndSize tells one schema from another, and one in which a lock is kept, and how many bytes there are in tables.
+	// Functions that a test leaves do no harm unless something calls them.
 	schemaAndSize = `
 		SELECT concat_ws(' ', count(*), sum(oid::bigint), sum(hashtext(relname)),
 		           (SELECT concat_ws(' ', count(*), sum(attnum)) FROM pg_attribute WHERE attrelid >= 16384),
 		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_constraint WHERE oid >= 16384),
-		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_trigger WHERE oid >= 16384)),
+		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_trigger WHERE oid >= 16384),
+		           (SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory'
+		                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1)),
 		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
 		FROM pg_class WHERE oid >= 16384`
 	// sessionsThere returns those in the database, after it has told those that are not in $1 to end.
 	sessionsThere = `
 		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend'`
-	advisoryLocks = `
-		SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
-		    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 	tooMuch = 1 << 20 // bytes, that are not deleted one row after the other
 )
 
@@ -173,7 +201,7 @@ func (d *Database) clean() (again bool, err error) {
 		return false, nil
 	}
 	conn := all[0].Conn()
-	if alone, err := mustBeAlone(ctx, conn, all); err != nil || !alone {
+	if alone, err := isAlone(ctx, conn, all); err != nil || !alone {
 		return false, err
 	}
 	var now string
@@ -185,9 +213,9 @@ func (d *Database) clean() (again bool, err error) {
 	return err == nil, err
 }
 
-// mustBeAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still be
-// done. It returns false if one of the pool has ended too, or has kept a lock.
-func mustBeAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
+// isAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still be
+// done. It returns false if one of the pool has ended too.
+func isAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
 	ours := make([]uint32, len(all))
 	for i, c := range all {
 		ours[i] = c.Conn().PgConn().PID()
@@ -215,9 +243,7 @@ func mustBeAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool
 			return false, nil
 		}
 		if len(there) == kept {
-			var locked bool
-			err := conn.QueryRow(ctx, advisoryLocks).Scan(&locked)
-			return !locked, err
+			return true, nil
 		}
 		select {
 		case <-ctx.Done():

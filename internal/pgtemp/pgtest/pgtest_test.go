@@ -19,7 +19,7 @@ import (
 )
 
 // TestMain shows that the server which all tests share needs no goroutine: packages that look for leaks can use it.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(Main{m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(Main{M: m}) }
 
 // on runs do on a connection, which is open already to the server that the tests share.
 func on(ctx context.Context, t *testing.T, address string, do func(*pgx.Conn) error) error {
