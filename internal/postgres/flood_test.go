@@ -78,7 +78,7 @@ func TestCountingScansNothing(t *testing.T) {
 	pool, plain := newYears(t, &rec)
 	exec(t, plain, `
 		INSERT INTO handled_commands (key, sender, sent_at, sort)
-		SELECT 'q:' || n, n % 300, to_timestamp(1700000000 - n), 'question' FROM generate_series(1, 30000) n;
+		SELECT 'q:' || n, n % 90, to_timestamp(1700000000 - n), 'question' FROM generate_series(1, 9000) n;
 		ANALYZE handled_commands`)
 	store := postgres.NewStore(pool, ignore)
 	counted := ranking.Counted{Sort: ranking.SortResult, Sender: 7, At: time.Unix(1_700_000_000, 0)}
