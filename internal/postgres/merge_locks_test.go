@@ -158,7 +158,7 @@ func TestMergesAtOnce(t *testing.T) {
 // TestMergeAmongRecordings merges two players while others record matches of both in two groups.
 func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
-	const each = 16 // before the merging is begun, and after it
+	const each = 8 // before the merging is begun, and after it
 	w := newWorld(t, alice, bob)
 	if err := w.store.Introduce(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
