@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// These tests wait for a database of their own more than they work. What the command line says wins over this.
-	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
