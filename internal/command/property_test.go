@@ -10,7 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/rapidtest"
 )
+
+func TestMain(m *testing.M) {
+	rapidtest.Same(100)
+	m.Run()
+}
 
 // TestParseMatchProperty writes down a match that it has made up and reads it
 // back: whoever is named how and where, among entities that do not matter, it is

@@ -141,7 +141,7 @@ var setErrors = []struct {
 	{"11:7 @al:11", command.ReasonUnknownMention, "@al:11"},
 	{strings.Repeat("11:5 ", command.MaxSets+1), command.ReasonTooManySets, ""},
 	{strings.Repeat("11:5,", command.MaxSets) + "11:", command.ReasonTooManySets, ""},
-	{strings.Repeat("11:5,", 5000), command.ReasonTooManySets, ""},
+	{strings.Repeat("11:5,", 800), command.ReasonTooManySets, ""},
 	{strings.Repeat("11:5 ", command.MaxSets-1) + "11", command.ReasonIncompleteScore, "11"},
 }
 

@@ -10,10 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"elobot/internal/rapidtest"
+
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	rapidtest.Same(20)
+	goleak.VerifyTestMain(m)
+}
 
 // held is a Lease that lasts until it is taken away.
 type held struct {

@@ -58,7 +58,7 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats = 1000
+		const chats = 200
 		store, sender := newMemory(), newMessenger(t, nil)
 		for c := range ChatID(chats) {
 			store.add(c)
@@ -79,7 +79,7 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 func TestToldChatsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats = 10_000
+		const chats = 2000
 		store, sender := newMemory(), newMessenger(t, nil)
 		for c := range ChatID(chats) {
 			store.add(c)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"elobot/internal/botsim"
+	"elobot/internal/rapidtest"
 )
 
 // testToken is the simulator's token in all tests, secretHalf the part of it that nobody may see.
@@ -24,7 +25,10 @@ const (
 
 // TestMain fails when a goroutine is left over, and when anything at all is written to the standard log, which is where
 // libraries write what nobody has told them to keep to themselves.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(quietly{m}) }
+func TestMain(m *testing.M) {
+	rapidtest.Same(50)
+	goleak.VerifyTestMain(quietly{m})
+}
 
 type quietly struct{ *testing.M }
 
@@ -59,7 +63,7 @@ func (b *buffered) String() string {
 
 func testContext(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
