@@ -1,0 +1,5 @@
+//go:build soak
+
+package main
+
+func chosenScenarios() []scenario { return scenarios() }
