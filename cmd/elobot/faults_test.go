@@ -56,7 +56,7 @@ func testUpgradedGroup(t *testing.T, b *house) {
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
 		"join first": (*botsim.Chat).MigrateJoinFirst,
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // one after another, as all of the house
+		t.Run(name, func(t *testing.T) {
 			sim, pool, alice := b.sim, b.pool, b.alice
 			group := sim.BasicGroup("Chess", b.olga, alice, b.bob)
 			chats := count(t, pool, `SELECT count(*) FROM chats`)

@@ -72,7 +72,7 @@ func (b *house) join(group *botsim.Chat, people ...botsim.User) {
 func TestInOneHouse(t *testing.T) {
 	t.Parallel()
 	h := startHouse(t, "UNDO_WINDOW=1h")
-	for _, tc := range []struct {
+	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
 		name string
 		test func(*testing.T, *house)
 	}{
@@ -114,7 +114,7 @@ func TestInOneHouse(t *testing.T) {
 		{"buried command", testBuriedCommand},
 		{"buried unreadable", testBuriedUnreadable},
 	} {
-		t.Run(tc.name, func(t *testing.T) { //nolint:paralleltest // one after another: they look at all that there is
+		t.Run(tc.name, func(t *testing.T) {
 			h.later.Add(61) // so that nobody asks too much within a minute
 			b := *h
 			b.t = t

@@ -124,7 +124,8 @@ func TestVerify(t *testing.T) {
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
 		"another version": testVerifyAnotherVersion,
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // the others wait for processes as well
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			test(t, b.copy(t))
 		})
 	}

@@ -187,7 +187,7 @@ func TestBehindAWebhook(t *testing.T) {
 	b.env = append(environment(b.sim, b.url), "LOG_LEVEL=info")
 	b.bot = door.launch(t, b.env)
 	b.meet()
-	for _, tc := range []struct {
+	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
 		name string
 		test func(*testing.T, *house, *entrance)
 	}{
@@ -196,7 +196,7 @@ func TestBehindAWebhook(t *testing.T) {
 		{"every command is logged", testEveryCommandIsLogged},
 		{"undo pressed by all", func(t *testing.T, b *house, _ *entrance) { testUndoPressedByAll(t, b) }},
 	} {
-		t.Run(tc.name, func(t *testing.T) { //nolint:paralleltest // one after another: they look at all that there is
+		t.Run(tc.name, func(t *testing.T) {
 			b.later.Add(61)
 			in := *b
 			in.t = t
