@@ -47,7 +47,7 @@ func TestCleanStop(t *testing.T) {
 			said[group] = append(said[group], group.Say(alice, fmt.Sprintf("/match @bob 3:%d", n)))
 		}
 	}
-	healed := sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: time.Second})
+	healed := sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 300 * time.Millisecond})
 	arrived := make(chan struct{}, 100)
 	sim.AfterEffect(func(c botsim.Call) {
 		if c.Method == "sendMessage" {

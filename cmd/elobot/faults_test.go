@@ -60,10 +60,11 @@ func testUpgradedGroup(t *testing.T, b *house) {
 			sim, pool, alice := b.sim, b.pool, b.alice
 			group := sim.BasicGroup("Chess", b.olga, alice, b.bob)
 			chats := count(t, pool, `SELECT count(*) FROM chats`)
-			sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1, Times: 1})
+			goOn := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
 			group.Say(alice, "/match @bob 3:1")
 			awaitRefusal(t, sim, group)
 			upgraded := migrate(group)
+			goOn()
 			upgraded.Say(alice, "/match @bob 3:2")
 			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting) // nobody was greeted before
 			if len(answers) != 2 {

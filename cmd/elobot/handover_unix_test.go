@@ -45,7 +45,7 @@ func TestHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func(name string) *process {
-		return launch(t, append(environment(sim, url+"&application_name="+name), "LEASE_DURATION=2s", "LEASE_RENEWAL=300ms"), "run")
+		return launch(t, append(environment(sim, url+"&application_name="+name), "LEASE_DURATION=5s", "LEASE_RENEWAL=300ms"), "run")
 	}
 	// so that some requests are always under way
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})

@@ -49,7 +49,11 @@ func (b *house) awaitLock(n int) {
 // TestHeldUp: another session holds what commands need, in a group or everywhere.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	b := startHouse(t, "LEASE_DURATION=40s", "LEASE_RENEWAL=100ms") // no lease runs out before it is renewed
+	const connections = 4 // for commands
+	b := newHouse(t)
+	b.bot = launch(t, append(environment(b.sim, fmt.Sprintf("%s&pool_max_conns=%d", b.url, connections)),
+		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // no lease runs out before it is renewed
+	b.meet()
 	held := b.group("Held")
 	var others []*botsim.Chat
 	for i := range 5 {
@@ -90,16 +94,16 @@ func TestHeldUp(t *testing.T) {
 	// everywhere: all connections for commands wait, and the lease is renewed all the same
 	release = holdRows(t, b.pool, `LOCK TABLE handled_commands`)
 	var waiting []botsim.Message
-	for i := range 20 {
+	for i := range 2 * connections {
 		waiting = append(waiting, b.group(fmt.Sprintf("Waiting %d", i+1)).Say(b.alice, "/match @bob 3:1"))
 	}
-	b.awaitLock(16)
+	b.awaitLock(connections)
 	lease := func() time.Time {
 		return collect(t, b.pool, pgx.RowTo[time.Time], `SELECT expires_at FROM leases`)[0]
 	}
 	begun := lease()
 	eventually(t, "the lease is renewed", func() bool { return lease().Sub(begun) > 500*time.Millisecond })
-	b.awaitLock(16)
+	b.awaitLock(connections)
 	release()
 	for _, m := range waiting {
 		b.answer(m)

@@ -26,7 +26,12 @@ func TestBurst(t *testing.T) {
 			group.Say(alice, fmt.Sprintf("/match @bob %d:%d", i%10, i%7))
 		}
 	}
-	launch(t, append(plainEnvironment(sim, url), "SEND_MAX_PER_CHAT=10", "SEND_LIMIT_GROUP=1/10s"), "run")
+	goOn := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
+	launch(t, append(plainEnvironment(sim, url), "SEND_MAX_PER_CHAT=10"), "run")
+	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them wait to be told
+		t.Fatal(err)
+	}
+	goOn()
 	for group, n := range results {
 		awaitSettled(t, sim, pool, group)
 		named, counted := toldResults(t, group.BotMessages())
@@ -77,7 +82,7 @@ func toldResults(t *testing.T, messages []botsim.Message) (named map[int]bool, c
 func refused(sim *botsim.Server) int {
 	n := 0
 	for _, call := range sim.Calls() {
-		if call.Status == http.StatusTooManyRequests {
+		if call.Status == http.StatusTooManyRequests && call.Fault == "" {
 			n++
 		}
 	}

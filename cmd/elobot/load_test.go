@@ -16,7 +16,8 @@ import (
 // cardNumber finds the number of a match on its card.
 var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// load is results that are reported in several groups, one in each of them at every tick, until it is stopped.
+// load is results that are reported in several groups, one in each of them at every tick but never many that are not
+// answered, until it is stopped.
 type load struct {
 	alice  botsim.User
 	groups []*botsim.Chat
@@ -58,6 +59,9 @@ func (l *load) report(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, group := range l.groups {
+		if len(l.said[i])-len(group.BotMessages()) > 5 {
+			continue // a machine that is slow has enough to do
+		}
 		l.said[i] = append(l.said[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
 	}
 }

@@ -43,17 +43,16 @@ func testUndoInTopics(t *testing.T, b *house) {
 // testUndoneBeforeItIsTold: what is undone while its card waits comes as undone, in one message and in its place.
 func testUndoneBeforeItIsTold(t *testing.T, b *house) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
-	b.sim.Fault(botsim.Fault{
-		Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 2, Times: 1,
-	})
+	goOn := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
 	said := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
 	awaitRefusal(t, b.sim, group)
-	eventually(t, "the pause is written down", func() bool {
-		return count(t, b.pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND frozen_until IS NOT NULL`, group.ID()) == 1
-	})
 	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {
 		said = append(said, group.Say(b.alice, text))
 	}
+	if err := b.sim.WaitConfirmed(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	goOn()
 	answers := awaitAnswers(t, group, len(said))
 	b.settle()
 	if len(group.BotMessages()) != len(said) || b.sim.CallCount("editMessageText") != edits {
