@@ -192,7 +192,7 @@ func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranki
 		b.notifier.AdminsChanged(chat)
 	})
 	dead := telegram.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
-	worker := intake.NewWorker(withCrashPoint(router.Handle), dead, store.Class, b.log)
+	worker := intake.NewWorker(router.Handle, dead, store.Class, b.log)
 	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
 	return handling{service, worker}
 }

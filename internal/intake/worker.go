@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"elobot/internal/crashpoint"
 )
 
 const (
@@ -164,6 +166,7 @@ func (t *trial) run(ctx context.Context) error {
 			t.logFailed(ctx, class, err)
 			return err
 		case err == nil:
+			crashpoint.At(crashpoint.Handled)
 			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
@@ -193,6 +196,7 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithDeadline(ctx, t.cut)
 	defer cancel()
+	crashpoint.AtUpdate(t.update.Raw)
 	return t.handle(ctx, t.update)
 }
 

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"elobot/internal/crashpoint"
 )
 
 const (
@@ -55,7 +57,9 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 		return r
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
+	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, m, timeout)
+	crashpoint.At(crashpoint.Requested)
 	r.Receipt, r.slow = receipt, time.Since(begun) >= t.settings.SendTimeout
 	told := len(m.Items)
 	if receipt.Told > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -69,9 +70,11 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 	if place != nil {
 		taken = queueTakeNow(&batch, all[0])
 	}
+	crashpoint.At(crashpoint.Applying)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
+	crashpoint.At(crashpoint.Applied)
 	sent := taken != nil && taken.Count > 0 && place.Send(*taken)
 	for _, c := range all {
 		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {

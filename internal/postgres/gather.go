@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"elobot/internal/crashpoint"
 	"elobot/internal/ranking"
 )
 
@@ -165,5 +166,6 @@ func (s *Store) applyTogether(together []*waiting) (err error) {
 			err = errAlone
 		}
 	}()
+	crashpoint.At(crashpoint.ApplyingTogether)
 	return s.apply(ctx, all, nil)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/clock"
+	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 )
 
@@ -140,7 +141,9 @@ func (l *Lease) Renew(ctx context.Context) error {
 		RETURNING clock_timestamp()`
 	begun, epoch := time.Now(), l.Epoch()
 	var now time.Time
+	crashpoint.At(crashpoint.Renewing)
 	err := l.pool.QueryRow(ctx, sql, l.name, epoch, l.length).Scan(&now)
+	crashpoint.At(crashpoint.Renewed)
 	lost := errors.Is(err, pgx.ErrNoRows)
 	if err != nil && !lost {
 		return fmt.Errorf("renew lease %s: %w", l.name, l.unheard(err))

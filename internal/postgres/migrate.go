@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"elobot/internal/crashpoint"
 )
 
 // lockTimeout is how long golang-migrate waits for another instance before it migrates. While it looks after its own
@@ -134,6 +136,8 @@ type atomicDriver struct {
 // Run sends the migration in one piece, which the server takes as one transaction.
 func (d atomicDriver) Run(migration io.Reader) error {
 	done := "\n;UPDATE " + migratepgx.DefaultMigrationsTable + " SET dirty = false;"
+	crashpoint.At(crashpoint.Migrating)
+	defer crashpoint.At(crashpoint.Migrated)
 	return d.Driver.Run(io.MultiReader(migration, strings.NewReader(done)))
 }
 

@@ -1,0 +1,68 @@
+//go:build crashpoints && unix
+
+package crashpoint
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// visits are those to the point of the plan that was read last. While the process ends or stands still, nobody else gets past
+// a point.
+var visits struct {
+	sync.Mutex
+	plan string
+	n    int
+}
+
+// At ends or stops the process if that is what it shall do at this visit.
+func At(p Point) {
+	visits.Lock()
+	defer visits.Unlock()
+	path := os.Getenv(Variable)
+	plan, err := os.ReadFile(path)
+	if err != nil {
+		return // there is none
+	}
+	if visits.plan != string(plan) {
+		visits.plan, visits.n = string(plan), 0
+	}
+	var visit int
+	var what string
+	if _, err := fmt.Sscan(string(plan), &visit, &what); err != nil {
+		panic(fmt.Sprintf("the plan %q: %v", plan, err))
+	}
+	if string(plan) != Plan(p, visit, what) {
+		return
+	}
+	if visits.n++; visits.n != visit {
+		return
+	}
+	visits.plan = ""
+	if os.Rename(path, fmt.Sprintf("%s.%d", path, os.Getpid())) != nil {
+		return // another process was faster
+	}
+	if what == Stop {
+		signal(syscall.SIGSTOP)
+		return
+	}
+	signal(syscall.SIGKILL)
+	select {}
+}
+
+// AtUpdate ends the process if there is poison in an update.
+func AtUpdate(raw []byte) {
+	if bytes.Contains(raw, []byte(Poison)) {
+		signal(syscall.SIGKILL)
+		select {}
+	}
+}
+
+func signal(s syscall.Signal) {
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		panic(err)
+	}
+}
