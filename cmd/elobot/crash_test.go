@@ -1,361 +1,356 @@
+//go:build unix
+
 package main_test
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+	"elobot/internal/pgtemp/pgtest"
 )
 
-var (
-	crashSeed    = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
-	crashKills   = flag.Int("crash.kills", 25, "how often a crash test kills the bot")
-	crashMatches = flag.Int("crash.matches", 1500, "how many results are reported meanwhile, in a hundred groups")
-	crashLease   = flag.String("crash.lease", "500ms", "for how long a killed bot keeps the next one from working, in crash tests")
-)
+// killed is a bot that polls and is ended at one point after the other, while people play at three tables.
+type killed struct {
+	*crashes
+	alice, bob, carol botsim.User
+	tables            []*table
+	bot               *process
+	lives             int
 
-const crashGroups = 100
-
-// crashEnvironment is the environment of a bot that is killed again and again.
-func crashEnvironment(env []string) []string {
-	length, err := time.ParseDuration(*crashLease)
-	if err != nil {
-		panic(err)
-	}
-	return append(env, "LEASE_DURATION="+length.String(), "LEASE_RENEWAL="+(length*3/10).String())
+	extra int // copies that had to come
 }
 
-// crash is a bot that is killed again and again, and what it is tried on.
-type crash struct {
-	t      *testing.T
-	random *rand.Rand
-	sim    *botsim.Server
-	url    string
-	pool   *pgxpool.Pool
-	groups []*botsim.Chat
-	truths []*oracle
-	cards  [][]string // by group, the cards that must come
-	said   [][]int    // by group, the messages that they answer
-	keys   []string   // of all commands, in the order of their updates
-	people []botsim.User
+// anyNumber is for what a point says nothing of.
+const anyNumber = -1
 
-	posted atomic.Int64 // updates there are, confirmed or not
-	shown  atomic.Int64 // how many of them have been confirmed or handed out to the bot that runs
-
-	// what was found after the last kill, and is no sign of where the next one falls
-	handled map[string]bool
-	arrived map[int64]int // by notice, how many copies of it there are
-
-	lives int
-	// the kills that fell into each window
-	beforeCommit, beforeAcknowledgement, beforeMark int
-}
-
-// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once,
-// every one be answered, in order, and a second copy of an answer be one that the bot has counted as perhaps sent.
-func TestKilledAgainAndAgain(t *testing.T) {
+// TestKilledAtEachPoint ends a bot that polls at each point of its work, while results come in, are undone and corrected.
+// What has committed, what has been confirmed to Telegram and what was sent are what they must be there. In the end
+// everything has taken effect once, in order, and been told; a message has come twice only if its request had been made.
+func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
-	c := startCrash(t, crashGroups)
-	for kill := range *crashKills {
-		c.liveAndDie(func() {
-			for c.played() < *crashMatches*(kill+1) / *crashKills {
-				c.report()
-			}
-		})
+	k := &killed{crashes: newCrashes(t)}
+	k.alice, k.bob, k.carol = k.sim.User("alice"), k.sim.User("bob"), k.sim.User("carol")
+	k.begin()
+	for _, tc := range []struct {
+		point     crashpoint.Point
+		visit     int
+		commands  func(*table)
+		committed int    // of the commands
+		requests  int    // that were made
+		merge     string // as SEND_MERGE of the next bot
+	}{
+		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
+		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
+		{crashpoint.Applied, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
+		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
+		{crashpoint.Handled, 3, k.results, 3, anyNumber, "off"},
+		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"}, // of what was marked as it was committed
+		{crashpoint.Requested, 3, k.results, anyNumber, 3, "off"},
+		{crashpoint.Requested, 1, k.latePress, 1, 1, "on"},
+	} {
+		k.kill(tc.point, tc.visit, tc.commands, tc.committed, tc.requests, tc.merge)
 	}
-	c.checkAll()
-	verifyClean(t, c.url)
-	t.Logf("%d kills during %d matches: %d before a commit, %d between commit and acknowledgement, %d between send and mark",
-		*crashKills, *crashMatches, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)
-	if c.beforeCommit == 0 || c.beforeAcknowledgement == 0 || c.beforeMark == 0 {
-		t.Error("the kills have missed a window")
+	merged, results := k.killMerging()
+	together := k.killTogether()
+
+	copies := 0
+	for _, b := range k.tables {
+		b.check()
+		copies += k.copies(b.group)
 	}
-	checkNoComplaints(t, c.sim)
+	if copies != k.extra {
+		t.Errorf("%d answers came twice, want %d", copies, k.extra)
+	}
+	for _, g := range together {
+		checkAnswered(t, k.pool, g.group, g.said)
+	}
+	// of the message that tells all results one more copy came, of the one whose request had been made
+	if n := checkToldInOrder(t, merged, results); n != results/2 {
+		t.Errorf("%d results were told twice, want %d", n, results/2)
+	}
+	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		t.Errorf("there are %d dead letters", n)
+	}
+	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch != k.lives {
+		t.Errorf("the lease was had %d times by %d bots", epoch, k.lives)
+	}
+	verifyClean(t, k.url)
+	checkNoComplaints(t, k.sim)
 }
 
-// startCrash prepares a bot to be killed, and so many groups of people whom it knows.
-func startCrash(t *testing.T, groups int) *crash {
-	t.Helper()
-	seed := *crashSeed
-	if seed == 0 {
-		seed = rand.Uint64()
+// live starts the next bot, and waits until everything is taken and sent. What comes first after a crash is handled with
+// care, so something comes first that means nothing.
+func (k *killed) live(merge string) {
+	k.t.Helper()
+	if k.bot != nil {
+		k.vanished(k.bot)
 	}
-	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
-	c := &crash{t: t, random: rand.New(rand.NewPCG(seed, 0)), sim: botsim.Start(t), arrived: make(map[int64]int)}
-	c.url, c.pool = database(t)
-	for _, name := range []string{"alice", "bob", "carol", "dave"} {
-		c.people = append(c.people, c.sim.User(name))
-	}
-	for i := range groups {
-		c.groups = append(c.groups, c.sim.Group(fmt.Sprintf("Group %d", i+1), c.people...))
-		c.truths = append(c.truths, newOracle())
-	}
-	c.cards, c.said = make([][]string, groups), make([][]int, groups)
-	c.sim.AfterEffect(c.watchPoll)
-	c.getAcquainted()
-	return c
+	k.bot = k.start("SEND_MERGE=" + merge)
+	k.lives++
+	k.sim.Update([]byte(`{"poll":{"id":"1"}}`))
+	k.settle()
 }
 
-// watchPoll keeps account of what has been handed out: a poll shows the first 100 updates that are not confirmed.
-func (c *crash) watchPoll(call botsim.Call) {
-	if call.Method != "getUpdates" || !call.Delivered {
-		return
-	}
-	posted, pending := c.posted.Load(), int64(c.sim.Pending())
-	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
-}
-
-// getAcquainted lets everybody join everywhere, so that the cards are those of people who are known.
-func (c *crash) getAcquainted() {
-	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
-	for i, group := range c.groups {
-		for _, p := range c.people {
-			// nobody joins more than twenty groups a minute
-			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
-			c.post(group.Post(botsim.Post{From: p, Text: "/join", Date: at}))
-			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
+// begin has everybody join, and something be there to be taken back.
+func (k *killed) begin() {
+	k.t.Helper()
+	k.live("off")
+	for i := range 3 {
+		b := newTable(k.t, k.sim, k.pool, k.sim.Group(fmt.Sprintf("Group %d", i+1), k.alice, k.bob, k.carol))
+		for _, p := range []botsim.User{k.alice, k.bob, k.carol} {
+			b.group.Say(p, "/join")
 		}
-		awaitAnswers(c.t, group, len(c.people))
+		b.match(k.bob, k.carol, 3, 2)
+		b.match(k.alice, k.bob, 0, 1)
+		b.undo(k.bob, 2)
+		k.tables = append(k.tables, b)
 	}
-	bot.kill()
-	c.awaitSilence()
-	c.handled = handledKeys(c.t, c.pool)
+	k.settle()
 }
 
-// killsInARow is after how many kills everything is sent once: what is under way at more of them is given up as uncertain.
-const killsInARow = 4
-
-// sendAll has a bot live until everything is sent, and kills it.
-func sendAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, env []string) {
-	t.Helper()
-	bot := launch(t, env, "run")
-	awaitAllSent(t, sim, pool)
-	bot.kill()
+// results are two, of which one is corrected and one undone.
+func (k *killed) results(b *table) {
+	n := len(b.matches)
+	b.match(k.alice, k.bob, 3, 1)
+	b.match(k.carol, k.alice, 0, 2)
+	b.fix(k.alice, n+1, [2]int{2, 2})
+	b.undo(k.carol, n+2)
 }
 
-// liveAndDie starts the bot, has commands given, and kills it at a random moment of what follows.
-func (c *crash) liveAndDie(command func()) {
-	if c.lives > 0 && c.lives%killsInARow == 0 {
-		sendAll(c.t, c.sim, c.pool, crashEnvironment(environment(c.sim, c.url)))
-		c.awaitSilence()
-		c.handled = handledKeys(c.t, c.pool)
+// presses are of the button of the last result that counts. The second one comes too late.
+func (k *killed) presses(b *table) {
+	n := len(b.matches)
+	for b.matches[n-1].undoneBy != "" {
+		n--
 	}
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
-	defer cancel()
-	var bot atomic.Pointer[process]
-	dead := make(chan struct{})
-	kill := func() {
-		if p := bot.Load(); p != nil && ctx.Err() == nil {
-			cancel()
-			p.kill()
-			close(dead)
-		}
+	b.match(k.bob, k.carol, 1, 1)
+	b.press(k.alice, n)
+	b.press(k.bob, n)
+	b.match(k.alice, k.carol, 0, 3)
+}
+
+// latePress is of the button of a result that is undone already.
+func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
+
+// stateAtDeath is what lies in the outbox of what was being sent.
+type stateAtDeath struct{ Messages, Edits, Toasts int }
+
+// kill has commands given and the bot end at a point, looks at what there is then, and has the next bot go on.
+func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), committed, requests int, merge string) {
+	k.t.Helper()
+	where := fmt.Sprintf("visit %d to %q", visit, point)
+	b := k.tables[k.lives%len(k.tables)]
+	given, requestsBefore, perhapsBefore, copiesBefore := len(b.keys), k.requests(), k.perhaps(), k.copies(b.group)
+	k.at(point, visit, crashpoint.End)
+	commands(b)
+	k.awaitCrash(k.bot)
+
+	keys := b.keys[given:]
+	n := k.committed(where, keys)
+	if committed != anyNumber && n != committed {
+		k.t.Errorf("%s: %d commands have committed, want %d", where, n, committed)
 	}
-	c.shown.Store(0)
-	defer c.aim(kill)()
-	p := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
-	polls := c.sim.CallCount("getUpdates")
-	polling := make(chan struct{})
-	remove := c.sim.OnCall(func(call botsim.Call) {
-		if call.Method == "getUpdates" && bot.CompareAndSwap(nil, p) {
-			close(polling)
-		}
-	})
-	defer remove()
-	select {
-	case <-polling:
-	case <-ctx.Done():
-		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
+	confirmed := len(keys) - k.sim.Pending()
+	isRequest := point == crashpoint.Requesting || point == crashpoint.Requested
+	if confirmed > n || !isRequest && confirmed >= visit {
+		k.t.Errorf("%s: %d commands have been confirmed, %d committed", where, confirmed, n)
 	}
-	command()
-	// whatever the aim, the bot does not live on when there is nothing to aim at
-	last := time.AfterFunc(3*time.Second, kill)
-	defer last.Stop()
-	<-dead
-	c.classify()
-}
-
-// aim arranges for a kill at one of four kinds of moments, in turn, and returns what takes it back.
-func (c *crash) aim(kill func()) (remove func()) {
-	c.lives++
-	switch after := c.random.IntN(8); c.lives % 4 {
-	case 0: // any time
-		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
-		return func() { timer.Stop() }
-	case 1: // what the bot has sent has arrived, the answer to it not yet
-		var sent atomic.Int64
-		methods := []string{"sendMessage", "editMessageText", "answerCallbackQuery"}
-		return c.sim.AfterEffect(func(call botsim.Call) {
-			if slices.Contains(methods, call.Method) && sent.Add(1) == int64(after+1) {
-				kill()
-			}
-		})
-	case 2: // everything handed out has been handled, and is about to be confirmed
-		var polls atomic.Int64
-		return c.sim.OnCall(func(call botsim.Call) {
-			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
-				c.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, CallID: call.ID, Times: 1})
-				kill()
-			}
-		})
-	default: // updates have just been handed out
-		var polls atomic.Int64
-		return c.sim.AfterEffect(func(call botsim.Call) {
-			if call.Method == "getUpdates" && c.sim.Pending() > 0 && polls.Add(1) == 1 {
-				time.AfterFunc(time.Duration(after)*time.Millisecond, kill)
-			}
-		})
+	made := k.requests() - requestsBefore
+	if requests != anyNumber && made != requests {
+		k.t.Errorf("%s: %d requests were made, want %d", where, made, requests)
 	}
+	sending := collect(k.t, k.pool, pgx.RowToStructByPos[stateAtDeath], `
+		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action = 'edit'), count(*) FILTER (WHERE action = 'toast')
+		FROM outbox WHERE state = 'sending'`)[0]
+	if all := sending.Messages + sending.Edits + sending.Toasts; isRequest && all != 1 {
+		k.t.Errorf("%s: %+v are being sent", where, sending)
+	}
+
+	k.live(merge)
+	if n := k.perhaps() - perhapsBefore; n != sending.Messages+sending.Edits {
+		k.t.Errorf("%s: %d were counted as perhaps sent, want %+v", where, n, sending)
+	}
+	copies := k.copies(b.group) - copiesBefore
+	switch want := sending.Messages; {
+	case copies > want:
+		k.t.Errorf("%s: %d copies, and %+v was perhaps sent", where, copies, sending)
+	case point == crashpoint.Requested && copies != want, point == crashpoint.Requesting && copies != 0:
+		k.t.Errorf("%s: %d copies while %+v was being sent", where, copies, sending)
+	}
+	k.extra += copies
 }
 
-// report lets somebody report a random result in a random group.
-func (c *crash) report() {
-	i := c.random.IntN(crashGroups)
-	order := c.random.Perm(len(c.people))
-	a, b := c.people[order[0]], c.people[order[1]]
-	scoreA, scoreB := c.random.IntN(12), c.random.IntN(12)
-	m := c.groups[i].Say(a, fmt.Sprintf("/match %s %d:%d", mention(b), scoreA, scoreB))
-	c.post(m)
-	c.said[i] = append(c.said[i], m.ID)
-	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
-}
-
-// post takes note of a command that was said.
-func (c *crash) post(m botsim.Message) {
-	c.keys = append(c.keys, key(m))
-	c.posted.Add(1)
-}
-
-func (c *crash) played() int {
-	n := 0
-	for _, truth := range c.truths {
-		n += truth.matches
+// committed returns how many commands have committed, which must be the first ones.
+func (k *killed) committed(where string, keys []string) (n int) {
+	k.t.Helper()
+	handled := handledKeys(k.t, k.pool)
+	for n < len(keys) && handled[keys[n]] {
+		n++
+	}
+	if slices.ContainsFunc(keys[n:], func(key string) bool { return handled[key] }) {
+		k.t.Errorf("%s: of %v only some have committed: %v", where, keys, handled)
 	}
 	return n
 }
 
-// awaitSilence waits until nothing goes on any more of what a bot that was killed has begun.
-func (c *crash) awaitSilence() {
-	eventually(c.t, "the killed bot has left the database", func() bool {
-		return count(c.t, c.pool, `
-			SELECT count(*) FROM pg_stat_activity
-			WHERE datname = current_database() AND application_name = 'elobot' AND pid <> pg_backend_pid()`) == 0
-	})
-	eventually(c.t, "the killed bot's requests are done with", func() bool {
-		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done })
-	})
+// requests returns how many have been made to tell people something.
+func (k *killed) requests() int {
+	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
 
-// classify finds out which windows the kill has fallen into. Only what has happened since the last one counts.
-func (c *crash) classify() {
-	c.awaitSilence()
-	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
-	handled := handledKeys(c.t, c.pool)
-	if slices.ContainsFunc(c.keys[:shown], func(key string) bool { return !handled[key] }) {
-		c.beforeCommit++
-	}
-	if slices.ContainsFunc(c.keys[confirmed:], func(key string) bool { return handled[key] && !c.handled[key] }) {
-		c.beforeAcknowledgement++
-	}
-	c.handled = handled
-	if c.unmarked() {
-		c.beforeMark++
-	}
+// perhaps returns how often messages were counted as perhaps sent.
+func (k *killed) perhaps() int {
+	k.t.Helper()
+	return count(k.t, k.pool, `SELECT coalesce(sum(perhaps_sent), 0) FROM outbox WHERE action <> 'toast'`)
 }
 
-// unmarked tells whether a message has arrived, since it was last asked, that is still marked as being sent.
-func (c *crash) unmarked() bool {
-	type sending struct {
-		ID, Chat int64
-		ReplyTo  int
-	}
-	found := false
-	for _, row := range collect(c.t, c.pool, pgx.RowToStructByPos[sending], `
-		SELECT o.id, c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id
-		WHERE o.state = 'sending' AND o.reply_to IS NOT NULL`) {
-		copies := 0
-		for _, m := range c.sim.Chat(row.Chat).BotMessages() {
-			if m.ReplyTo == row.ReplyTo {
-				copies++
-			}
-		}
-		found = found || copies > c.arrived[row.ID]
-		c.arrived[row.ID] = copies
-	}
-	return found
-}
-
-// checkAll lets the bot live, and compares everything with what must be there.
-func (c *crash) checkAll() {
-	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
-	c.check()
-}
-
-// check waits until everything is told, and compares it with what must be there.
-func (c *crash) check() {
-	awaitAllSent(c.t, c.sim, c.pool)
-	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != *crashMatches {
-		c.t.Errorf("%d matches were recorded, want %d", n, *crashMatches)
-	}
-	if n := count(c.t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		c.t.Errorf("there are %d dead letters", n)
-	}
-	copies := 0
-	for i, group := range c.groups {
-		copies += c.checkGroup(i, group)
-	}
-	perhaps := count(c.t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`)
-	c.t.Logf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
-	if copies > perhaps {
-		c.t.Errorf("%d answers came twice, but only %d were counted as perhaps sent", copies, perhaps)
-	}
-}
-
-// checkGroup compares the first copies of the cards with those that had to come, and returns how many further copies
-// there were.
-func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
-	next := len(c.people) // behind the answers to /join
+// copies returns how many answers in a group came once more.
+func (k *killed) copies(group *botsim.Chat) (n int) {
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
-		if strings.Contains(m.Text, "join") || strings.Contains(m.Text, "you are in") {
-			continue
-		}
 		if seen[m.ReplyTo] {
-			copies++
-			continue
+			n++
 		}
 		seen[m.ReplyTo] = true
-		if next == len(c.cards[i]) {
-			c.t.Fatalf("group %d has a card too many:\n%s", i+1, visible(m))
-		}
-		if m.ReplyTo != c.said[i][next] || visible(m) != c.cards[i][next] {
-			c.t.Fatalf("group %d, card %d answers message %d:\n%s\nwant %d:\n%s",
-				i+1, next, m.ReplyTo, visible(m), c.said[i][next], c.cards[i][next])
-		}
-		next++
 	}
-	if next != len(c.cards[i]) {
-		c.t.Errorf("group %d has %d cards, want %d", i+1, next, len(c.cards[i]))
+	return n
+}
+
+// conversation is a group, and what was said there.
+type conversation struct {
+	group *botsim.Chat
+	said  []botsim.Message
+}
+
+// killTogether ends the bot when it is about to write results of several groups in one transaction. It returns the groups.
+func (k *killed) killTogether() []*conversation {
+	k.t.Helper()
+	var all []*conversation
+	for i := range 12 {
+		all = append(all, &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)})
 	}
-	for name, elo := range c.truths[i].ratings {
-		stored := count(c.t, c.pool, `
-			SELECT s.elo FROM group_players s
-			JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
-			WHERE c.telegram_chat_id = $1 AND s.name = $2`, group.ID(), name)
-		if stored != elo {
-			c.t.Errorf("group %d: %s has %s, want %d", i+1, name, strconv.Itoa(stored), elo)
+	recorded := func() int {
+		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE c.telegram_chat_id = ANY ($1)`, ids(all))
+	}
+	k.at(crashpoint.ApplyingTogether, 1, crashpoint.End)
+	reported := 0
+	for k.carriedOut() == 0 { // each time it is likely that some come at the same moment
+		for _, g := range all {
+			g.said = append(g.said, g.group.Say(k.alice, "/match @bob 3:1"))
+			reported++
+		}
+		k.await("all are recorded, or the bot ends", func() bool { return recorded() == reported || k.carriedOut() != 0 })
+	}
+	k.awaitCrash(k.bot)
+	if n := recorded(); n == reported || k.sim.Pending() < reported-n {
+		k.t.Errorf("of %d results %d were recorded, and %d have not been confirmed", reported, n, k.sim.Pending())
+	}
+	k.live("off")
+	if n := recorded(); n != reported {
+		k.t.Errorf("of %d results %d were recorded", reported, n)
+	}
+	return all
+}
+
+func ids(all []*conversation) (ids []int64) {
+	for _, g := range all {
+		ids = append(ids, g.group.ID())
+	}
+	return ids
+}
+
+// killMerging ends the bot before and after requests of which each tells several results. It returns their group, and how
+// many they were.
+func (k *killed) killMerging() (group *botsim.Chat, results int) {
+	k.t.Helper()
+	const each = 5
+	group = k.sim.Group("Merged", k.alice, k.bob)
+	for _, tc := range []struct {
+		point    crashpoint.Point
+		messages int    // that have come
+		merge    string // as SEND_MERGE of the next bot
+	}{{crashpoint.Requesting, 0, "on"}, {crashpoint.Requested, 1, "off"}} {
+		before, perhaps := len(group.BotMessages()), k.perhaps()
+		allow := k.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
+		for i := range each {
+			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
+		}
+		results += each
+		k.await("all results wait", func() bool {
+			return count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE state = 'planned'`) == each
+		})
+		k.at(tc.point, 1, crashpoint.End)
+		allow()
+		k.awaitCrash(k.bot)
+		if n := count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE state = 'sending' AND batch IS NOT NULL`); n != each {
+			k.t.Errorf("%q: %d results are told together, want %d", tc.point, n, each)
+		}
+		if n := len(group.BotMessages()) - before; n != tc.messages {
+			k.t.Errorf("%q: %d messages have come, want %d", tc.point, n, tc.messages)
+		}
+		k.live(tc.merge)
+		all := group.BotMessages()[before:]
+		if len(all) != tc.messages+1 || visible(all[0]) != visible(all[tc.messages]) || k.perhaps()-perhaps != each {
+			k.t.Errorf("%q: the messages are %v, %d results counted as perhaps sent", tc.point, all, k.perhaps()-perhaps)
 		}
 	}
-	return copies
+	return group, results
+}
+
+// TestKilledWhileMigrating ends the bot before and after steps of the schema. The next one goes on, and the schema is what
+// it is after steps that nothing has disturbed.
+func TestKilledWhileMigrating(t *testing.T) {
+	t.Parallel()
+	c := newCrashes(t)
+	undisturbed := c.schema()
+	c.url = pgtest.Empty(t)
+	pool, err := pgxpool.New(t.Context(), c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	c.pool = pool
+	for _, at := range []struct {
+		point crashpoint.Point
+		step  int // the next one
+		dirty bool
+	}{{crashpoint.Migrating, 3, true}, {crashpoint.Migrated, 2, false}} {
+		before := 0
+		if count(t, c.pool, `SELECT count(*) FROM pg_tables WHERE tablename = 'schema_migrations'`) == 1 {
+			before = count(t, c.pool, `SELECT version - dirty::integer FROM schema_migrations`)
+		}
+		c.at(at.point, at.step, crashpoint.End)
+		bot := c.start()
+		c.awaitCrash(bot)
+		want := fmt.Sprintf("%d %t", before+at.step, at.dirty)
+		if got := collect(t, c.pool, pgx.RowTo[string], `SELECT version || ' ' || dirty FROM schema_migrations`); !slices.Equal(got, []string{want}) {
+			t.Errorf("step %d, %q: the version is %v, want %s", at.step, at.point, got, want)
+		}
+	}
+	c.start().await(t, "leading")
+	if got := c.schema(); got != undisturbed {
+		t.Errorf("the schema is\n%s\nwant\n%s", got, undisturbed)
+	}
+}
+
+// schema returns all columns, indexes and constraints of the database, and its version.
+func (c *crashes) schema() string {
+	c.t.Helper()
+	return strings.Join(collect(c.t, c.pool, pgx.RowTo[string], `
+		SELECT * FROM (
+		    SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default)
+		    FROM information_schema.columns WHERE table_schema = current_schema()
+		    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema()
+		    UNION ALL SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+		        WHERE connamespace = current_schema()::regnamespace
+		    UNION ALL SELECT format('version %s %s', version, dirty) FROM schema_migrations) AS all_of_it (line)
+		ORDER BY line`), "\n")
 }

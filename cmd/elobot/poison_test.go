@@ -1,64 +1,39 @@
+//go:build unix
+
 package main_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
 )
 
-const (
-	// poisonWord in an update ends the process that handles it, if that is built with the tag crashpoints.
-	poisonWord = "crashpoint"
-	// poisonExit is how such a process ends.
-	poisonExit = 86
-	// mayCrash is how often attempts at one update may end the process once that is watched for.
-	mayCrash = 8
-)
-
-// crashingBinary builds the bot that a poisonous update ends, once for all tests.
-var crashingBinary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "-buildvcs=false", ".").CombinedOutput()
-	if err != nil {
-		err = errors.Join(err, errors.New(string(out)))
-	}
-	return path, err
-})
+// mayCrash is how often attempts at one update may end the process once that is watched for.
+const mayCrash = 8
 
 // poisoned is a bot that is started again whenever it ends, groups in which results are reported, and an update in one of
 // them that ends the bot.
 type poisoned struct {
-	t      *testing.T
-	sim    *botsim.Server
-	url    string
-	pool   *pgxpool.Pool
+	*crashes
 	alice  botsim.User
 	groups []*botsim.Chat
 	said   [][]botsim.Message // by group
 	poison botsim.Message     // in the first group
-	lives  int
+	update int64              // in which the poison comes
 }
 
 func newPoisoned(t *testing.T, options ...botsim.Option) *poisoned {
 	t.Helper()
-	p := &poisoned{t: t, sim: botsim.Start(t, options...)}
-	p.url, p.pool = database(t)
+	p := &poisoned{crashes: newCrashes(t, options...)}
 	p.alice = p.sim.User("alice")
 	for i := range 3 {
 		p.groups = append(p.groups, p.sim.Group(fmt.Sprintf("Group %d", i+1), p.alice, p.sim.User("bob")))
@@ -74,38 +49,27 @@ func (p *poisoned) report() {
 	}
 }
 
+// sayAll has the poison said, with results before and behind it.
+func (p *poisoned) sayAll() {
+	p.report()
+	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // after what means nothing
+	p.poison = p.say(0, "/match @bob 3:2 "+crashpoint.Poison)
+	p.report()
+}
+
 func (p *poisoned) say(group int, text string) botsim.Message {
 	m := p.groups[group].Say(p.alice, text)
 	p.said[group] = append(p.said[group], m)
 	return m
 }
 
-// start starts the bot once more.
-func (p *poisoned) start(env ...string) *process {
+// deadly has the poison, once it is noted that it has ended a process, have ended so many.
+func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
-	path, err := crashingBinary()
-	if err != nil {
+	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1) WHERE update_id = $2`,
+		crashes, p.update); err != nil {
 		p.t.Fatal(err)
 	}
-	p.lives++
-	bot := prepare(append(environment(p.sim, p.url), env...), "run")
-	bot.cmd.Path, bot.cmd.Dir = path, p.t.TempDir()
-	bot.start(p.t)
-	return bot
-}
-
-// crashed returns whether a bot has ended, which must have been by the poison.
-func (p *poisoned) crashed(bot *process) bool {
-	p.t.Helper()
-	select {
-	case <-bot.ended:
-	default:
-		return false
-	}
-	if code := bot.cmd.ProcessState.ExitCode(); code != poisonExit {
-		p.t.Fatalf("the bot ended with %d:\n%s", code, bot.output)
-	}
-	return true
 }
 
 // unrecorded returns how many results reported in all groups but the first are not recorded.
@@ -125,9 +89,7 @@ func (p *poisoned) letters() int { return count(p.t, p.pool, `SELECT count(*) FR
 // check waits until everything is answered, and looks at what has come of it.
 func (p *poisoned) check() {
 	p.t.Helper()
-	eventually(p.t, "everything is taken and answered", func() bool {
-		return p.sim.Pending() == 0 && count(p.t, p.pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 0
-	})
+	p.settle()
 	type letter struct {
 		Update    int64
 		Attempts  int
@@ -162,7 +124,6 @@ func (p *poisoned) check() {
 	if perhaps < 0 {
 		p.t.Errorf("%d answers came twice without being counted", -perhaps)
 	}
-	verifyClean(p.t, p.url)
 	checkNoComplaints(p.t, p.sim)
 }
 
@@ -171,129 +132,72 @@ func (p *poisoned) check() {
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
-	p.report()
-	p.poison = p.say(0, "/match @bob 3:2 "+poisonWord)
-	p.report()
-	var bot *process
-	for p.letters() == 0 {
-		bot = p.start()
-		eventually(t, "the poison ends the bot, or is given up", func() bool { return p.crashed(bot) || p.letters() > 0 })
-		if n := p.lives - 1; n > mayCrash+1 {
-			t.Fatalf("the poison has ended the bot %d times", n)
+	p.sayAll()
+	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot does not know what to look for
+		bot := p.start()
+		p.mustCrash(bot)
+		p.vanished(bot)
+		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
+			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
-		// the second life finds out which update it is, from the third on all others go first
-		if n := p.unrecorded(); n > 0 && p.lives > 2 {
-			t.Errorf("in life %d, %d results of other chats were not recorded", p.lives, n)
+		// the second one finds out, and from the third on all others go first
+		if n := p.unrecorded(); n > 0 && life == 2 {
+			t.Errorf("%d results of other chats were not recorded", n)
 		}
+		p.deadly(mayCrash - 1)
 		for i := range p.groups[1:] {
 			p.say(i+1, "/match @bob 3:0")
 		}
 	}
+	p.start()
 	p.check()
-	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts`); n != 1 {
-		t.Errorf("attempts at %d updates are remembered, want those at the poison alone", n)
-	}
-
-	// who takes over from a bot that has stopped need not be careful
-	if code, _ := bot.stop(t); code != 0 {
-		t.Fatalf("the bot ended with %d", code)
-	}
-	bot = p.start()
-	p.report()
-	p.check()
-	if log := bot.output.String(); strings.Contains(log, "one at a time") {
-		t.Errorf("after a clean stop the bot is careful:\n%s", log)
+	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts WHERE update_id = $1`, p.update); n != 1 {
+		t.Error("the attempts at the poison are forgotten, which comes again if Telegram has not heard")
 	}
 }
 
-// poisonBalancer hands deliveries on to one of several bots in turn.
-type poisonBalancer struct {
-	mu   sync.Mutex
-	bots []string
-	turn atomic.Uint64
-}
-
-func (b *poisonBalancer) set(i int, url string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.bots[i] = url
-}
-
-// ServeHTTP implements http.Handler.
-func (b *poisonBalancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	bot := b.bots[b.turn.Add(1)%uint64(len(b.bots))]
-	b.mu.Unlock()
-	w.WriteHeader(forward(r, bot))
-}
-
-// forward hands a request on, and returns the status of the answer, 502 if there is none.
-func forward(r *http.Request, to string) int {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return http.StatusBadGateway
-	}
-	request, err := http.NewRequestWithContext(r.Context(), r.Method, to+r.URL.Path, bytes.NewReader(body))
-	if err != nil {
-		return http.StatusBadGateway
-	}
-	request.Header = r.Header.Clone()
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return http.StatusBadGateway
-	}
-	_ = answer.Body.Close() // nothing is read of it
-	return answer.StatusCode
-}
-
-// TestPoisonousDeliveryIsGivenUp has an update that ends the process delivered to three instances, one after the other.
-// Each of them may be ended once before anybody knows.
+// TestPoisonousDeliveryIsGivenUp has an update that ends the process delivered to two instances, one after the other. Each
+// of them may be ended once before anybody knows.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
-	balancer := &poisonBalancer{bots: make([]string, 3)}
-	door := httptest.NewServer(balancer)
-	t.Cleanup(door.Close)
-	bots := make([]*process, len(balancer.bots))
+	door := newBalancer(t, 2)
+	bots := make([]*process, len(door.bots))
+	crashes := 0
 	start := func(i int) {
 		t.Helper()
-		balancer.set(i, "")
-		bots[i] = p.start("WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0")
-		eventually(t, "the bot serves", func() bool {
-			found := servingAt.FindStringSubmatch(bots[i].output.String())
-			if found != nil {
-				balancer.set(i, "http://"+found[1])
-			}
-			return found != nil || p.crashed(bots[i])
-		})
+		door.set(i, "")
+		bots[i] = p.start(door.environment()...)
+		eventually(t, "the bot serves", func() bool { return door.find(i, bots[i]) || crashed(bots[i]) })
 	}
 	for i := range bots {
 		start(i)
 		awaitWebhooks(t, p.sim, 1)
 	}
-	p.report()
-	p.poison = p.say(0, "/match @bob 3:2 "+poisonWord)
-	p.report()
-	crashes := 0
-	eventually(t, "the poison is given up", func() bool {
+	p.sayAll()
+	p.await("the poison is given up, and everything else taken", func() bool {
 		for i, bot := range bots {
-			if !p.crashed(bot) {
-				continue
+			if crashed(bot) {
+				crashes++
+				p.vanished(bot)
+				p.deadly(mayCrash)
+				start(i)
 			}
-			if crashes++; crashes > mayCrash+len(bots) {
-				t.Fatalf("the poison has ended instances %d times", crashes)
-			}
-			start(i)
 		}
-		return p.letters() > 0
+		return p.letters() > 0 && p.sim.Pending() == 0
 	})
+	if crashes > mayCrash+len(bots) {
+		t.Errorf("the poison has ended instances %d times", crashes)
+	}
 	p.check()
 	for _, bot := range bots {
-		if code, _ := bot.stop(t); code != 0 {
+		_ = bot.cmd.Process.Signal(syscall.SIGTERM) // the poison may have ended it a last time, when it was given up already
+		if code := bot.wait(t); code != 0 && !crashed(bot) {
 			t.Errorf("an instance ended with %d", code)
 		}
-	}
-	if n := count(t, p.pool, `SELECT count(*) FROM webhook_instances WHERE expires_at > clock_timestamp()`); n != 0 {
-		t.Errorf("%d instances that have stopped seem to be there", n)
+		if n := count(t, p.pool, `SELECT count(*) FROM webhook_instances WHERE split_part(name, '/', 2) = $1`,
+			strconv.Itoa(bot.cmd.Process.Pid)); n != 0 && !crashed(bot) {
+			t.Error("an instance that has stopped seems to be there")
+		}
 	}
 }

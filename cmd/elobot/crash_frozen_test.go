@@ -1,0 +1,84 @@
+//go:build unix
+
+package main_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// TestFrozenAtEachPoint has the leader stand still at one point after the other, for longer than its lease. The other
+// instance takes over, and the one that goes on later does no harm: what it has begun comes to nothing, and a message comes
+// twice only if its request is made by both.
+func TestFrozenAtEachPoint(t *testing.T) {
+	t.Parallel()
+	c := newCrashes(t)
+	alice := c.sim.User("alice")
+	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
+	report := func() { g.said = append(g.said, g.group.Say(alice, "/match @bob 3:1")) }
+	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"} // nobody can be told that a lease is over who may go on
+	bots := []*process{c.start(short...), c.start(short...)}
+	report()
+	c.settle()
+	answers := func(to botsim.Message) (n int) {
+		for _, m := range g.group.BotMessages() {
+			if m.ReplyTo == to.ID {
+				n++
+			}
+		}
+		return n
+	}
+	for _, point := range []crashpoint.Point{
+		crashpoint.Applying, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
+		crashpoint.Requesting, // the last, because nobody knows when that request ends
+	} {
+		found := make(map[*process]int)
+		for _, bot := range bots {
+			found[bot] = strings.Count(bot.output.String(), "the lease is lost")
+		}
+		c.at(point, 1, crashpoint.Stop)
+		if point != crashpoint.Renewing && point != crashpoint.Renewed {
+			report()
+		}
+		frozen := bots[c.awaitCarriedOut(bots...)]
+		last := g.said[len(g.said)-1]
+		arrived := answers(last)
+		report()
+		c.await("another instance leads", func() bool { return c.leader(bots) != frozen })
+		c.settle()
+		if err := frozen.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		c.await("it has found out", func() bool { return strings.Count(frozen.output.String(), "the lease is lost") > found[frozen] })
+		report()
+		c.settle()
+		if n := answers(last); point == crashpoint.Requested && n <= arrived {
+			t.Errorf("%q: %d answers had come, %d have in the end, and nobody knew of the first", point, arrived, n)
+		}
+	}
+	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`); twice > perhaps {
+		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", twice, perhaps)
+	}
+	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
+		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
+	}
+}
+
+// leader returns the bot that has the lease, nil if it is none of them.
+func (c *crashes) leader(bots []*process) *process {
+	c.t.Helper()
+	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)
+	i := slices.IndexFunc(bots, func(bot *process) bool { return slices.Contains(holder, strconv.Itoa(bot.cmd.Process.Pid)) })
+	if i < 0 {
+		return nil
+	}
+	return bots[i]
+}

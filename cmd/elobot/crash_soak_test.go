@@ -1,0 +1,358 @@
+//go:build soak
+
+package main_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+var (
+	crashSeed    = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
+	crashKills   = flag.Int("crash.kills", 25, "how often a crash test kills the bot")
+	crashMatches = flag.Int("crash.matches", 1500, "how many results are reported meanwhile, in a hundred groups")
+)
+
+const crashGroups = 100
+
+// crash is a bot that is killed again and again, and what it is tried on.
+type crash struct {
+	t      *testing.T
+	random *rand.Rand
+	sim    *botsim.Server
+	url    string
+	pool   *pgxpool.Pool
+	groups []*botsim.Chat
+	truths []*oracle
+	cards  [][]string // by group, the cards that must come
+	said   [][]int    // by group, the messages that they answer
+	keys   []string   // of all commands, in the order of their updates
+	people []botsim.User
+
+	posted atomic.Int64 // updates there are, confirmed or not
+	shown  atomic.Int64 // how many of them have been confirmed or handed out to the bot that runs
+
+	// what was found after the last kill, and is no sign of where the next one falls
+	handled map[string]bool
+	arrived map[int64]int // by notice, how many copies of it there are
+
+	lives int
+	// the kills that fell into each window
+	beforeCommit, beforeAcknowledgement, beforeMark int
+}
+
+// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once,
+// every one be answered, in order, and a second copy of an answer be one that the bot has counted as perhaps sent.
+func TestKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	c := startCrash(t, crashGroups)
+	for kill := range *crashKills {
+		c.liveAndDie(func() {
+			for c.played() < *crashMatches*(kill+1) / *crashKills {
+				c.report()
+			}
+		})
+	}
+	c.checkAll()
+	verifyClean(t, c.url)
+	c.tell("%d kills during %d matches", *crashKills, *crashMatches)
+	checkNoComplaints(t, c.sim)
+}
+
+// tell says what chance has decided.
+func (c *crash) tell(format string, args ...any) {
+	c.t.Helper()
+	c.t.Logf(format+`:
+	%5d before a commit
+	%5d between commit and acknowledgement
+	%5d between request and mark`, append(args, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)...)
+}
+
+// startCrash prepares a bot to be killed, and so many groups of people whom it knows.
+func startCrash(t *testing.T, groups int) *crash {
+	t.Helper()
+	seed := *crashSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+	c := &crash{t: t, random: rand.New(rand.NewPCG(seed, 0)), sim: botsim.Start(t), arrived: make(map[int64]int)}
+	c.url, c.pool = database(t)
+	for _, name := range []string{"alice", "bob", "carol", "dave"} {
+		c.people = append(c.people, c.sim.User(name))
+	}
+	for i := range groups {
+		c.groups = append(c.groups, c.sim.Group(fmt.Sprintf("Group %d", i+1), c.people...))
+		c.truths = append(c.truths, newOracle())
+	}
+	c.cards, c.said = make([][]string, groups), make([][]int, groups)
+	c.sim.AfterEffect(c.watchPoll)
+	c.getAcquainted()
+	return c
+}
+
+// watchPoll keeps account of what has been handed out: a poll shows the first 100 updates that are not confirmed.
+func (c *crash) watchPoll(call botsim.Call) {
+	if call.Method != "getUpdates" || !call.Delivered {
+		return
+	}
+	posted, pending := c.posted.Load(), int64(c.sim.Pending())
+	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
+}
+
+// getAcquainted lets everybody join everywhere, so that the cards are those of people who are known.
+func (c *crash) getAcquainted() {
+	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
+	for i, group := range c.groups {
+		for _, p := range c.people {
+			// nobody joins more than twenty groups a minute
+			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
+			c.post(key(group.Post(botsim.Post{From: p, Text: "/join", Date: at})))
+			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
+		}
+		awaitAnswers(c.t, group, len(c.people))
+	}
+	bot.kill()
+	c.awaitSilence()
+	c.handled = handledKeys(c.t, c.pool)
+}
+
+// killsInARow is after how many kills everything is sent once: what is under way at more of them is given up as uncertain.
+const killsInARow = 4
+
+// sendAll has a bot live until everything is sent, and kills it.
+func sendAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, env []string) {
+	t.Helper()
+	bot := launch(t, env, "run")
+	awaitAllSent(t, sim, pool)
+	bot.kill()
+}
+
+// liveAndDie starts the bot, has commands given, and kills it at a random moment of what follows.
+func (c *crash) liveAndDie(command func()) {
+	if c.lives > 0 && c.lives%killsInARow == 0 {
+		sendAll(c.t, c.sim, c.pool, crashEnvironment(environment(c.sim, c.url)))
+		c.awaitSilence()
+		c.handled = handledKeys(c.t, c.pool)
+	}
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	var bot atomic.Pointer[process]
+	dead := make(chan struct{})
+	kill := func() {
+		if p := bot.Load(); p != nil && ctx.Err() == nil {
+			cancel()
+			p.kill()
+			close(dead)
+		}
+	}
+	c.shown.Store(0)
+	defer c.aim(kill)()
+	p := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
+	polls := c.sim.CallCount("getUpdates")
+	polling := make(chan struct{})
+	remove := c.sim.OnCall(func(call botsim.Call) {
+		if call.Method == "getUpdates" && bot.CompareAndSwap(nil, p) {
+			close(polling)
+		}
+	})
+	defer remove()
+	select {
+	case <-polling:
+	case <-ctx.Done():
+		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
+	}
+	command()
+	// whatever the aim, the bot does not live on when there is nothing to aim at
+	last := time.AfterFunc(3*time.Second, kill)
+	defer last.Stop()
+	<-dead
+	c.classify()
+}
+
+// aim arranges for a kill at one of four kinds of moments, in turn, and returns what takes it back.
+func (c *crash) aim(kill func()) (remove func()) {
+	c.lives++
+	switch after := c.random.IntN(8); c.lives % 4 {
+	case 0: // any time
+		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
+		return func() { timer.Stop() }
+	case 1: // what the bot has sent has arrived, the answer to it not yet
+		var sent atomic.Int64
+		methods := []string{"sendMessage", "editMessageText", "answerCallbackQuery"}
+		return c.sim.AfterEffect(func(call botsim.Call) {
+			if slices.Contains(methods, call.Method) && sent.Add(1) == int64(after+1) {
+				kill()
+			}
+		})
+	case 2: // everything handed out has been handled, and is about to be confirmed
+		var polls atomic.Int64
+		return c.sim.OnCall(func(call botsim.Call) {
+			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
+				c.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, CallID: call.ID, Times: 1})
+				kill()
+			}
+		})
+	default: // updates have just been handed out
+		var polls atomic.Int64
+		return c.sim.AfterEffect(func(call botsim.Call) {
+			if call.Method == "getUpdates" && c.sim.Pending() > 0 && polls.Add(1) == 1 {
+				time.AfterFunc(time.Duration(after)*time.Millisecond, kill)
+			}
+		})
+	}
+}
+
+// report lets somebody report a random result in a random group.
+func (c *crash) report() {
+	i := c.random.IntN(crashGroups)
+	order := c.random.Perm(len(c.people))
+	a, b := c.people[order[0]], c.people[order[1]]
+	scoreA, scoreB := c.random.IntN(12), c.random.IntN(12)
+	m := c.groups[i].Say(a, fmt.Sprintf("/match %s %d:%d", mention(b), scoreA, scoreB))
+	c.post(key(m))
+	c.said[i] = append(c.said[i], m.ID)
+	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
+}
+
+// post takes note of the key of a command that was given.
+func (c *crash) post(key string) {
+	c.keys = append(c.keys, key)
+	c.posted.Add(1)
+}
+
+func (c *crash) played() int {
+	n := 0
+	for _, truth := range c.truths {
+		n += truth.matches
+	}
+	return n
+}
+
+// awaitSilence waits until nothing goes on any more of what a bot that was killed has begun.
+func (c *crash) awaitSilence() {
+	eventually(c.t, "the killed bot has left the database", func() bool {
+		return count(c.t, c.pool, `
+			SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = 'elobot' AND pid <> pg_backend_pid()`) == 0
+	})
+	eventually(c.t, "the killed bot's requests are done with", func() bool {
+		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done })
+	})
+}
+
+// classify finds out which windows the kill has fallen into. Only what has happened since the last one counts.
+func (c *crash) classify() {
+	c.awaitSilence()
+	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
+	handled := handledKeys(c.t, c.pool)
+	if slices.ContainsFunc(c.keys[:shown], func(key string) bool { return !handled[key] }) {
+		c.beforeCommit++
+	}
+	if slices.ContainsFunc(c.keys[confirmed:], func(key string) bool { return handled[key] && !c.handled[key] }) {
+		c.beforeAcknowledgement++
+	}
+	c.handled = handled
+	if c.unmarked() {
+		c.beforeMark++
+	}
+}
+
+// unmarked tells whether a message has arrived, since it was last asked, that is still marked as being sent.
+func (c *crash) unmarked() bool {
+	type sending struct {
+		ID, Chat int64
+		ReplyTo  int
+	}
+	found := false
+	for _, row := range collect(c.t, c.pool, pgx.RowToStructByPos[sending], `
+		SELECT o.id, c.telegram_chat_id, o.reply_to FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE o.state = 'sending' AND o.reply_to IS NOT NULL`) {
+		copies := 0
+		for _, m := range c.sim.Chat(row.Chat).BotMessages() {
+			if m.ReplyTo == row.ReplyTo {
+				copies++
+			}
+		}
+		found = found || copies > c.arrived[row.ID]
+		c.arrived[row.ID] = copies
+	}
+	return found
+}
+
+// checkAll lets the bot live, and compares everything with what must be there.
+func (c *crash) checkAll() {
+	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
+	c.check()
+}
+
+// check waits until everything is told, and compares it with what must be there.
+func (c *crash) check() {
+	awaitAllSent(c.t, c.sim, c.pool)
+	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != *crashMatches {
+		c.t.Errorf("%d matches were recorded, want %d", n, *crashMatches)
+	}
+	if n := count(c.t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		c.t.Errorf("there are %d dead letters", n)
+	}
+	copies := 0
+	for i, group := range c.groups {
+		copies += c.checkGroup(i, group)
+	}
+	perhaps := count(c.t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	c.t.Logf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
+	if copies > perhaps {
+		c.t.Errorf("%d answers came twice, but only %d were counted as perhaps sent", copies, perhaps)
+	}
+}
+
+// checkGroup compares the first copies of the cards with those that had to come, and returns how many further copies
+// there were.
+func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
+	next := len(c.people) // behind the answers to /join
+	seen := make(map[int]bool)
+	for _, m := range group.BotMessages() {
+		if strings.Contains(m.Text, "join") || strings.Contains(m.Text, "you are in") {
+			continue
+		}
+		if seen[m.ReplyTo] {
+			copies++
+			continue
+		}
+		seen[m.ReplyTo] = true
+		if next == len(c.cards[i]) {
+			c.t.Fatalf("group %d has a card too many:\n%s", i+1, visible(m))
+		}
+		if m.ReplyTo != c.said[i][next] || visible(m) != c.cards[i][next] {
+			c.t.Fatalf("group %d, card %d answers message %d:\n%s\nwant %d:\n%s",
+				i+1, next, m.ReplyTo, visible(m), c.said[i][next], c.cards[i][next])
+		}
+		next++
+	}
+	if next != len(c.cards[i]) {
+		c.t.Errorf("group %d has %d cards, want %d", i+1, next, len(c.cards[i]))
+	}
+	for name, elo := range c.truths[i].ratings {
+		stored := count(c.t, c.pool, `
+			SELECT s.elo FROM group_players s
+			JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE c.telegram_chat_id = $1 AND s.name = $2`, group.ID(), name)
+		if stored != elo {
+			c.t.Errorf("group %d: %s has %s, want %d", i+1, name, strconv.Itoa(stored), elo)
+		}
+	}
+	return copies
+}

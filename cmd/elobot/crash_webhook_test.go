@@ -1,0 +1,94 @@
+//go:build unix
+
+package main_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// TestFleetKilledAtEachPoint ends one of two instances that updates are delivered to, at one point after the other, the one
+// that leads or the one that does not. Telegram repeats the delivery, and the other one takes it and answers. Everything is
+// recorded once, and answered in order.
+func TestFleetKilledAtEachPoint(t *testing.T) {
+	t.Parallel()
+	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
+	alice := c.sim.User("alice")
+	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
+	report := func() botsim.Message {
+		g.said = append(g.said, g.group.Say(alice, "/match @bob 3:1"))
+		return g.said[len(g.said)-1]
+	}
+	door := newBalancer(t, 2)
+	bots := make([]*process, 2)
+	start := func(i int) {
+		t.Helper()
+		bots[i] = c.start(door.environment()...)
+		c.await("the bot serves", func() bool { return door.find(i, bots[i]) })
+	}
+	for i := range bots {
+		start(i)
+		awaitWebhooks(t, c.sim, 1) // several at once may each set it
+	}
+	report()
+	c.settle()
+	epoch := 1
+	for i, tc := range []struct {
+		point     crashpoint.Point
+		byLeader  bool // takes the delivery
+		committed int
+		copies    [2]int // at least, at the most
+	}{
+		{crashpoint.Applying, true, 0, [2]int{0, 0}},
+		{crashpoint.Handled, false, 1, [2]int{0, 0}},
+		{crashpoint.Requested, false, 1, [2]int{1, 1}},
+	} {
+		copies := len(g.group.BotMessages()) - len(g.said)
+		leader := slices.Index(bots, c.leader(bots))
+		to := leader
+		if !tc.byLeader {
+			to = 1 - leader
+		}
+		door.only(to)
+		c.at(tc.point, 1, crashpoint.End)
+		m := report()
+		died := c.awaitCrash(bots...)
+		c.vanished(bots[died])
+		door.set(died, "")
+		isLeader := died == leader
+		if isLeader != (tc.byLeader || tc.point == crashpoint.Requested) {
+			t.Errorf("%q: the leader has ended: %t", tc.point, isLeader)
+		}
+		if handled := handledKeys(t, c.pool)[key(m)]; handled != (tc.committed == 1) {
+			t.Errorf("%q: the result has committed: %t", tc.point, handled)
+		}
+		if n := c.sim.Pending(); n != 1 && tc.point != crashpoint.Requested {
+			t.Errorf("%q: %d updates have not been acknowledged, want 1", tc.point, n)
+		}
+		door.open()
+		c.settle()
+		if isLeader {
+			epoch++
+		}
+		c.await("one of them leads, and nobody has led in between", func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
+		if n := len(g.group.BotMessages()) - len(g.said) - copies; n < tc.copies[0] || n > tc.copies[1] {
+			t.Errorf("%q: %d copies, want %v", tc.point, n, tc.copies)
+		}
+		if i < 2 { // until the last one
+			start(died)
+		}
+	}
+	checkAnswered(t, c.pool, g.group, g.said)
+	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
+		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
+	}
+	if n := len(c.sim.CallsOf("setWebhook")); n != 1 {
+		t.Errorf("the webhook was set %d times, want once", n)
+	}
+	verifyClean(t, c.url)
+	checkNoComplaints(t, c.sim)
+}

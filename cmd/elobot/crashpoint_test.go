@@ -1,0 +1,210 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// crashingBinary builds the bot that ends or stands still where a test wants it to, once for all tests.
+var crashingBinary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "-buildvcs=false", ".").CombinedOutput()
+	if err != nil {
+		err = errors.Join(err, errors.New(string(out)))
+	}
+	return path, err
+})
+
+// TestNoCrashPoints: the bot that everybody runs has no points at which it can be ended.
+func TestNoCrashPoints(t *testing.T) {
+	t.Parallel()
+	crashing, err := crashingBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{binary: false, crashing: true} {
+		program, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{crashpoint.Variable, string(crashpoint.ApplyingTogether)} {
+			if has := bytes.Contains(program, []byte(word)); has != want {
+				t.Errorf("%s has the word %q: %t", filepath.Base(path), word, has)
+			}
+		}
+	}
+}
+
+// crashes is what bots that crash are tried on: a database, a Telegram, and the plan of what the next one is to do where.
+type crashes struct {
+	t    *testing.T
+	sim  *botsim.Server
+	url  string
+	pool *pgxpool.Pool
+	plan string // the file
+	// names are what the database knows the bots by.
+	names map[*process]string
+}
+
+func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
+	t.Helper()
+	c := &crashes{t: t, sim: botsim.Start(t, options...), plan: filepath.Join(t.TempDir(), "plan"), names: make(map[*process]string)}
+	c.url, c.pool = database(t)
+	return c
+}
+
+// start starts a bot. Its lease lasts for longer than any test waits for anything: vanished says when it is over.
+func (c *crashes) start(env ...string) *process {
+	c.t.Helper()
+	path, err := crashingBinary()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	name := fmt.Sprintf("bot-%d", len(c.names)+1)
+	own := []string{"LEASE_DURATION=10m", "LEASE_RENEWAL=200ms", crashpoint.Variable + "=" + c.plan}
+	bot := prepare(slices.Concat(environment(c.sim, c.url+"&application_name="+name), own, env), "run")
+	c.names[bot] = name
+	bot.cmd.Path, bot.cmd.Dir = path, c.t.TempDir()
+	bot.start(c.t)
+	return bot
+}
+
+// at plans what a bot is to do at the nth visit to a point from now on.
+func (c *crashes) at(point crashpoint.Point, n int, what string) {
+	c.t.Helper()
+	draft := c.plan + "-draft"
+	if err := os.WriteFile(draft, []byte(crashpoint.Plan(point, n, what)), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Rename(draft, c.plan); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// carriedOut returns the process that has carried out the plan, 0 if none has yet.
+func (c *crashes) carriedOut() int {
+	c.t.Helper()
+	found, err := filepath.Glob(c.plan + ".*")
+	if err != nil || len(found) == 0 {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(found[0]), "."))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return pid
+}
+
+// await is eventually without haste: what it asks of the database takes its time as well.
+func (c *crashes) await(what string, ask func() bool) {
+	c.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ctx := testContext(c.t); !ask(); {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			c.t.Fatal("never happened: " + what)
+		}
+	}
+}
+
+// settle waits until everything is taken, and nothing waits to be sent.
+func (c *crashes) settle() {
+	c.t.Helper()
+	c.await("everything is sent", func() bool {
+		return c.sim.Pending() == 0 && count(c.t, c.pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
+	})
+}
+
+// awaitCarriedOut waits until one of the bots has carried out the plan, and returns which.
+func (c *crashes) awaitCarriedOut(bots ...*process) int {
+	c.t.Helper()
+	var pid int
+	eventually(c.t, "the point is reached", func() bool {
+		pid = c.carriedOut()
+		return pid != 0
+	})
+	if err := os.Remove(fmt.Sprintf("%s.%d", c.plan, pid)); err != nil {
+		c.t.Fatal(err)
+	}
+	i := slices.IndexFunc(bots, func(bot *process) bool { return bot.cmd.Process.Pid == pid })
+	if i < 0 {
+		c.t.Fatalf("process %d is none of the bots", pid)
+	}
+	return i
+}
+
+// awaitCrash waits until one of the bots has ended as planned, and nothing goes on any more of what it has begun. It returns
+// which.
+func (c *crashes) awaitCrash(bots ...*process) int {
+	c.t.Helper()
+	i := c.awaitCarriedOut(bots...)
+	c.mustCrash(bots[i])
+	c.awaitSilence(bots[i])
+	return i
+}
+
+// mustCrash waits for the end of a bot, which must be a crash.
+func (c *crashes) mustCrash(bot *process) {
+	c.t.Helper()
+	bot.wait(c.t)
+	if !crashed(bot) {
+		c.t.Fatalf("the bot has not crashed: %v", bot.cmd.ProcessState)
+	}
+}
+
+// crashed says whether a bot has ended as at a point.
+func crashed(bot *process) bool {
+	select {
+	case <-bot.ended:
+	default:
+		return false
+	}
+	status, ok := bot.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signal() == syscall.SIGKILL
+}
+
+// awaitSilence waits until nothing goes on any more of what a bot that has crashed has begun.
+func (c *crashes) awaitSilence(bot *process) {
+	c.t.Helper()
+	c.await("the bot has left the database", func() bool {
+		return count(c.t, c.pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
+			c.names[bot]) == 0
+	})
+	c.await("the bot's requests are done with", func() bool {
+		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })
+	})
+}
+
+// vanished has as much time pass for a bot that has crashed as others wait for it.
+func (c *crashes) vanished(bot *process) {
+	c.t.Helper()
+	pid := strconv.Itoa(bot.cmd.Process.Pid)
+	for _, sql := range []string{
+		`UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
+		`UPDATE webhook_instances SET expires_at = clock_timestamp() WHERE split_part(name, '/', 2) = $1`,
+	} {
+		if _, err := c.pool.Exec(testContext(c.t), sql, pid); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package main_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+// table is a group in which results are reported, undone and corrected, by commands and by buttons, and what must become of
+// all that.
+type table struct {
+	t       *testing.T
+	sim     *botsim.Server
+	pool    *pgxpool.Pool
+	group   *botsim.Chat
+	matches []*reported
+	answers []wantedAnswer // in this order
+	toasts  map[string]string
+	keys    []string // of all commands but /join, in the order of their updates
+	undone  int
+	fixed   int
+}
+
+// reported is a match as it must be. It lists what counts; nothing here is reckoned backwards.
+type reported struct {
+	said     botsim.Message
+	a, b     botsim.User
+	score    [2]int
+	was      [2]int // before it was corrected, if it was
+	fixed    bool
+	turned   bool // the card has b first, who had won at first
+	undoneBy string
+}
+
+// wantedAnswer is an answer that must come: what it replies to, and what it begins with.
+type wantedAnswer struct {
+	replyTo int
+	text    string
+}
+
+func newTable(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) *table {
+	t.Helper()
+	return &table{t: t, sim: sim, pool: pool, group: group, toasts: make(map[string]string)}
+}
+
+func (b *table) say(sender botsim.User, text string) botsim.Message {
+	m := b.group.Say(sender, text)
+	b.keys = append(b.keys, key(m))
+	return m
+}
+
+func (b *table) match(sender, opponent botsim.User, own, other int) {
+	m := &reported{a: sender, b: opponent, score: [2]int{own, other}, turned: other > own}
+	m.said = b.say(sender, fmt.Sprintf("/match %s %d:%d", mention(opponent), own, other))
+	b.matches = append(b.matches, m)
+	b.expect(m.said.ID, "") // how the card reads depends on when it is sent
+}
+
+func (b *table) undo(sender botsim.User, number int) {
+	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.takeBack(number, sender))
+}
+
+// fix corrects a score, which is in the order of the card.
+func (b *table) fix(sender botsim.User, number int, score [2]int) {
+	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
+}
+
+// press presses the button of a match's card, be it there still or not. It returns false if the card has not come.
+func (b *table) press(sender botsim.User, number int) bool {
+	card, ok := b.card(number)
+	if !ok {
+		return false
+	}
+	id := b.sim.Press(sender, card, fmt.Sprintf("undo:%d", number))
+	b.keys = append(b.keys, "c:"+id)
+	undone := b.undone
+	b.toasts[id] = b.takeBack(number, sender)
+	if b.undone > undone {
+		b.expect(card.ID, b.toasts[id])
+	}
+	return true
+}
+
+// card returns the message of a match's card. Of several copies it is the last, that the bot knows.
+func (b *table) card(number int) (botsim.Message, bool) {
+	all := b.group.BotMessages()
+	slices.Reverse(all)
+	said := b.matches[number-1].said.ID
+	i := slices.IndexFunc(all, func(card botsim.Message) bool { return card.ReplyTo == said })
+	if i < 0 {
+		return botsim.Message{}, false
+	}
+	return all[i], true
+}
+
+func (b *table) expect(replyTo int, text string) {
+	b.answers = append(b.answers, wantedAnswer{replyTo, text})
+}
+
+// refuse returns why somebody cannot take a match back, or nothing.
+func (b *table) refuse(number int, sender botsim.User) string {
+	if number > len(b.matches) {
+		return fmt.Sprintf("There is no match #%d", number)
+	}
+	switch m := b.matches[number-1]; {
+	case m.undoneBy != "":
+		return fmt.Sprintf("Match #%d is undone already", number)
+	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice": // who has created the groups
+		return fmt.Sprintf("Only those who played or reported match #%d", number)
+	}
+	return ""
+}
+
+func (b *table) takeBack(number int, sender botsim.User) (answer string) {
+	if no := b.refuse(number, sender); no != "" {
+		return no
+	}
+	b.matches[number-1].undoneBy = sender.FirstName
+	b.undone++
+	return fmt.Sprintf("Match #%d is undone: ", number)
+}
+
+func (b *table) correct(number int, sender botsim.User, score [2]int) (answer string) {
+	no := b.refuse(number, sender)
+	if number > len(b.matches) || b.matches[number-1].undoneBy != "" {
+		return no
+	}
+	m := b.matches[number-1]
+	if m.turned {
+		score = [2]int{score[1], score[0]}
+	}
+	switch {
+	case score == m.score:
+		return fmt.Sprintf("Match #%d has this score already", number)
+	case no != "":
+		return no
+	}
+	m.was, m.score, m.fixed = m.score, score, true
+	b.fixed++
+	return fmt.Sprintf("Match #%d is corrected: %s (was ", number, m.head())
+}
+
+// head is the first line of the card.
+func (m *reported) head() string {
+	a, b, score := m.a.FirstName, m.b.FirstName, m.score
+	if m.turned {
+		a, b, score = b, a, [2]int{score[1], score[0]}
+	}
+	verb := "%s lost to %s %d:%d"
+	switch {
+	case score[0] > score[1]:
+		verb = "%s beat %s %d:%d"
+	case score[0] == score[1]:
+		verb = "%s and %s drew %d:%d"
+	}
+	return fmt.Sprintf(verb, a, b, score[0], score[1])
+}
+
+// check compares everything in the group, and everything that is stored of it, with what must be there.
+func (b *table) check() {
+	b.t.Helper()
+	b.checkAnswers()
+	b.checkToasts()
+	truth := newOracle()
+	for i, m := range b.matches {
+		b.checkCard(i+1, m)
+		if m.undoneBy == "" {
+			truth.play(m.a.FirstName, m.b.FirstName, m.score[0], m.score[1], m.a.FirstName)
+		}
+	}
+	b.checkStored(truth)
+}
+
+// checkToasts compares what those were told who have pressed buttons. Nobody is told who has waited for too long.
+func (b *table) checkToasts() {
+	b.t.Helper()
+	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'toast' AND state = 'expired'`)
+	for id, want := range b.toasts {
+		if slices.Contains(late, id) {
+			continue
+		}
+		answer, err := b.sim.WaitAnswer(testContext(b.t), id)
+		if got := visible(botsim.Message{Text: answer.Text}); err != nil || !strings.HasPrefix(got, want) {
+			b.t.Errorf("whoever pressed was told %q (%v), want %q", got, err, want)
+		}
+	}
+}
+
+// checkAnswers compares the first copies of all answers with those that had to come, in their order. Further copies
+// must have been counted as perhaps sent.
+func (b *table) checkAnswers() {
+	b.t.Helper()
+	type counted struct{ ReplyTo, Perhaps int }
+	perhaps := make(map[int]int)
+	for _, row := range collect(b.t, b.pool, pgx.RowToStructByPos[counted], `
+		SELECT o.reply_to, o.perhaps_sent FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE c.telegram_chat_id = $1 AND o.reply_to IS NOT NULL`, b.group.ID()) {
+		perhaps[row.ReplyTo] = row.Perhaps
+	}
+	times := make(map[int]int)
+	next := 0
+	for _, m := range b.group.BotMessages() {
+		if asked, _ := b.group.Message(m.ReplyTo); asked.Text == "/join" {
+			continue
+		}
+		times[m.ReplyTo]++
+		if n := times[m.ReplyTo]; n > 1 {
+			if n > 1+perhaps[m.ReplyTo] {
+				b.t.Errorf("message %d was answered %d times and counted as perhaps sent %d times",
+					m.ReplyTo, n, perhaps[m.ReplyTo])
+			}
+			continue
+		}
+		if next == len(b.answers) {
+			b.t.Fatalf("%s has an answer too many:\n%s", b.group.Title(), visible(m))
+		}
+		if want := b.answers[next]; m.ReplyTo != want.replyTo || !strings.HasPrefix(visible(m), want.text) {
+			b.t.Fatalf("%s, answer %d is to message %d:\n%s\nwant to %d:\n%s",
+				b.group.Title(), next+1, m.ReplyTo, visible(m), want.replyTo, want.text)
+		}
+		next++
+	}
+	if next != len(b.answers) {
+		b.t.Errorf("%s has %d answers, want %d", b.group.Title(), next, len(b.answers))
+	}
+}
+
+// checkCard checks how the card of a match reads in the end.
+func (b *table) checkCard(number int, m *reported) {
+	b.t.Helper()
+	card, ok := b.card(number)
+	if !ok {
+		b.t.Errorf("%s: match %d has no card", b.group.Title(), number)
+		return
+	}
+	head, rest, _ := strings.Cut(visible(card), "\n")
+	if head != m.head() {
+		b.t.Errorf("%s: the card of match %d says %q, want %q", b.group.Title(), number, head, m.head())
+	}
+	if m.undoneBy != "" {
+		checkUndone(b.t, card, fmt.Sprintf("Match #%d · undone by %s", number, m.undoneBy))
+		return
+	}
+	want := fmt.Sprintf("Match #%d", number)
+	if m.fixed {
+		was := m.was
+		if m.turned {
+			was = [2]int{was[1], was[0]}
+		}
+		want += fmt.Sprintf(" · corrected from %d:%d", was[0], was[1])
+	}
+	if !strings.HasSuffix(rest, want) {
+		b.t.Errorf("%s: the card of match %d ends with %q, want %q", b.group.Title(), number, rest, want)
+	}
+	if data := undoButton(b.t, card); data != fmt.Sprintf("undo:%d", number) {
+		b.t.Errorf("%s: the button of match %d says %q", b.group.Title(), number, data)
+	}
+}
+
+// checkStored compares the matches and the standings in the database with what was reported.
+func (b *table) checkStored(truth *oracle) {
+	b.t.Helper()
+	type stored struct {
+		A, B   int
+		Undone bool
+		Fixes  int
+	}
+	matches := collect(b.t, b.pool, pgx.RowToStructByPos[stored], `
+		SELECT m.score_a, m.score_b, m.undone_at IS NOT NULL, (SELECT count(*) FROM match_fixes f WHERE f.match_id = m.id)
+		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE c.telegram_chat_id = $1 ORDER BY m.number`, b.group.ID())
+	if len(matches) != len(b.matches) {
+		b.t.Fatalf("%s: %d matches are stored, want %d", b.group.Title(), len(matches), len(b.matches))
+	}
+	fixes := 0
+	for i, m := range b.matches {
+		got := matches[i]
+		fixes += got.Fixes
+		if got.A != m.score[0] || got.B != m.score[1] || got.Undone != (m.undoneBy != "") || (got.Fixes > 0) != m.fixed {
+			b.t.Errorf("%s: match %d is stored as %+v, want %+v", b.group.Title(), i+1, got, m)
+		}
+	}
+	if fixes != b.fixed {
+		b.t.Errorf("%s: %d corrections are stored, want %d", b.group.Title(), fixes, b.fixed)
+	}
+	type standing struct {
+		Name             string
+		Elo              int
+		Won, Drawn, Lost int
+	}
+	for _, got := range collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
+		SELECT s.name, s.elo, s.won, s.drawn, s.lost FROM group_players s
+		JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
+		WHERE c.telegram_chat_id = $1`, b.group.ID()) {
+		elo, played := truth.ratings[got.Name]
+		if !played {
+			elo = 1500
+		}
+		r := truth.record[got.Name]
+		if want := (standing{got.Name, elo, r[0], r[1], r[2]}); got != want {
+			b.t.Errorf("%s: the standing is %+v, want %+v", b.group.Title(), got, want)
+		}
+	}
+}

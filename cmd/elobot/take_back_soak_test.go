@@ -1,0 +1,94 @@
+//go:build soak
+
+package main_test
+
+import "testing"
+
+const (
+	takeBackKills    = 15
+	takeBackCommands = 150
+	takeBackGroups   = 3
+)
+
+// takeBackCrash is a bot that is killed while results come in, are undone and corrected.
+type takeBackCrash struct {
+	*crash
+	tables   []*table
+	commands int
+}
+
+// TestKilledWhileTakingBack kills the bot at random moments while results are undone and corrected, by commands and by
+// buttons. Everything must take effect once, in order, be told, and leave the ratings of the matches that count.
+func TestKilledWhileTakingBack(t *testing.T) {
+	t.Parallel()
+	c := &takeBackCrash{crash: startCrash(t, takeBackGroups)}
+	for _, group := range c.groups {
+		c.tables = append(c.tables, newTable(t, c.sim, c.pool, group))
+	}
+	c.dealCards()
+	for kill := range takeBackKills {
+		c.liveAndDie(func() {
+			for ; c.commands < takeBackCommands*(kill+1)/takeBackKills; c.commands++ {
+				c.command(c.tables[c.random.IntN(takeBackGroups)])
+			}
+		})
+	}
+	launch(t, crashEnvironment(environment(c.sim, c.url)), "run")
+	eventually(t, "everything is taken and sent", func() bool {
+		const waiting = `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`
+		return c.sim.Pending() == 0 && count(t, c.pool, waiting) == 0
+	})
+	if n := count(t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
+		t.Errorf("there are %d dead letters", n)
+	}
+	var matches, undone, fixed, presses int
+	for _, b := range c.tables {
+		b.check()
+		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.toasts)
+	}
+	c.tell("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
+		takeBackKills, takeBackCommands, matches, undone, fixed, presses)
+	verifyClean(t, c.url)
+	checkNoComplaints(t, c.sim)
+}
+
+// dealCards plays a match at each table and waits for its card, so that there are buttons to press from the beginning,
+// however slowly all that follows is answered.
+func (c *takeBackCrash) dealCards() {
+	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
+	for _, b := range c.tables {
+		before := len(b.group.BotMessages())
+		b.match(c.people[0], c.people[1], 2, 1)
+		c.post(b.keys[0])
+		awaitAnswers(c.t, b.group, before+1)
+	}
+	bot.kill()
+	c.awaitSilence()
+	c.handled = handledKeys(c.t, c.pool)
+}
+
+// command lets somebody do something at random.
+func (c *takeBackCrash) command(b *table) {
+	order := c.random.Perm(len(c.people))
+	sender, opponent := c.people[order[0]], c.people[order[1]]
+	number := 1 + c.random.IntN(len(b.matches)+1) // at times one more than there are
+	score := [2]int{c.random.IntN(4), c.random.IntN(4)}
+	given := len(b.keys)
+	switch kind := c.random.IntN(20); {
+	case kind < 8:
+		b.match(sender, opponent, score[0], score[1])
+	case kind < 10:
+		b.undo(sender, number)
+	case kind < 17:
+		b.fix(sender, number, score)
+	default: // that of any match whose card has come
+		for _, i := range c.random.Perm(len(b.matches)) {
+			if b.press(sender, i+1) {
+				break
+			}
+		}
+	}
+	for _, key := range b.keys[given:] {
+		c.post(key)
+	}
+}
