@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 )
@@ -46,22 +47,35 @@ func At(p Point) {
 		return // another process was faster
 	}
 	if what == Stop {
-		signal(syscall.SIGSTOP)
+		stop()
 		return
 	}
-	signal(syscall.SIGKILL)
+	end()
+}
+
+// stop has the process stand still until somebody has it go on. This goroutine goes no further even if another thread is
+// the first to heed the signal.
+func stop() {
+	goOn := make(chan os.Signal, 1)
+	signal.Notify(goOn, syscall.SIGCONT)
+	defer signal.Stop(goOn)
+	send(syscall.SIGSTOP)
+	<-goOn
+}
+
+func end() {
+	send(syscall.SIGKILL)
 	select {}
 }
 
 // AtUpdate ends the process if there is poison in an update.
 func AtUpdate(raw []byte) {
 	if bytes.Contains(raw, []byte(Poison)) {
-		signal(syscall.SIGKILL)
-		select {}
+		end()
 	}
 }
 
-func signal(s syscall.Signal) {
+func send(s syscall.Signal) {
 	if err := syscall.Kill(os.Getpid(), s); err != nil {
 		panic(err)
 	}
