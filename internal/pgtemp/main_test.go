@@ -41,7 +41,7 @@ type order struct {
 
 // report is one line that such a process prints.
 type report struct {
-	Event string // log, ready, interrupted, stopped, failed
+	Event string // log, ready, interrupted, failed
 	Text  string
 	URL   string
 	Kind  string
@@ -101,11 +101,7 @@ func help(text string) error {
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	if err := server.Stop(context.Background()); err != nil {
-		return err
-	}
-	say(report{Event: "stopped"})
-	return nil
+	return server.Stop(context.Background())
 }
 
 // helper is such a process, seen from the test. Closing stdin tells it to stop its server and end.
@@ -214,19 +210,6 @@ func (h *helper) await(event, part string) report {
 		case <-deadline:
 			h.t.Fatalf("the helper does not say %q", event)
 		}
-	}
-}
-
-// stop lets the helper stop its server.
-func (h *helper) stop() {
-	h.t.Helper()
-	if err := h.stdin.Close(); err != nil {
-		h.t.Fatal(err)
-	}
-	h.await("stopped", "")
-	h.drain()
-	if err := h.cmd.Wait(); err != nil {
-		h.t.Errorf("wait for helper: %v", err)
 	}
 }
 

@@ -253,10 +253,11 @@ func serverAt(t *testing.T, address string) place {
 // TestEachRunHasItsSocket: those who must not share a server do not meet.
 func TestEachRunHasItsSocket(t *testing.T) {
 	t.Parallel()
-	if socketName(1, "x") != socketName(1, "x") {
+	one, other := socketName(1, "x"), socketName(1, "x")
+	if one != other {
 		t.Error("two processes of a run do not meet")
 	}
-	if socketName(1, "x") == socketName(2, "x") || socketName(1, "x") == socketName(1, "y") {
+	if one == socketName(2, "x") || one == socketName(1, "y") {
 		t.Error("processes of two runs meet, or such as want different servers")
 	}
 }
@@ -283,7 +284,9 @@ func TestOwnerOfADeadServer(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Error(err)
 	}
-	<-o.dead // accept
+	if err := <-o.dead; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("nobody can join any more: %v", err)
+	}
 }
 
 // TestServerWaitsForTheNextProcess: while the run goes on, a server without users is kept for a while.
