@@ -143,12 +143,13 @@ func migrateUp(address string, files fs.FS) (err error) {
 }
 
 // dropStale drops what nobody needs any more of the databases that this package has made on a server that outlives
-// the tests: templates that were not used, and clones that were made, long ago. Those in use stay.
+// the tests: templates that were not used, and clones that were made, long ago. Those in use stay, and those of roles that
+// this one may not act for.
 func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) error {
 	rows, err := conn.Query(ctx, `
 		SELECT datname, coalesce(shobj_description(oid, 'pg_database'), '')
 		FROM pg_database d
-		WHERE (starts_with(datname, $1) OR starts_with(datname, $2))
+		WHERE (starts_with(datname, $1) OR starts_with(datname, $2)) AND pg_has_role(d.datdba, 'USAGE')
 		  AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)`, templatePrefix, clonePrefix)
 	if err != nil {
 		return fmt.Errorf("look for old databases: %w", err)
