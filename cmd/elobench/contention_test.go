@@ -116,31 +116,3 @@ func TestDeliverToNobody(t *testing.T) {
 		t.Errorf("it is taken, %v", err)
 	}
 }
-
-// checkLostIsMissed: what is neither recorded nor given up is lost.
-func checkLostIsMissed(t *testing.T, env *environment) {
-	t.Helper()
-	db, drop, err := env.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer drop()
-	for _, statement := range []string{
-		`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-1001, 'supergroup', 'Chess')`,
-		`INSERT INTO outbox (chat_id, key, kind, payload)
-		 SELECT id, code, 'refusal', jsonb_build_object('code', code)
-		 FROM chats, unnest(ARRAY['too_many_at_once', 'no_such_match']) AS code`,
-	} {
-		if _, err := db.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	messages := make(chan botsim.Message, 1)
-	messages <- botSays(-1, refused)
-	if _, err := checkContended(t.Context(), env, db, messages, 2); err == nil {
-		t.Error("a result that is lost is not missed")
-	}
-	if givenUp, err := checkContended(t.Context(), env, db, messages, 1); err != nil || givenUp != 1 {
-		t.Errorf("%d are given up, %v", givenUp, err)
-	}
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -89,31 +88,5 @@ func TestHandOuts(t *testing.T) {
 	})
 	if want := []time.Time{at(10), at(21)}; !slices.EqualFunc(got, want, time.Time.Equal) {
 		t.Errorf("updates are handed out at %v, want %v", got, want)
-	}
-}
-
-// checkEchoSaysWhatFails: an echo bot that cannot commit ends and says why, so that nobody waits for its answers.
-func checkEchoSaysWhatFails(t *testing.T, env *environment) {
-	t.Helper()
-	sim := botsim.Start(t)
-	newCrowd(sim, env.sizes).say(0)
-	bot, err := env.launchEcho(t.Context(), sim, env.server.URL()) // where there is no table
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := bot.during(t.Context())
-	defer cancel()
-	timeout := time.NewTimer(time.Minute)
-	defer timeout.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timeout.C:
-		t.Error("it goes on")
-	}
-	if why := context.Cause(ctx); why == nil || !strings.Contains(why.Error(), "handled_commands") {
-		t.Errorf("it has ended because of %v", why)
-	}
-	if err := bot.kill(); err != nil {
-		t.Error(err)
 	}
 }

@@ -44,7 +44,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	binary = filepath.Join(folder, "elobot")
-	build := exec.Command("go", "build", "-o", binary, "-buildvcs=false", ".")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "-buildvcs=false", ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the bot: %v\n%s", err, out)
 		return 1

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
@@ -95,8 +97,10 @@ func settings() map[string]string {
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		"max_connections":    "1000", // as many packages at once as there are processors
-		"shared_buffers":     "128MB",
-		"max_wal_size":       "256MB", // it may be in memory
+		// as many packages at once as there are processors; looking at all sessions takes time for each that there may be
+		"max_connections": strconv.Itoa(200 + 50*runtime.NumCPU()),
+		"jit":             "off",
+		"shared_buffers":  "128MB",
+		"max_wal_size":    "256MB", // it may be in memory
 	}
 }

@@ -1,5 +1,0 @@
-//go:build soak
-
-package main
-
-func chosenScenarios() []scenario { return scenarios() }
