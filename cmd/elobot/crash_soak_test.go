@@ -356,3 +356,8 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	}
 	return copies
 }
+
+// crashEnvironment has a bot lead soon after another one has been killed.
+func crashEnvironment(env []string) []string {
+	return append(env, "LEASE_DURATION=500ms", "LEASE_RENEWAL=150ms")
+}

@@ -279,13 +279,16 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 		merge    string // as SEND_MERGE of the next bot
 	}{{crashpoint.Requesting, 0, "on"}, {crashpoint.Requested, 1, "off"}} {
 		before, perhaps := len(group.BotMessages()), k.perhaps()
-		allow := k.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
+		allow := k.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 3})
 		for i := range each {
 			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
 		}
 		results += each
-		k.await("all results wait", func() bool {
-			return count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE state = 'planned'`) == each
+		// The next request that comes must be the one that is allowed.
+		k.await("all results wait, and longer than what follows takes", func() bool {
+			return count(k.t, k.pool, `
+				SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
+				WHERE o.state = 'planned' AND c.frozen_until > clock_timestamp() + interval '2 s'`) == each
 		})
 		k.at(tc.point, 1, crashpoint.End)
 		allow()

@@ -113,6 +113,10 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	p.mu.Lock()
 	p.conns = append(p.conns, client, server)
+	if p.away.Load() { // since it was looked at
+		client.Close() //nolint:errcheck // the client sees its connection closed
+		server.Close() //nolint:errcheck // likewise
+	}
 	p.mu.Unlock()
 	var back sync.WaitGroup
 	back.Go(func() { p.pass(client, server) })

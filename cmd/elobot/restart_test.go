@@ -32,7 +32,10 @@ func TestAfterARestart(t *testing.T) {
 	b.bot = launch(t, b.env, "run")
 	eventually(t, "the edited result and its edit are told, and the pause of the other chat is written down", func() bool {
 		paused := count(t, b.pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
-		return count(t, b.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) >= 2 && len(edited.BotMessages()) == 2 &&
+		told := count(t, b.pool, `
+			SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
+			WHERE o.state = 'sent' AND c.telegram_chat_id = $1`, edited.ID())
+		return told == 2 && len(edited.BotMessages()) == 2 &&
 			(paused || len(stopped.BotMessages()) > 0) && count(t, b.pool, `SELECT count(*) FROM matches`) == 4
 	})
 	b.bot.kill()

@@ -137,8 +137,11 @@ type atomicDriver struct {
 func (d atomicDriver) Run(migration io.Reader) error {
 	done := "\n;UPDATE " + migratepgx.DefaultMigrationsTable + " SET dirty = false;"
 	crashpoint.At(crashpoint.Migrating)
-	defer crashpoint.At(crashpoint.Migrated)
-	return d.Driver.Run(io.MultiReader(migration, strings.NewReader(done)))
+	if err := d.Driver.Run(io.MultiReader(migration, strings.NewReader(done))); err != nil {
+		return err
+	}
+	crashpoint.At(crashpoint.Migrated)
+	return nil
 }
 
 // Version reports a version that was not reached as the one before it. One that the files do not know is an error: what

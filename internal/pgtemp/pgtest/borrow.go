@@ -36,6 +36,7 @@ var spare struct {
 
 // What there is besides until all tests of the package are over.
 var (
+	hasMain   bool
 	session   string
 	lastingMu sync.Mutex
 	lasting   []func() error // what ends it
@@ -44,6 +45,7 @@ var (
 // NewLasting makes a database as New does, which lasts until all tests of the package are over.
 func NewLasting(tb testing.TB) string {
 	tb.Helper()
+	mustHaveMain(tb)
 	url, drop := newClone(tb)
 	lastingMu.Lock()
 	defer lastingMu.Unlock()
@@ -55,6 +57,7 @@ func NewLasting(tb testing.TB) string {
 // that borrows are to be run by Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
+	mustHaveMain(tb)
 	d := takeSpare()
 	if d == nil {
 		d = newDatabase(tb)
@@ -83,7 +86,7 @@ type Main struct {
 
 // Run returns the exit code.
 func (m Main) Run() int {
-	session = m.Session
+	hasMain, session = true, m.Session
 	code := m.M.Run()
 	for d := takeSpare(); d != nil; d = takeSpare() {
 		lasting = append(lasting, d.end)
@@ -95,6 +98,14 @@ func (m Main) Run() int {
 		}
 	}
 	return code
+}
+
+// mustHaveMain fails where nobody would drop what outlives the test.
+func mustHaveMain(tb testing.TB) {
+	tb.Helper()
+	if !hasMain {
+		tb.Fatal("the tests of this package are not run by pgtest.Main")
+	}
 }
 
 func takeSpare() *Database {
@@ -209,8 +220,15 @@ func (d *Database) clean() (again bool, err error) {
 	if err := conn.QueryRow(ctx, schemaAndSize).Scan(&now, &size); err != nil || now != d.schema || size > tooMuch {
 		return false, err
 	}
-	_, err = conn.Exec(ctx, d.emptying)
-	return err == nil, err
+	if _, err := conn.Exec(ctx, d.emptying); err != nil {
+		return false, err
+	}
+	for _, c := range all {
+		if _, err := c.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // isAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still be

@@ -7,11 +7,6 @@ import (
 	"elobot/internal/botsim"
 )
 
-// crashEnvironment has a bot lead soon after another one has been killed.
-func crashEnvironment(env []string) []string {
-	return append(env, "LEASE_DURATION=500ms", "LEASE_RENEWAL=150ms")
-}
-
 // toldNumbers returns the numbers of the matches that were told in a group, in the order in which they were.
 func toldNumbers(t *testing.T, chat *botsim.Chat) []int {
 	t.Helper()
