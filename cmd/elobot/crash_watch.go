@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"time"
 
@@ -22,9 +21,7 @@ type crashWatch struct {
 }
 
 func newCrashWatch(pool *pgxpool.Pool, worker *intake.Worker, times leaseTimes, log *slog.Logger) *crashWatch {
-	// the process ids of containers are all the same
-	name := holder() + "/" + rand.Text()
-	return &crashWatch{postgres.NewWebhookInstance(pool, name, times.duration), worker, times.renewal, log}
+	return &crashWatch{postgres.NewWebhookInstance(pool, instanceName(), times.duration), worker, times.renewal, log}
 }
 
 // begin makes the instance known, before anything is delivered to it.

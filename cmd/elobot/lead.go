@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"elobot/internal/intake"
@@ -194,11 +196,12 @@ func (l leadership) release(ctx context.Context) {
 	}
 }
 
-// holder names this process, for whoever looks at the leases.
-func holder() string {
+// instanceName names this process, for whoever looks at the leases. The process ids of containers are all the same, and so
+// may their hosts' names be: the last part makes it the only one.
+var instanceName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s/%d", host, os.Getpid())
-}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
+})

@@ -159,7 +159,7 @@ type handling struct {
 
 func newBot(c config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
 	b := &bot{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, holder(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
+	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(db.beside, postgres.Heard{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },

@@ -42,8 +42,7 @@ type Lease struct {
 
 var _ outbox.Lease = (*Lease)(nil)
 
-// NewLease returns the lease of the name, as a holder sees it who does not have it yet. The name of the holder is for
-// people who look at the table.
+// NewLease returns the lease of the name, as a holder sees it who does not have it yet. No two holders have the same name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
 		pool: pool, name: name, holder: holder, length: length, log: slog.New(slog.DiscardHandler), standstill: maxStandstill,
@@ -65,14 +64,16 @@ func (l *Lease) WithCommands(pool *pgxpool.Pool) *Lease {
 }
 
 // Acquire takes the lease if it is free or has run out, and says whether it did. Each time it is taken it has a greater
-// epoch than ever before. While somebody has it, asking for it disturbs nobody. What its last holder is still writing
-// under it comes first: if that takes longer than statements wait for locks, the lease is not to be had yet.
+// epoch than ever before. While somebody else has it, asking for it disturbs nobody. What its last holder is still writing
+// under it comes first: if that takes longer than statements wait for locks, the lease is not to be had yet. A holder that
+// asks has lost the answer that it has it, and takes it again.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	begun := time.Now()
-	if isHeld, err := l.isHeld(ctx); err != nil || isHeld {
+	isHeld, last, err := l.isHeld(ctx)
+	if err != nil || isHeld {
 		return false, err
 	}
-	epoch, crashed, err := l.take(ctx)
+	epoch, crashed, err := l.take(ctx, last)
 	var pg *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
@@ -86,11 +87,11 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isHeld tells whether somebody has the lease. An end that is further ahead than the lease lasts was written before the
-// clock was set back, and would keep everybody waiting: it is cut to what it can be at most.
-func (l *Lease) isHeld(ctx context.Context) (bool, error) {
+// isHeld tells whether somebody else has the lease, and its epoch. An end that is further ahead than the lease lasts was
+// written before the clock was set back, and would keep everybody waiting: it is cut to what it can be at most.
+func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const look = `
-		SELECT clock_timestamp(), coalesce(l.expires_at > clock_timestamp(), false),
+		SELECT clock_timestamp(), coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
 		       coalesce(l.expires_at - clock_timestamp() - coalesce(l.duration, $2::interval), '0')
 		FROM (SELECT) AS it LEFT JOIN leases l ON l.name = $1`
 	const cut = `
@@ -98,25 +99,25 @@ func (l *Lease) isHeld(ctx context.Context) (bool, error) {
 		WHERE name = $1 AND expires_at > clock_timestamp() + coalesce(duration, $2::interval)`
 	begun := time.Now()
 	var now time.Time
-	var isHeld bool
 	var excess time.Duration
-	if err := l.pool.QueryRow(ctx, look, l.name, l.length).Scan(&now, &isHeld, &excess); err != nil {
-		return false, fmt.Errorf("look at lease %s: %w", l.name, l.unheard(err))
+	if err := l.pool.QueryRow(ctx, look, l.name, l.length, l.holder).Scan(&now, &isHeld, &epoch, &excess); err != nil {
+		return false, 0, fmt.Errorf("look at lease %s: %w", l.name, l.unheard(err))
 	}
 	l.clock.Dated(now, begun, 0)
 	if excess <= 0 {
-		return isHeld, nil
+		return isHeld, epoch, nil
 	}
 	if _, err := l.pool.Exec(ctx, cut, l.name, l.length); err != nil {
-		return false, fmt.Errorf("cut lease %s: %w", l.name, l.unheard(err))
+		return false, 0, fmt.Errorf("cut lease %s: %w", l.name, l.unheard(err))
 	}
 	l.log.WarnContext(ctx, "lease ended too far ahead, cut it: was the database's clock set back?", "excess_ms", excess.Milliseconds())
-	return true, nil
+	return true, epoch, nil
 }
 
-// take makes the lease this holder's, and returns the epoch, and whether the holder before did not release it. It fails
-// with pgx.ErrNoRows if somebody else was faster.
-func (l *Lease) take(ctx context.Context) (epoch int64, crashed bool, err error) {
+// take makes the lease this holder's, whose last epoch is given, and returns the new one, and whether the holder before did
+// not release it. It fails with pgx.ErrNoRows if somebody else was faster, or an earlier try of this holder's that went on
+// after nobody waited for it.
+func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
 		INSERT INTO leases AS l (name, holder, epoch, expires_at, duration)
@@ -124,11 +125,11 @@ func (l *Lease) take(ctx context.Context) (epoch int64, crashed bool, err error)
 		ON CONFLICT ON CONSTRAINT leases_pkey DO UPDATE
 		SET holder = excluded.holder, epoch = l.epoch + 1, expires_at = excluded.expires_at,
 		    duration = excluded.duration
-		WHERE l.expires_at <= clock_timestamp()
+		WHERE l.expires_at <= clock_timestamp() OR l.holder = $2 AND l.epoch = $4
 		RETURNING epoch, EXISTS (SELECT FROM before WHERE holder <> '')`
 	var batch pgx.Batch
 	batch.Queue(`SELECT pg_advisory_xact_lock(`+leaseLock+`)`, l.name)
-	batch.Queue(sql, l.name, l.holder, l.length).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch, &crashed) })
+	batch.Queue(sql, l.name, l.holder, l.length, last).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch, &crashed) })
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
