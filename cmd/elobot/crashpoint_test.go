@@ -21,6 +21,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/crashpoint"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // crashingBinary builds the bot that ends or stands still where a test wants it to, once for all tests.
@@ -80,7 +81,7 @@ func (c *crashes) start(env ...string) *process {
 	}
 	name := fmt.Sprintf("bot-%d", len(c.names)+1)
 	own := []string{"LEASE_DURATION=10m", "LEASE_RENEWAL=200ms", crashpoint.Variable + "=" + c.plan}
-	bot := prepare(slices.Concat(environment(c.sim, c.url+"&application_name="+name), own, env), "run")
+	bot := prepare(slices.Concat(environment(c.sim, pgtest.WithParameter(c.url, "application_name", name)), own, env), "run")
 	c.names[bot] = name
 	bot.cmd.Path, bot.cmd.Dir = path, c.t.TempDir()
 	bot.start(c.t)

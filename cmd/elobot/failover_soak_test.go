@@ -16,6 +16,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // TestFailover: the primary ends as in a crash while results come in, and its synchronous standby is promoted. With both
@@ -56,7 +57,7 @@ func (p pair) url(t *testing.T) string {
 	t.Helper()
 	both, primary := parseURL(t, p.standby.URL()), parseURL(t, p.primary.URL())
 	both.Host += "," + primary.Host
-	return both.String() + "&target_session_attrs=read-write"
+	return pgtest.WithParameter(both.String(), "target_session_attrs", "read-write")
 }
 
 func parseURL(t *testing.T, address string) *url.URL {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // audit has the database note, at each commit, who has written and which epoch the lease had then. Who writes the lease
@@ -45,7 +46,7 @@ func TestHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func(name string) *process {
-		return launch(t, append(environment(sim, url+"&application_name="+name), "LEASE_DURATION=5s", "LEASE_RENEWAL=300ms"), "run")
+		return launch(t, append(environment(sim, pgtest.WithParameter(url, "application_name", name)), "LEASE_DURATION=5s", "LEASE_RENEWAL=300ms"), "run")
 	}
 	// so that some requests are always under way
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // holdRows has another session hold what the statement locks until it is released.
@@ -51,7 +53,7 @@ func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // for commands
 	b := newHouse(t)
-	b.bot = launch(t, append(environment(b.sim, fmt.Sprintf("%s&pool_max_conns=%d", b.url, connections)),
+	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
 		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // no lease runs out before it is renewed
 	b.meet()
 	held := b.group("Held")

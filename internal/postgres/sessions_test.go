@@ -155,7 +155,7 @@ func TestSessionLifetime(t *testing.T) {
 	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
 		t.Errorf("sessions live for %v at most, %v of it by chance", lifetime, config.MaxConnLifetimeJitter)
 	}
-	config = openAsBot(t, url+"&pool_max_conn_lifetime=2h").Config()
+	config = openAsBot(t, pgtest.WithParameter(url, "pool_max_conn_lifetime", "2h")).Config()
 	if config.MaxConnLifetime != 2*time.Hour || config.MaxConnLifetimeJitter != 0 {
 		t.Errorf("sessions live for %v + %v, want what the URL says", config.MaxConnLifetime, config.MaxConnLifetimeJitter)
 	}

@@ -48,7 +48,7 @@ func TestBorrow(t *testing.T) {
 		{"rows", exec(row), true},
 		{"a transaction of somebody who does not end", func(t *testing.T, d *Database) {
 			t.Helper()
-			stranger, err := pgx.Connect(t.Context(), d.URL+"&application_name=stranger")
+			stranger, err := pgx.Connect(t.Context(), WithParameter(d.URL, "application_name", "stranger"))
 			if err != nil {
 				t.Fatal(err)
 			}

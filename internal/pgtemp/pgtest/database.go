@@ -53,6 +53,15 @@ func databaseURL(server, name string) (string, error) {
 	return parsed.String(), nil
 }
 
+// WithParameter returns the URL of a database with a parameter more, whether or not it has some.
+func WithParameter(database, name, value string) string {
+	between := "?"
+	if strings.Contains(database, "?") {
+		between = "&"
+	}
+	return database + between + name + "=" + url.QueryEscape(value)
+}
+
 // execute runs do on a connection of its own.
 func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err error) {
 	conn, err := pgx.Connect(ctx, server)
