@@ -44,7 +44,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 
 	sim, err := botsim.New()
 	if err != nil {
-		return fmt.Errorf("start the pretended Telegram: %w", err)
+		return fmt.Errorf("start the simulated Telegram: %w", err)
 	}
 	defer sim.Close()
 	s := newStage(sim, paper)

@@ -24,12 +24,15 @@ const (
 
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Run the bot."`
-	Demo    demoCommand    `cmd:"" help:"Play a scene with a pretended Telegram and a database of its own, then chat with the bot."`
-	Verify  verifyCommand  `cmd:"" help:"Replay all ratings from the first match on, and tell what differs from what is stored."`
-	Dead    deadCommand    `cmd:"" help:"Look into what could not be handled or sent, and retry or drop it."`
-	Adopt   adoptCommand   `cmd:"" help:"Make the database that of another bot, the one of the token."`
-	Webhook webhookCommand `cmd:"" help:"Say how Telegram delivers updates, and change it."`
+	Demo    demoCommand    `cmd:"" help:"Play a scene on a simulated Telegram with a temporary database, then chat with the bot."`
+	Verify  verifyCommand  `cmd:"" help:"Replay all ratings from the first match, and list what differs from the database."`
+	Dead    deadCommand    `cmd:"" help:"List, retry or drop what could not be handled or sent."`
+	Adopt   adoptCommand   `cmd:"" help:"Hand the database over to another bot, the one with this token."`
+	Webhook webhookCommand `cmd:"" help:"Show how Telegram delivers updates, and change it."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+	Help    helpCommand    `cmd:"" help:"Show help for elobot or for one of its commands."`
+
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 func main() {
@@ -49,6 +52,7 @@ func realMain(args []string) int {
 		kong.Description("Elo rankings for Telegram group chats."),
 		kong.Resolvers(dotenv(".env")),
 		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Vars{"version": "elobot " + version},
 	)
 	if err != nil {
 		return report(err)

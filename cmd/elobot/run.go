@@ -109,7 +109,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 		parts.Go(func() error { return watch.run(notifying) })
 	}
 	parts.Go(func() error { return agree(ctx, client, c.webhook(), log) })
-	log.InfoContext(ctx, "ready", "bot", self.Username)
+	log.InfoContext(ctx, "ready", "bot", self.Username, "add_to_group", self.AddToGroupLink())
 	err = parts.Wait()
 	log.InfoContext(ctx, "stopped")
 	return err

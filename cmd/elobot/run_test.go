@@ -53,6 +53,26 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// TestHelp: there are several ways to ask for help and for the version, and none of them is an error.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"help"}, "Usage: elobot <command>"},
+		{[]string{"--help"}, "Usage: elobot <command>"},
+		{[]string{"help", "dead", "retry"}, "Usage: elobot dead retry"},
+		{[]string{"version"}, "elobot dev\n"},
+		{[]string{"--version"}, "elobot dev\n"},
+	} {
+		bot := launch(t, nil, tc.args...)
+		if code := bot.wait(t); code != 0 || !strings.HasPrefix(bot.output.String(), tc.want) {
+			t.Errorf("elobot %v ends with %d:\n%s", tc.args, code, bot.output)
+		}
+	}
+}
+
 // testDeliveredTwice: the same update by two deliveries has one effect and one answer.
 func testDeliveredTwice(t *testing.T, b *house) {
 	sim, alice, group := b.sim, b.alice, b.group("Chess")

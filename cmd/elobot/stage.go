@@ -16,7 +16,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// stage is the group in which the demo plays: a pretended Telegram on one side, the real bot on the other. What it
+// stage is the group in which the demo plays: a simulated Telegram on one side, the real bot on the other. What it
 // shows of the bot is what has arrived in the group.
 type stage struct {
 	sim      *botsim.Server

@@ -34,6 +34,9 @@ type Self struct {
 	Username string
 }
 
+// AddToGroupLink is the address that offers to add the bot to a group.
+func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?startgroup=true" }
+
 // NewClient returns a client for the bot with this token at a Bot API server. It makes no request yet.
 func NewClient(token, serverURL string) (*Client, error) {
 	serverURL = strings.TrimRight(serverURL, "/")

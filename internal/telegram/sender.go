@@ -110,7 +110,7 @@ func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboard
 	var button models.InlineKeyboardButton
 	switch words := wordingFor(m.Language); {
 	case out.addToGroup:
-		button.Text, button.URL = words.addToGroup(), "https://t.me/"+s.self.Username+"?startgroup=true"
+		button.Text, button.URL = words.addToGroup(), s.self.AddToGroupLink()
 	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // what is answered says which match is meant
 		button.Text, button.CallbackData = words.fixTo(*out.fix), fixData(*out.fix)
 	case out.undo != 0:

@@ -1,0 +1,13 @@
+package main
+
+import "github.com/alecthomas/kong"
+
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"The command to explain, such as verify or dead retry."`
+}
+
+// Run shows what --help shows.
+func (h helpCommand) Run(k *kong.Kong) error {
+	_, err := k.Parse(append(h.Command, "--help"))
+	return err
+}
