@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/bot"
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
@@ -248,7 +249,7 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 }
 
 // router returns what handles updates, as the running bot does. It completes the configuration, which must be right.
-func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *telegram.Router, error) {
+func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.complete(); err != nil {
 		return nil, nil, err
 	}
@@ -277,7 +278,7 @@ func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	}
 	// the running bot looks for what is to be sent by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
-	return client, telegram.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
+	return client, bot.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
 }
 
 // retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.

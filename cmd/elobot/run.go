@@ -11,6 +11,7 @@ import (
 	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/bot"
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
@@ -79,7 +80,7 @@ func runBot(ctx context.Context, c config, log *slog.Logger) error {
 	}
 	defer server.Close()
 
-	b := newBot(c, db, client, self, settings, log)
+	b := newInstance(c, db, client, self, settings, log)
 	if err := b.serve(server, c); err != nil {
 		return err
 	}
@@ -120,8 +121,8 @@ type databases struct {
 	pool, beside *pgxpool.Pool
 }
 
-// bot is the parts of a running bot.
-type bot struct {
+// instance is the parts of a running bot.
+type instance struct {
 	databases
 	client     *telegram.Client
 	self       telegram.Self
@@ -157,8 +158,8 @@ type handling struct {
 	worker  *intake.Worker
 }
 
-func newBot(c config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *bot {
-	b := &bot{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+func newInstance(c config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
+	b := &instance{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
 	b.lease = postgres.NewLease(db.beside, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(db.beside, postgres.Heard{
@@ -174,43 +175,43 @@ func newBot(c config, db databases, client *telegram.Client, self telegram.Self,
 	sending.Moved = func(ctx context.Context, from, to int64) error {
 		return b.leading.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(db.beside), telegram.NewSender(client, self, log), log, sending)
+	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(db.beside), bot.NewSender(client, self, log), log, sending)
 	return b
 }
 
 // handling returns what handles updates, under a lease if there is one.
-func (b *bot) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
+func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
 	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now).Logging(b.log).Asking(b.beside)
 	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, letters = store.Under(lease), letters.Under(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	router := telegram.NewRouter(service, b.admins, self, b.client.Now)
+	router := bot.NewRouter(service, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	dead := telegram.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
+	dead := bot.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
 	worker := intake.NewWorker(router.Handle, dead, store.Class, b.log)
 	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
 	return handling{service, worker}
 }
 
 // reserve holds the place of a lane, if this instance is the one that sends.
-func (b *bot) reserve(ctx context.Context, l outbox.Lane) *outbox.Place {
+func (b *instance) reserve(ctx context.Context, l outbox.Lane) *outbox.Place {
 	return b.dispatcher.Reserve(ctx, l)
 }
 
 // committed has what is to be sent in a lane sent at once, by this instance or by the one that does that.
-func (b *bot) committed(l outbox.Lane) {
+func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
 	}
 }
 
 // serve has the server serve what there is to be served.
-func (b *bot) serve(server *web.Server, c config) error {
+func (b *instance) serve(server *web.Server, c config) error {
 	if c.ListenAddr != "" { // a port that a platform names is open to the world
 		server.Figures(b.dispatcher.Figures)
 	}
@@ -227,7 +228,7 @@ func (b *bot) serve(server *web.Server, c config) error {
 
 // work is what the leader does until the context ends, or the lease is lost. Taking updates and sending stop at the same
 // time: what is committed after that waits for the next leader.
-func (b *bot) work(ctx context.Context) error {
+func (b *instance) work(ctx context.Context) error {
 	// Since the start another bot may have adopted the database. Any other error says nothing of that.
 	var other *otherBotError
 	if err := claim(ctx, b.pool, b.self); errors.As(err, &other) {
@@ -252,7 +253,7 @@ func (b *bot) work(ctx context.Context) error {
 }
 
 // poll takes updates until the context ends, unless they are delivered.
-func (b *bot) poll(ctx context.Context) error {
+func (b *instance) poll(ctx context.Context) error {
 	if !b.polls {
 		<-ctx.Done()
 		return nil
@@ -321,7 +322,7 @@ func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if err := client.PublishMenu(ctx); err != nil {
+	if err := client.PublishMenus(ctx, bot.Menus()...); err != nil {
 		log.WarnContext(ctx, "the menu of commands may be out of date until the next start", "error", err)
 	}
 }

@@ -45,8 +45,6 @@ type adminList struct {
 	at     time.Time // when it was asked for
 }
 
-var _ Admins = (*AdminCache)(nil)
-
 // NewAdminCache returns a cache in front of the source.
 func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 	return &AdminCache{

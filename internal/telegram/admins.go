@@ -14,17 +14,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Admins knows who is an admin of a chat.
-type Admins interface {
-	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error)
-}
-
-var _ Admins = (*Client)(nil)
-
 // adminsTimeout is how long a command waits to learn who is an admin.
 const adminsTimeout = 2 * time.Second
 
-// IsAdmin implements Admins. It asks for the list of all admins, which Telegram shows to every member, and not for the
+// IsAdmin tells whether somebody is an admin of a chat. It asks for the list of all admins, which Telegram shows to every member, and not for the
 // one person, whom it shows surely to admins alone.
 func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
 	admins, err := c.Admins(ctx, chat)
@@ -35,7 +28,7 @@ func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user 
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
-	result, err := c.call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
+	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
 	if err != nil {
 		var api *APIError
 		if errors.As(err, &api) && isRefusal(api.class()) {

@@ -1,3 +1,5 @@
+// Package telegram is the Bot API: the client, how updates come in by polling, what its errors mean, and who the admins of a
+// chat are.
 package telegram
 
 import (
@@ -84,31 +86,33 @@ func (c *Client) GetMe(ctx context.Context) (Self, error) {
 	return Self{ID: me.ID, Username: me.Username}, nil
 }
 
-// PublishMenu gives the bot its menus of commands, for groups and for private chats, where they differ from what is
-// there.
-func (c *Client) PublishMenu(ctx context.Context) error {
-	words := wordingFor("")
-	for _, menu := range []struct {
-		scope    models.BotCommandScope
-		commands []models.BotCommand
-	}{
-		{&models.BotCommandScopeAllGroupChats{}, words.groupMenu()},
-		{&models.BotCommandScopeAllPrivateChats{}, words.privateMenu()},
-	} {
-		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.scope})
+// Menu is the list of commands that Telegram shows in one kind of chat.
+type Menu struct {
+	Scope    models.BotCommandScope
+	Commands []models.BotCommand
+}
+
+// PublishMenus gives the bot its menus of commands, where they differ from what Telegram has.
+func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
+	for _, menu := range menus {
+		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.Scope})
 		if err != nil {
 			return fmt.Errorf("read menu: %w", err)
 		}
-		if slices.Equal(there, menu.commands) {
+		if slices.Equal(there, menu.Commands) {
 			continue
 		}
-		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.commands, Scope: menu.scope})
+		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.Commands, Scope: menu.Scope})
 		if err != nil {
 			return fmt.Errorf("publish menu: %w", err)
 		}
 	}
 	return nil
 }
+
+// allowedUpdates are the kinds of updates that the bot asks for. They are sent with every request, because Telegram
+// keeps the last setting otherwise.
+var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
 // pollMargin is how much longer than Telegram may wait a request for updates waits for its answer.
 const pollMargin = 10 * time.Second
@@ -142,7 +146,7 @@ type pollParams struct {
 
 // getUpdates makes the request that the library offers only together with its own way of taking updates.
 func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
-	result, err := c.call(ctx, "getUpdates", params)
+	result, err := c.Call(ctx, "getUpdates", params)
 	if err != nil {
 		return pollError(err)
 	}
@@ -152,11 +156,11 @@ func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]j
 	return nil
 }
 
-// call makes a request with the parameters of a method, and returns its result as it came. Whatever comes often, or may
+// Call makes a request with the parameters of a method, and returns its result as it came. Whatever comes often, or may
 // hold what the library does not know, goes this way: the library's own way would refuse all of an answer for one unknown
 // type in it, though what was asked for has been done, and hands the request on in a form, piece by piece. Parameters that
 // the library marshals in a way of its own, as files and the scopes of commands, cannot go this way.
-func (c *Client) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", method, err)

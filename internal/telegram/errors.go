@@ -42,8 +42,8 @@ func pollError(err error) error {
 	return e
 }
 
-// sendFailure says what an error of a send means to the outbox.
-func sendFailure(err error) *outbox.Failure {
+// Failure says what an error of a send means to the outbox.
+func Failure(err error) *outbox.Failure {
 	var own *outbox.Failure
 	if errors.As(err, &own) {
 		return own
@@ -63,8 +63,8 @@ func sendFailure(err error) *outbox.Failure {
 	return f
 }
 
-// rejected says that what is to be told is at fault itself, before Telegram was asked.
-func rejected(err error) *outbox.Failure {
+// Rejected says that what is to be told is at fault itself, before Telegram was asked.
+func Rejected(err error) *outbox.Failure {
 	return &outbox.Failure{Class: outbox.Rejected, Unasked: true, Err: err}
 }
 
@@ -84,11 +84,11 @@ func (e *APIError) class() outbox.Class {
 		return outbox.Ambiguous
 	case !own || e.Status >= 500:
 		return outbox.Unreachable
-	case e.says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
-		e.Method == "editMessageText" && e.says("MESSAGE_ID_INVALID"):
+	case e.Says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
+		e.Method == "editMessageText" && e.Says("MESSAGE_ID_INVALID"):
 		return outbox.Pointless
 	case e.Status == http.StatusForbidden,
-		e.says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",
+		e.Says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",
 			"need administrator rights", "group chat was deactivated"):
 		return outbox.Gone
 	case e.Status == http.StatusBadRequest:
@@ -98,8 +98,8 @@ func (e *APIError) class() outbox.Class {
 	}
 }
 
-// says tells whether it is a bad request with one of these texts, which are all that Telegram tells such cases by.
-func (e *APIError) says(texts ...string) bool {
+// Says tells whether it is a bad request with one of these texts, which are all that Telegram tells such cases by.
+func (e *APIError) Says(texts ...string) bool {
 	if e.Status != http.StatusBadRequest {
 		return false
 	}
@@ -113,7 +113,7 @@ func (e *APIError) says(texts ...string) bool {
 
 // Passing says whether a request that failed may succeed later as it is.
 func Passing(err error) bool {
-	switch sendFailure(err).Class {
+	switch Failure(err).Class {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:
 		return true
 	default:

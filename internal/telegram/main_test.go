@@ -14,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"elobot/internal/botsim"
-	"elobot/internal/rapidtest"
 )
 
 // testToken is the simulator's token in all tests, secretHalf the part of it that nobody may see.
@@ -26,7 +25,6 @@ const (
 // TestMain fails when a goroutine is left over, and when anything at all is written to the standard log, which is where
 // libraries write what nobody has told them to keep to themselves.
 func TestMain(m *testing.M) {
-	rapidtest.Same(50)
 	goleak.VerifyTestMain(quietly{m})
 }
 

@@ -1,0 +1,179 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// The parts of updates as Telegram writes them.
+const (
+	aliceJSON = `{"id":1001,"is_bot":false,"first_name":"Alice","last_name":"Smith","username":"alice",` +
+		`"language_code":"en"}`
+	groupJSON = `{"id":-1001234567890,"title":"Table tennis","type":"supergroup"}`
+	placeJSON = `"message_id":4711,"from":` + aliceJSON + `,"chat":` + groupJSON + `,"date":1777897815,`
+	matchJSON = `"text":"/match @bob 11:7 9:11 11:5","entities":[{"offset":0,"length":6,"type":"bot_command"},` +
+		`{"offset":7,"length":4,"type":"mention"}]`
+)
+
+// benchmarkedUpdate is an update, and which call of the service it asks for.
+type benchmarkedUpdate struct{ name, raw, method string }
+
+// benchmarkedUpdates are the kinds of updates that come most often.
+func benchmarkedUpdates() []benchmarkedUpdate {
+	message := func(rest string) string { return `{"update_id":900000001,"message":{` + placeJSON + rest + `}}` }
+	bobJSON := strings.NewReplacer("1001", "1002", "Alice", "Bob", "alice", "bob").Replace(aliceJSON)
+	return []benchmarkedUpdate{
+		{"match", message(matchJSON), "match"},
+		{"names", message(`"text":"/match Дмитрий Иванович vs 👩‍👩‍👧 Zoë 3:1","entities":[` +
+			`{"offset":0,"length":6,"type":"bot_command"},` +
+			`{"offset":7,"length":16,"type":"text_mention",` +
+			`"user":{"id":1002,"first_name":"Дмитрий","last_name":"Иванович"}},` +
+			`{"offset":27,"length":12,"type":"text_mention","user":{"id":1003,"first_name":"👩‍👩‍👧 Zoë"}}]`), "match"},
+		{"reply", message(`"reply_to_message":{"message_id":4710,"from":` + bobJSON + `,"chat":` + groupJSON +
+			`,"date":1777897800,"text":"` + strings.Repeat("gut gespielt ", 20) + `"},` +
+			`"text":"/match 3:1","entities":[{"offset":0,"length":6,"type":"bot_command"}]`), "match"},
+		{"ranking", message(`"text":"/ranking","entities":[{"offset":0,"length":8,"type":"bot_command"}]`), "ranking"},
+		{"edit", `{"update_id":900000001,"edited_message":{` + placeJSON +
+			`"edit_date":1777897820,` + matchJSON + `}}`, "offer"},
+		{"press", `{"update_id":900000001,"callback_query":{"id":"4382bfdwdsb323b2d9","from":` + aliceJSON +
+			`,"message":{` + placeJSON + `"text":"` + strings.Repeat("Alice beat Bob ", 20) +
+			`"},"chat_instance":"-3871","data":"` + undoData(42) + `"}}`, "undo"},
+		{"chat", message(`"text":"` + strings.Repeat("Wer spielt heute Abend noch? ", 20) + `"`), ""},
+	}
+}
+
+// BenchmarkReadUpdate finds the lane of an update, which every update costs before anything else.
+func BenchmarkReadUpdate(b *testing.B) {
+	for _, u := range benchmarkedUpdates() {
+		raw := []byte(u.raw)
+		b.Run("update="+u.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				if in, err := telegram.ReadUpdate(raw); err != nil || in.Lane != -1001234567890 {
+					b.Fatal(in, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkHandle reads an update and finds out what it asks for; the service does nothing.
+func BenchmarkHandle(b *testing.B) {
+	for _, u := range benchmarkedUpdates() {
+		in, err := telegram.ReadUpdate([]byte(u.raw))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("update="+u.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(in.Raw)))
+			rankings := &fakeRankings{}
+			router := newRouter(rankings)
+			for b.Loop() {
+				rankings.calls = rankings.calls[:0]
+				if err := router.Handle(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+			asked := ""
+			for _, c := range rankings.calls {
+				asked += c.method
+			}
+			if asked != u.method {
+				b.Fatalf("it asks for %q, want %q", asked, u.method)
+			}
+		})
+	}
+}
+
+// BenchmarkShowText makes the names of people harmless, which is most of what a message costs.
+func BenchmarkShowText(b *testing.B) {
+	for _, c := range []struct{ name, raw string }{
+		{"latin", "Alice Smith"}, {"cyrillic", "Дмитрий Иванович"}, {"arabic", "محمد"}, {"emoji", "Zoë 👩‍👩‍👧 🏓"},
+		{"hostile", hostile}, {"long", strings.Repeat("a", 300)}, {"accents", longestNames[3]},
+	} {
+		b.Run("name="+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				showText(c.raw)
+			}
+		})
+	}
+}
+
+// benchmarkedPage returns a page of twenty with these names, in turn.
+func benchmarkedPage(names ...string) ranking.RankingPage {
+	page := ranking.RankingPage{Title: "Table tennis", Total: 31}
+	for i := range ranking.TopRows {
+		page.Rows = append(page.Rows, ranking.Row{
+			Position: i + 1, Name: called(names[i%len(names)]), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
+		})
+	}
+	return page
+}
+
+// BenchmarkRender puts one notice into words, from JSON to HTML.
+func BenchmarkRender(b *testing.B) {
+	words := wordingFor("")
+	for _, c := range []struct {
+		name string
+		n    ranking.Notice
+	}{
+		{"match", goldenMatches()["new_and_reported"]},
+		{"teams", goldenTeamsAndSets()["tens"]},
+		{"longest match", longestMatches(10, 10, longestNames[1])["fixed"]},
+		{"refusal", ranking.Refusal{Code: ranking.NotYours, Number: 42}},
+		{"ranking", benchmarkedPage("Alice Smith", "Bob", "Дмитрий Иванович", "Zoë 🏓")},
+		{"longest ranking", benchmarkedPage(longestNames...)},
+	} {
+		item := itemOf(b, c.n)
+		b.Run("notice="+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if out, err := render(item, words); err != nil || out.html == "" {
+					b.Fatal(out, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMerge puts several results into one message; of 64 with long names not all fit.
+func BenchmarkMerge(b *testing.B) {
+	words := wordingFor("")
+	for _, count := range []int{1, 10, 64} {
+		m := messageOf(b, 1, results(101, count, "Alice Smith", "Bob", "Дмитрий Иванович", "Zoë 🏓")...)
+		for i := range m.Items {
+			m.Items[i].Addressee = "Alice Smith"
+		}
+		for _, counted := range []bool{false, true} { // it stands for more
+			if m.Count = count; counted {
+				m.Count = 250
+			}
+			b.Run(fmt.Sprintf("counted=%t/results=%d", counted, count), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, told := merge(m, words); told < min(count, 10) {
+						b.Fatalf("told %d", told)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkToast says a notice to somebody who has pressed a button.
+func BenchmarkToast(b *testing.B) {
+	out := mustRender(b, goldenUndone()["others"])
+	b.ReportAllocs()
+	for b.Loop() {
+		if out.toast() == "" {
+			b.Fatal("nothing is said")
+		}
+	}
+}

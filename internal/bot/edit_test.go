@@ -1,0 +1,342 @@
+package bot
+
+import (
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+func cardOf42() ranking.MatchRecorded {
+	return ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16)}
+}
+
+func undoneCard() ranking.MatchRecorded {
+	alice, card := called("Alice"), cardOf42()
+	card.Undone, card.UndoneBy = true, &ranking.Reporter{Name: &alice}
+	return card
+}
+
+var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:42"}}}
+
+// sendCard sends the card of match 42 to the group.
+func (p *post) sendCard(t *testing.T) botsim.Message {
+	t.Helper()
+	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
+}
+
+// editOf returns what has a message of the group say this.
+func (p *post) editOf(t *testing.T, message int, notices ...ranking.Notice) outbox.Message {
+	t.Helper()
+	m := messageOf(t, p.group.ID(), notices...)
+	m.Action, m.Target = outbox.Edit, int64(message)
+	return m
+}
+
+func TestCardsThatCountHaveAButton(t *testing.T) {
+	t.Parallel()
+	fixed := cardOf42()
+	fixed.Was = &ranking.OldScore{Score: [2]int{3, 2}}
+	for what, c := range map[string]struct {
+		notice ranking.Notice
+		want   [][]botsim.Button
+	}{
+		"a card":                {cardOf42(), undoButtons},
+		"a corrected card":      {fixed, undoButtons},
+		"a card that is undone": {undoneCard(), nil},
+		"an undoing":            {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
+		"a correction":          {ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
+		"a merging":             {ranking.PlayersMerged{Username: "bob", Name: called("Bobby")}, nil},
+		"a refusal":             {ranking.Refusal{Code: ranking.NotYours, Number: 42}, nil},
+		"a ranking":             {ranking.RankingPage{}, nil},
+	} {
+		p := newPost(t)
+		if diff := cmp.Diff(c.want, p.mustSend(t, messageOf(t, p.group.ID(), c.notice)).Buttons); diff != "" {
+			t.Errorf("buttons of %s (-want +got):\n%s", what, diff)
+		}
+	}
+}
+
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	card := p.sendCard(t)
+	fixed := cardOf42()
+	fixed.Sides, fixed.Was = aliceAndBob(3, 2, 16), &ranking.OldScore{Score: [2]int{3, 1}}
+	m := p.mustSend(t, p.editOf(t, card.ID, fixed))
+	if m.ID != card.ID || m.Edits != 1 || !strings.Contains(m.Text, "corrected from 3:1") || !m.NoPreview {
+		t.Errorf("message %+v", m)
+	}
+	if diff := cmp.Diff(undoButtons, m.Buttons); diff != "" {
+		t.Errorf("buttons of a corrected card (-want +got):\n%s", diff)
+	}
+	m = p.mustSend(t, p.editOf(t, card.ID, undoneCard()))
+	if m.Edits != 2 || len(m.Buttons) > 0 || !strings.Contains(m.Text, "undone by") {
+		t.Errorf("message %+v", m)
+	}
+	calls := p.sim.CallsOf("editMessageText")
+	want := map[string]string{
+		"chat_id": chatText(p.group), "message_id": strconv.Itoa(card.ID), "parse_mode": "HTML",
+		"link_preview_options": `{"is_disabled":true}`, "text": mustRender(t, undoneCard()).html,
+	}
+	if diff := cmp.Diff(want, calls[1].Params); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if n := len(p.group.BotMessages()); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	if text := p.logged.String(); text != "" {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+// TestAnEditThatHasBeenMade: one that is repeated, because its answer was lost, is as good as done.
+func TestAnEditThatHasBeenMade(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	edit := p.editOf(t, p.sendCard(t).ID, undoneCard())
+	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Method: "editMessageText", Times: 1})
+	if _, err := p.sender.Send(testContext(t), edit); failureOf(t, err).Class != outbox.Ambiguous {
+		t.Errorf("cut after: %v", err)
+	}
+	if m := p.mustSend(t, edit); m.Edits != 1 {
+		t.Errorf("message %+v", m)
+	}
+	if n := p.sim.CallCount("editMessageText"); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestAnEditOfNothingIsPointless(t *testing.T) {
+	t.Parallel()
+	t.Run("no message", func(t *testing.T) {
+		t.Parallel()
+		p := newPost(t)
+		_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()))
+		if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+			t.Errorf("class %s: %v", failure.Class, err)
+		}
+		if n := len(p.sim.Calls()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+	for what, message := range map[string]func(*post) int{
+		"a deleted message":     func(p *post) int { m := p.sendCard(t); p.group.Delete(m); return m.ID },
+		"a message of another":  func(p *post) int { return p.group.Say(p.alice, "hello").ID },
+		"a message of the past": func(*post) int { return 9999 },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			_, err := p.sender.Send(testContext(t), p.editOf(t, message(p), undoneCard()))
+			if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+			if n := p.sim.CallCount("editMessageText"); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// TestFailuresOfEditsAndToasts is what each answer means for them.
+func TestFailuresOfEditsAndToasts(t *testing.T) {
+	t.Parallel()
+	reject := func(status int, description string) botsim.Fault {
+		return botsim.Fault{Kind: botsim.Reject, Status: status, Description: description}
+	}
+	const (
+		edit  = outbox.Edit
+		toast = outbox.Toast
+	)
+	for name, c := range map[string]struct {
+		action outbox.Action
+		fault  botsim.Fault
+		class  outbox.Class
+	}{
+		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Pointless},
+		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Pointless},
+		"edit: invalid id":      {edit, reject(400, "Bad Request: MESSAGE_ID_INVALID"), outbox.Pointless},
+		"edit: any other 400":   {edit, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"edit: too long":        {edit, reject(400, "Bad Request: message is too long"), outbox.Rejected},
+		"edit: 404 in words":    {edit, reject(404, "Not Found: message to edit not found"), outbox.Unauthorized},
+		"edit: kicked":          {edit, reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Gone},
+		"edit: chat not found":  {edit, reject(400, "Bad Request: chat not found"), outbox.Gone},
+		"edit: 429":             {edit, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
+		"edit: HTML 502":        {edit, botsim.Fault{Kind: botsim.ServerError}, outbox.Ambiguous},
+		"edit: cut before":      {edit, botsim.Fault{Kind: botsim.CutBefore}, outbox.Ambiguous},
+		"edit: wrong token":     {edit, reject(401, "Unauthorized"), outbox.Unauthorized},
+		"edit: too large":       {edit, reject(413, "Request Entity Too Large"), outbox.Rejected},
+		"edit: HTML 404":        {edit, botsim.Fault{Kind: botsim.ServerError, Status: 404}, outbox.Unreachable},
+		"edit: migrated": {edit, botsim.Fault{
+			Kind: botsim.Reject, Description: "Bad Request: group chat was upgraded to a supergroup chat",
+			Parameters: map[string]any{"migrate_to_chat_id": -1001},
+		}, outbox.Migrated},
+		"toast: too old":       {toast, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Pointless},
+		"toast: invalid id":    {toast, reject(400, "Bad Request: query ID is invalid"), outbox.Pointless},
+		"toast: any other 400": {toast, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"toast: 429":           {toast, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
+		"toast: JSON 500":      {toast, reject(500, "Internal Server Error"), outbox.Unreachable},
+		"toast: cut after":     {toast, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			card := p.sendCard(t)
+			m := p.editOf(t, card.ID, undoneCard())
+			if c.action == toast {
+				m = p.toast(t, p.sim.Press(p.alice, card, "undo:42"), undoneCard())
+			}
+			before := len(p.sim.Calls())
+			p.sim.Fault(c.fault)
+			receipt, err := p.sender.Send(testContext(t), m)
+			if failure := failureOf(t, err); receipt != (outbox.Receipt{}) || failure.Class != c.class {
+				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+			}
+			if n := len(p.sim.Calls()) - before; n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// TestNewMessagesAreNeverPointless: what nobody has read yet is not given up without a word.
+func TestNewMessagesAreNeverPointless(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
+	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
+		t.Errorf("class %s: %v", failure.Class, err)
+	}
+}
+
+func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	card := p.sendCard(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: once", Times: 1})
+	fixed := cardOf42()
+	fixed.Was = &ranking.OldScore{Score: [2]int{3, 2}}
+	m := p.mustSend(t, p.editOf(t, card.ID, fixed))
+	if m.ParseMode != "" || strings.Contains(m.Text, "<") || m.Text != plain(mustRender(t, fixed).html) {
+		t.Errorf("message %+v", m)
+	}
+	if diff := cmp.Diff(undoButtons, m.Buttons); diff != "" {
+		t.Errorf("buttons (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(p.logged.String(), "level=ERROR") {
+		t.Errorf("logged: %s", p.logged.String())
+	}
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: again"})
+	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()))
+	if failure := failureOf(t, err); failure.Class != outbox.Rejected {
+		t.Errorf("class %s: %v", failure.Class, err)
+	}
+	if n := p.sim.CallCount("editMessageText"); n != 4 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestWhatWasAcceptedIsDone: Telegram has said yes, whatever it says further.
+func TestWhatWasAcceptedIsDone(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a message of the future": `{"ok":true,"result":{"message_id":"x","paid_media":[]}}`,
+		"a word":                  `{"ok":true,"result":"fine"}`,
+		"nothing":                 `{"ok":true,"result":null}`,
+		"no result":               `{"ok":true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			card := p.sendCard(t)
+			p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: body})
+			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
+				t.Errorf("message %+v", m)
+			}
+			if _, err := p.sender.Send(testContext(t), p.toast(t, p.sim.Press(p.alice, card, "undo:42"), undoneCard())); err != nil {
+				t.Errorf("toast: %v", err)
+			}
+		})
+	}
+}
+
+// toast returns what answers a press.
+func (p *post) toast(t *testing.T, press string, n ranking.Notice) outbox.Message {
+	t.Helper()
+	m := messageOf(t, p.group.ID(), n)
+	m.Action, m.Lane.Toasts, m.Row.Button, m.Items[0].Button = outbox.Toast, true, press, press
+	return m
+}
+
+func TestToastOfAPress(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		notice ranking.Notice
+		want   string
+	}{
+		"undone":  {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, "Match #42 is undone: \u2068Alice\u2069 3:1 \u2068Bob\u2069 does not count."},
+		"refused": {ranking.Refusal{Code: ranking.NotYours, Number: 42}, "Only those who played or reported match #42, and the group’s admins, can take it back or correct it."},
+		"unknown": {ranking.Refusal{Code: ranking.UnknownButton}, "This button does nothing any more."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			press := p.sim.Press(p.alice, p.sendCard(t), "undo:42")
+			receipt, err := p.sender.Send(testContext(t), p.toast(t, press, c.notice))
+			if receipt != (outbox.Receipt{}) || err != nil {
+				t.Fatalf("%+v, error %v", receipt, err)
+			}
+			got, err := p.sim.WaitAnswer(testContext(t), press)
+			if diff := cmp.Diff(botsim.CallbackAnswer{Text: c.want}, got); diff != "" || err != nil {
+				t.Errorf("answer (-want +got):\n%s error %v", diff, err)
+			}
+			want := map[string]string{"callback_query_id": press, "text": c.want}
+			if diff := cmp.Diff(want, p.sim.CallsOf("answerCallbackQuery")[0].Params); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+			if n := len(p.group.BotMessages()); n != 1 {
+				t.Errorf("%d messages, with the card", n)
+			}
+		})
+	}
+}
+
+func TestALateToastIsPointless(t *testing.T) {
+	t.Parallel()
+	now := worldTime
+	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return now }))
+	p := &post{sim: sim, alice: sim.User("alice"), logged: &buffered{}}
+	p.group = sim.Group("Table tennis", p.alice)
+	p.sender = NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	card := p.sendCard(t)
+	late, twice := sim.Press(p.alice, card, "undo:42"), sim.Press(p.alice, card, "undo:42")
+	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
+	if _, err := p.sender.Send(testContext(t), p.toast(t, twice, refusal)); err != nil {
+		t.Fatalf("toast: %v", err)
+	}
+	now = now.Add(151 * time.Second)
+	for what, press := range map[string]string{"late": late, "a second one": twice, "of no press": "123", "of nothing": ""} {
+		_, err := p.sender.Send(testContext(t), p.toast(t, press, refusal))
+		if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+			t.Errorf("%s: class %s: %v", what, failure.Class, err)
+		}
+	}
+}
+
+// TestTheButtonSaysWhatThePressAsksFor goes all the way round: from the card to the call of the service.
+func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := sendTo(t, w.sim, NewSender(w.client, selfOf(w.sim), slog.New(slog.DiscardHandler)), w.group, cardOf42())
+	w.sim.Press(w.bob, m, m.Buttons[0][0].CallbackData)
+	w.expect("the button of a card", "undo #42")
+}

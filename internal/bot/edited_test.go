@@ -1,0 +1,244 @@
+package bot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/ranking"
+)
+
+// said is a message of the group that was sent so long before the time of the world, and handled.
+func (w *world) said(p botsim.Post, before time.Duration) botsim.Message {
+	w.t.Helper()
+	p.Date = worldTime.Add(-before)
+	m := w.group.Post(p)
+	w.handle()
+	return m
+}
+
+func TestEditedMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 300*time.Second)
+	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
+	c := w.expect("an edit", fmt.Sprintf("offer Alice@alice#1001 @bob 11:7 9:11 11:5 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))[0]
+	want := ranking.Origin{
+		Key:    fmt.Sprintf("e:%d:%d:%d", w.group.ID(), m.ID, worldTime.Unix()),
+		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
+		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
+	}
+	if diff := cmp.Diff(want, c.origin); diff != "" {
+		t.Errorf("origin (-want +got):\n%s", diff)
+	}
+	opponent := w.said(botsim.Post{From: w.bob, Text: "well played"}, time.Minute)
+	reply := w.said(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: opponent.ID}, time.Minute)
+	w.group.Edit(reply, "/match 3:2")
+	w.expect("an edit of a reply", fmt.Sprintf("offer Alice@alice#1001 Bob@bob#1002 3:2 by message %d or m:%d:%[1]d", reply.ID, w.group.ID()))
+	admin := w.group.SayAnonymously("/match @alice @bob 3:1")
+	w.handle()
+	w.group.Edit(admin, "/match @alice @bob 3:2")
+	if c := w.expect("an edit of an anonymous admin", fmt.Sprintf("offer @alice @bob 3:2 by message %d or m:%d:%[1]d", admin.ID, w.group.ID()))[0]; c.origin.Sender != nil {
+		t.Errorf("the sender is %+v", c.origin.Sender)
+	}
+}
+
+// TestEditsThatAreIgnored: nothing but the correction of a /match is answered.
+func TestEditsThatAreIgnored(t *testing.T) {
+	t.Parallel()
+	match := botsim.Post{Text: "/match @bob 3:1"}
+	for what, tc := range map[string]struct {
+		post   botsim.Post
+		before time.Duration
+		text   string
+	}{
+		"too late":        {match, 301 * time.Second, "/match @bob 3:2"},
+		"malformed":       {match, time.Second, "/match @bob 3"},
+		"without a score": {match, time.Second, "/match @bob"},
+		"help":            {match, time.Second, "/match help"},
+		"another command": {match, time.Second, "/undo"},
+		"a fix":           {match, time.Second, "/fix 3:2"},
+		"a question":      {match, time.Second, "/ranking"},
+		"of another bot":  {match, time.Second, "/match@other_bot @bob 3:2"},
+		"no command":      {match, time.Second, "we have played 3:2"},
+		"of a bot":        {botsim.Post{Text: match.Text, From: botsim.User{ID: 77, IsBot: true, FirstName: "B"}}, time.Second, "/match @bob 3:2"},
+		"forwarded":       {botsim.Post{Text: match.Text, ForwardOrigin: json.RawMessage(`{"type":"hidden_user"}`)}, time.Second, "/match @bob 3:2"},
+		"via a bot":       {botsim.Post{Text: match.Text, Extra: map[string]any{"via_bot": map[string]any{"id": 78}}}, time.Second, "/match @bob 3:2"},
+		"an old forward":  {botsim.Post{Text: match.Text, Extra: map[string]any{"forward_sender_name": "Bob"}}, time.Second, "/match @bob 3:2"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tc.post.From.ID == 0 {
+				tc.post.From = w.alice
+			}
+			m := w.said(tc.post, tc.before)
+			w.group.Edit(m, tc.text)
+			w.expect(what)
+		})
+	}
+	w := newWorld(t)
+	m := w.sim.Private(w.alice).Say(w.alice, "/match @bob 3:1")
+	w.handle()
+	w.sim.Private(w.alice).Edit(m, "/match @bob 3:2")
+	w.expect("in a private chat")
+	w.sim.Update(json.RawMessage(`{"edited_message":{"date":5,"edit_date":6,"text":"/match @bob 3:1","chat":{"id":-5,"type":"group"},
+		"from":{"id":1001,"first_name":"Alice"},"entities":[{"type":"bot_command","offset":0,"length":6},{"type":"mention","offset":7,"length":4}]}}`))
+	w.expect("without an id")
+}
+
+// TestEditsHaveTheLaneOfTheirChat: they come after what they correct.
+func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Edit(w.group.Say(w.alice, "/match @bob 3:1"), "/match @bob 3:2")
+	for _, u := range w.fetch() {
+		if u.Lane != w.group.ID() {
+			t.Errorf("%s has the lane %d", u.Raw, u.Lane)
+		}
+	}
+}
+
+func TestPressOfAnOffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
+	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match says 3:2 now", ReplyTo: m.ID})
+	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
+	id := w.sim.Press(w.bob, offer, "fix:3:2")
+	c := w.expect("a press", "fix "+meant+" 3:2")[0]
+	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
+		t.Errorf("origin %+v", o)
+	}
+	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
+		t.Errorf("admin is %t, error %v", admin, err)
+	}
+	w.sim.Press(w.bob, offer, "fix:11:7,9:11,11:5")
+	w.expect("a press for sets", "fix "+meant+" 11:7 9:11 11:5")
+	for _, data := range []string{
+		"fix:", "fix:3", "fix:3:", "fix::2", "fix:3:2:1", "fix:3:02", "fix:+3:2", "fix:-3:2", "fix:3:1000", "fix:3:65538", "fix:3:2,",
+		"fix:3:2,,3:2", "fix: 3:2", "fix:3:2 ", "Fix:3:2", "fix:42:3:2", "fix:3：2", "fix:３:2", "/fix 3:2", "fix:" + strings.Repeat("1:1,", 15) + "1:1",
+	} {
+		w.sim.Press(w.alice, offer, data)
+		w.expect(fmt.Sprintf("%q", data), unknownButton)
+	}
+	w.sim.Press(w.bob, w.card(w.group, 0), "fix:3:2")
+	w.expect("below what answers nothing", unknownButton)
+	w.group.Delete(m)
+	forum := w.sim.Forum("Club", w.alice)
+	topic := forum.Topic(w.alice, "Results")
+	w.fetch()
+	w.sim.Press(w.alice, w.card(forum, topic.ID), "fix:3:2")
+	w.expect("in a topic, below what answers nothing", unknownButton)
+	private := w.sim.Private(w.alice)
+	said := private.Say(w.alice, "/match @bob 3:1")
+	w.fetch()
+	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: said.ID}), "fix:3:2")
+	w.expect("in a private chat", unknownButton)
+}
+
+func TestFixData(t *testing.T) {
+	t.Parallel()
+	for _, n := range []ranking.FixOffer{
+		{}, {Score: [2]int{3, 2}}, {Score: [2]int{999, 999}}, {Score: [2]int{1, 0}, Sets: []ranking.SetScore{{11, 7}, {9, 9}}},
+		{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 15)},
+	} {
+		want := []ranking.Score{{A: n.Score[0], B: n.Score[1]}}
+		if len(n.Sets) > 0 {
+			want = nil
+			for _, s := range n.Sets {
+				want = append(want, ranking.Score{A: s[0], B: s[1]})
+			}
+		}
+		data := fixData(n)
+		got, ok := fixScores(data)
+		if !ok || len(data) > 64 || !slices.Equal(got, want) {
+			t.Errorf("%q says %v, %t", data, got, ok)
+		}
+	}
+	if data := fixData(ranking.FixOffer{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 16)}); data != "" {
+		t.Errorf("a button has the data %q", data)
+	}
+}
+
+// TestOfferNeedsWhatItAnswers: without the command that it answers the button would say nothing.
+func TestOfferNeedsWhatItAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	offer := messageOf(t, p.group.ID(), ranking.FixOffer{Number: 1, Score: [2]int{3, 2}})
+	if sent := p.mustSend(t, offer); len(sent.Buttons) > 0 {
+		t.Errorf("an answer to nothing has the buttons %+v", sent.Buttons)
+	}
+	said := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
+	offer.Items[0].ReplyTo = int64(said.ID)
+	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "fix:3:2"}}}
+	sent := p.mustSend(t, offer)
+	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != said.ID {
+		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)
+	}
+}
+
+// TestResultsThatCannotBeRead are said to be results.
+func TestResultsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for text, want := range map[string]string{
+		"/match @bob": "match", "/match": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
+		"/match @bob 3:1": "", "/undo": "", "/fix 3:2": "", "/match help": "", "/help match": "", "/ranking": "", "/join": "",
+	} {
+		w.group.Say(w.alice, text)
+		if got := w.handle()[0].origin.Malformed; got != want {
+			t.Errorf("%s: malformed is %q, want %q", text, got, want)
+		}
+	}
+	w.sim.Private(w.alice).Say(w.alice, "/match @bob")
+	if got := w.handle()[0].origin.Malformed; got != "" {
+		t.Errorf("in a private chat: malformed is %q", got)
+	}
+}
+
+// TestAgain: what somebody has retried is known for it.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.group.Say(w.alice, "/match @bob 3:1")
+	w.group.Edit(m, "/match @bob 3:2")
+	w.sim.Press(w.bob, w.card(w.group, 0), "undo:42")
+	updates := w.fetch()
+	for i, again := range []bool{false, true} {
+		for _, u := range updates {
+			u.Again = again
+			if err := w.router.Handle(testContext(t), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls := w.rankings.calls
+		if len(calls) != 3*(i+1) {
+			t.Fatalf("%d calls", len(calls))
+		}
+		for _, c := range calls[3*i:] {
+			if c.origin.Again != again {
+				t.Errorf("%s: again is %t", c, c.origin.Again)
+			}
+		}
+	}
+}
+
+func TestErrorsOfTheServiceForEditsAreReturned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.group.Say(w.alice, "/match @bob 3:1")
+	w.handle()
+	w.rankings.err = errors.New("the database is away")
+	w.group.Edit(m, "/match @bob 3:2")
+	if err := w.router.Handle(testContext(t), w.fetch()[0]); !errors.Is(err, w.rankings.err) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+func (english) myStanding(n ranking.MyStanding) string {
+	if n.Position == 0 {
+		return notRanked(n)
+	}
+	lines := []string{
+		fmt.Sprintf("<b>%s</b>, you are <b>%d</b> of %d with a rating of %d.", showName(n.Name), n.Position, n.Total, n.Elo),
+		fmt.Sprintf("Best: %d", n.Best),
+		fmt.Sprintf("Won–drawn–lost: %d–%d–%d", n.Won, n.Drawn, n.Lost),
+	}
+	switch {
+	case n.Streak > 1:
+		lines = append(lines, fmt.Sprintf("%d wins in a row", n.Streak))
+	case n.Streak < -1:
+		lines = append(lines, fmt.Sprintf("%d losses in a row", -n.Streak))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (english) myStandingLine(n ranking.MyStanding) string {
+	if n.Position == 0 {
+		return notRanked(n)
+	}
+	return fmt.Sprintf("%s is %d of %d with a rating of %d", showName(n.Name), n.Position, n.Total, n.Elo)
+}
+
+func notRanked(n ranking.MyStanding) string {
+	if n.Left {
+		return fmt.Sprintf("You had left this group, so the ranking does not show you until your next game, or until you "+
+			"send <code>/join</code>. Your rating is still %d.", n.Elo)
+	}
+	return "You have not played here yet. After your first game, report it: " + formMatch
+}
+
+func (english) myStandings(n ranking.MyStandings) string {
+	if len(n.Groups) == 0 {
+		return "You are in no ranking of a group that I am in. Add me to the one where you play with the button, " +
+			"and report a game there: " + formMatch
+	}
+	var b strings.Builder
+	b.WriteString("<b>Where you stand</b>\n")
+	for _, g := range n.Groups {
+		title := "A group without a name"
+		if g.Title != "" {
+			title = showText(g.Title)
+		}
+		fmt.Fprintf(&b, "<b>%s</b> %d of %d · %d · %d–%d–%d\n", title, g.Position, g.Total, g.Elo, g.Won, g.Drawn, g.Lost)
+	}
+	switch {
+	case n.More == 1:
+		b.WriteString("and 1 more group\n")
+	case n.More > 1:
+		fmt.Fprintf(&b, "and %d more groups\n", n.More)
+	}
+	b.WriteString("<i>place · rating · won–drawn–lost</i>")
+	return b.String()
+}

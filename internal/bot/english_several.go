@@ -1,0 +1,98 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// maxLineRatings is how many ratings are told in a line; of more the others are counted.
+const maxLineRatings = 4
+
+func (english) matchLine(n ranking.MatchRecorded) string {
+	score := ", " + showScore(scoreOf(n.Sides))
+	if n.Undone {
+		return fmt.Sprintf("#%d · <s>%s</s> · undone", n.Number, versus(n.Sides, plainSide)+score)
+	}
+	line := []string{fmt.Sprintf("#%d", n.Number), versus(n.Sides, ratedSide) + score}
+	if n.ReportedBy != nil {
+		line = append(line, "reported"+by(*n.ReportedBy))
+	}
+	if n.Was != nil {
+		line = append(line, correctedFrom(n))
+	}
+	return strings.Join(line, " · ")
+}
+
+func (english) undoneLine(n ranking.MatchUndone) string {
+	return fmt.Sprintf("Match #%d is undone%s: %s %s %s does not count. ", n.Number, by(n.By),
+		plainSide(n.Sides[0]), showScore(scoreOf(n.Sides)), plainSide(n.Sides[1])) + movementsLine(n.Moved)
+}
+
+func (english) fixedLine(n ranking.MatchFixed) string {
+	was := "sets corrected"
+	if n.Was.Score != scoreOf(n.Sides) {
+		was = "was " + showScore(n.Was.Score)
+	}
+	return fmt.Sprintf("Match #%d is corrected%s: %s, %s (%s). ", n.Number, by(n.By),
+		versus(n.Sides, plainSide), showScore(scoreOf(n.Sides)), was) + movementsLine(n.Moved)
+}
+
+func (english) playersMergedLine(n ranking.PlayersMerged) string {
+	return strings.Join(append(whoIsWho(n), movementsLine(n.Moved)), " ")
+}
+
+func (english) addressed(name, line string) string { return name + ": " + line }
+
+func (english) more(count int) string {
+	return fmt.Sprintf("…and <b>%d more</b>. All results count, those not named here too: <code>/%s</code> shows where "+
+		"everybody stands.", count, command.NameRanking)
+}
+
+func (english) resultsExpired(n ranking.ResultsExpired) string {
+	results := "1 result was"
+	if n.Count != 1 {
+		results = fmt.Sprintf("%d results were", n.Count)
+	}
+	return fmt.Sprintf("<b>%s recorded</b> while I could not write here. See where everybody stands: <code>/%s</code>",
+		results, command.NameRanking)
+}
+
+func (english) takeBack(number int) string {
+	return fmt.Sprintf("Take a result back: <code>/%s %d</code>", command.NameUndo, number)
+}
+
+// plainSide returns the players of a side.
+func plainSide(s ranking.Side) string {
+	return namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
+}
+
+// ratedSide returns the players of a side with what the match has made of their ratings. All of a side move alike.
+func ratedSide(s ranking.Side) string {
+	text := namesOf(s, func(p ranking.RatingChange) string {
+		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)
+	})
+	if p := s.Players; len(p) > maxSideNames {
+		text += " (" + signed(p[0].After-p[0].Before) + ")"
+	}
+	return text
+}
+
+// movementsLine is movements in one line.
+func movementsLine(m ranking.Moved) string {
+	if still(m) {
+		return nobodyMoved
+	}
+	shown := m.Ratings[:min(len(m.Ratings), maxLineRatings)]
+	moves := make([]string, len(shown))
+	for i, r := range shown {
+		moves[i] = movement(r)
+	}
+	text := strings.Join(moves, ", ")
+	if others := m.Others + len(m.Ratings) - len(shown); others > 0 {
+		text += " " + andOthers(others)
+	}
+	return text
+}

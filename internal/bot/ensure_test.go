@@ -1,0 +1,384 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// page is a ranking with one player.
+func page(elo int) ranking.RankingPage {
+	return ranking.RankingPage{Title: "Table tennis", Total: 1, Rows: []ranking.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
+}
+
+// board returns what has the group's board say this; target is where it is thought to be.
+func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
+	t.Helper()
+	m := messageOf(t, p.group.ID(), page(elo))
+	m.Action, m.Object, m.Target = outbox.Ensure, "board", int64(target)
+	return m
+}
+
+// newBoard is newPost where the bot may pin, with a board.
+func newBoard(t *testing.T) (*post, botsim.Message) {
+	t.Helper()
+	p := newPost(t)
+	p.group.Promote(p.sim.Bot())
+	return p, p.mustSend(t, p.board(t, 1500, 0))
+}
+
+// checkRequests compares the methods of the requests that were made since that many.
+func (p *post) checkRequests(t *testing.T, since int, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range p.sim.Calls()[since:] {
+		got = append(got, c.Method)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("requests %v, want %v", got, want)
+	}
+}
+
+func TestEnsureMakesAndPins(t *testing.T) {
+	t.Parallel()
+	p, m := newBoard(t)
+	p.checkRequests(t, 0, "getChat", "sendMessage", "pinChatMessage")
+	if pinned, ok := p.group.Pinned(); !ok || pinned.ID != m.ID {
+		t.Errorf("pinned is %+v", pinned)
+	}
+	if !m.Silent || !m.NoPreview || len(m.Buttons) > 0 || m.ReplyTo != 0 || m.Text != plain(mustRender(t, page(1500)).html)+joiner {
+		t.Errorf("message %+v", m)
+	}
+	if silent := p.sim.CallsOf("pinChatMessage")[0].Params["disable_notification"]; silent != "true" {
+		t.Errorf("disable_notification is %q", silent)
+	}
+	if text := p.logged.String(); text != "" {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+func TestEnsureEditsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	p, m := newBoard(t)
+	since := len(p.sim.Calls())
+	edited := p.mustSend(t, p.board(t, 1516, m.ID))
+	if edited.ID != m.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "1516") {
+		t.Errorf("message %+v", edited)
+	}
+	if again := p.mustSend(t, p.board(t, 1516, m.ID)); again.ID != m.ID || again.Edits != 1 { // not modified
+		t.Errorf("message %+v", again)
+	}
+	p.checkRequests(t, since, "editMessageText", "editMessageText")
+}
+
+func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for what, target := range map[string]func(*post, botsim.Message) int{
+		"deleted":                func(p *post, m botsim.Message) int { p.group.Delete(m); return m.ID },
+		"somebody else's":        func(p *post, m botsim.Message) int { p.group.Delete(m); return p.group.Say(p.alice, "x").ID },
+		"of the group before it": func(p *post, m botsim.Message) int { p.group.Delete(m); return 9999 },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p, m := newBoard(t)
+			gone := target(p, m)
+			since := len(p.sim.Calls())
+			next := p.mustSend(t, p.board(t, 1516, gone))
+			if pinned, ok := p.group.Pinned(); next.ID == m.ID || next.ID == gone || !ok || pinned.ID != next.ID {
+				t.Errorf("message %+v, pinned is %+v", next, pinned)
+			}
+			p.checkRequests(t, since, "editMessageText", "getChat", "sendMessage", "pinChatMessage")
+		})
+	}
+}
+
+// TestEnsureAdoptsThePinnedMessage: what nobody remembers is known again by itself.
+func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
+	t.Parallel()
+	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p, m := newBoard(t)
+			p.sender.self.Username = "renamed_bot"
+			adopted := p.mustSend(t, p.board(t, 1516, target))
+			if adopted.ID != m.ID || adopted.Edits != 1 || !strings.Contains(adopted.Text, "1516") {
+				t.Errorf("message %+v", adopted)
+			}
+			if again := p.mustSend(t, p.board(t, 1532, 0)); again.ID != m.ID || again.Edits != 2 {
+				t.Errorf("an edit has lost the mark: %+v", again)
+			}
+			if n := len(p.group.BotMessages()); n != 1 {
+				t.Errorf("%d messages", n)
+			}
+		})
+	}
+}
+
+// TestThePinnedMessageIsGoneMeanwhile: then there is none.
+func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
+	t.Parallel()
+	p, m := newBoard(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: message to edit not found"})
+	if next := p.mustSend(t, p.board(t, 1516, 0)); next.ID == m.ID {
+		t.Errorf("message %+v", next)
+	}
+}
+
+// TestAMessageWithoutAnIDIsNotPinned: there is nothing to name it by.
+func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "sendMessage", Body: `{"ok":true}`})
+	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0)); err != nil || receipt != (outbox.Receipt{}) {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+	p.checkRequests(t, 0, "getChat", "sendMessage")
+}
+
+// TestEnsureLeavesOtherPinnedMessages: they may look the same, but only one is marked as the bot's own.
+func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
+	t.Parallel()
+	link := func(address string) botsim.Post {
+		return botsim.Post{Text: "Ranking" + joiner, Entities: []botsim.Entity{{Type: "text_link", Offset: 7, Length: 1, URL: address}}}
+	}
+	for what, pinned := range map[string]func(*testing.T, *post) botsim.Message{
+		"a person's": func(_ *testing.T, p *post) botsim.Message {
+			forged := link("https://t.me/elo_bot?object=board")
+			forged.From = p.alice
+			return p.group.Post(forged)
+		},
+		"a card": func(t *testing.T, p *post) botsim.Message { return p.sendCard(t) },
+		"an answer that says the same": func(t *testing.T, p *post) botsim.Message {
+			return p.mustSend(t, messageOf(t, p.group.ID(), page(1500)))
+		},
+		"another object": func(t *testing.T, p *post) botsim.Message {
+			other := p.board(t, 1500, 0)
+			other.Object = "board2"
+			return p.mustSend(t, other)
+		},
+		"a link elsewhere": func(_ *testing.T, p *post) botsim.Message {
+			l := link("https://example.org/elo_bot?object=board")
+			l.From = p.sim.Bot()
+			return p.group.Post(l)
+		},
+		"no address": func(_ *testing.T, p *post) botsim.Message {
+			l := link("https://t.me/%zz?object=board")
+			l.From = p.sim.Bot()
+			return p.group.Post(l)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			p.group.Promote(p.sim.Bot())
+			other := pinned(t, p)
+			p.group.Pin(p.alice, other)
+			since := len(p.sim.Calls())
+			m := p.mustSend(t, p.board(t, 1516, 0))
+			p.checkRequests(t, since, "getChat", "sendMessage", "pinChatMessage")
+			if after, _ := p.group.Message(other.ID); m.ID == other.ID || after.Edits != 0 {
+				t.Errorf("message %+v, the other one %+v", m, after)
+			}
+		})
+	}
+}
+
+// TestEnsureOfObjectsWithOddNames: a mark is markup and an address.
+func TestEnsureOfObjectsWithOddNames(t *testing.T) {
+	t.Parallel()
+	for _, object := range []string{"", "board:7", `a"b<c>&d`, "a=b&object=c", "x y/z?#é", "100%"} {
+		p := newPost(t)
+		p.group.Promote(p.sim.Bot())
+		board := p.board(t, 1500, 0)
+		board.Object = object
+		m := p.mustSend(t, board)
+		board = p.board(t, 1516, 0)
+		board.Object = object
+		if again := p.mustSend(t, board); again.ID != m.ID || again.Edits != 1 {
+			t.Errorf("%q is not known again: %+v", object, again)
+		}
+	}
+}
+
+// TestEnsureWithoutTheRightToPin: the message is there, and that is what counts.
+func TestEnsureWithoutTheRightToPin(t *testing.T) {
+	t.Parallel()
+	for what, f := range map[string]*botsim.Fault{
+		"no admin":  nil,
+		"429":       {Kind: botsim.TooManyRequests, Method: "pinChatMessage", RetryAfter: 5},
+		"cut":       {Kind: botsim.CutAfter, Method: "pinChatMessage"},
+		"HTML 502":  {Kind: botsim.ServerError, Method: "pinChatMessage"},
+		"forbidden": {Kind: botsim.Reject, Method: "pinChatMessage", Status: 403, Description: "Forbidden: no"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			if f != nil {
+				p.group.Promote(p.sim.Bot())
+				p.sim.Fault(*f)
+			}
+			m := p.mustSend(t, p.board(t, 1500, 0))
+			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=ranking_page item=1") ||
+				strings.Contains(logged, "Alice") || strings.Contains(logged, secretHalf) {
+				t.Errorf("logged: %s", logged)
+			}
+			if edited := p.mustSend(t, p.board(t, 1516, m.ID)); edited.ID != m.ID {
+				t.Errorf("message %+v", edited)
+			}
+			if n := p.sim.CallCount("pinChatMessage"); n != 1 {
+				t.Errorf("%d requests to pin", n)
+			}
+		})
+	}
+}
+
+// TestWhatIsPinnedCannotBeRead: what nobody reads may be of any type, and without the rest a new message is made.
+func TestWhatIsPinnedCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for body, adopted := range map[string]bool{
+		`{"ok":true,"result":{"id":"x","type":5,"permissions":[],"pinned_message":{"message_id":MESSAGE,"date":"now","paid_media":7,` +
+			`"from":{"id":7000000001},"entities":[{"type":"smell","offset":"x"},{"type":"text_link","url":"https://t.me/elo_bot?object=board"}]}}}`: true,
+		`{"ok":true,"result":{"pinned_message":{"message_id":MESSAGE}}}`:   false,
+		`{"ok":true,"result":{"pinned_message":"MESSAGE"}}`:                false,
+		`{"ok":true,"result":null}`:                                        false,
+		`{"ok":true,"result":{"pinned_message":{"message_id":[],"x":[]}}}`: false,
+	} {
+		p, m := newBoard(t)
+		p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "getChat", Body: strings.ReplaceAll(body, "MESSAGE", fmt.Sprint(m.ID))})
+		if next := p.mustSend(t, p.board(t, 1516, 0)); (next.ID == m.ID) != adopted {
+			t.Errorf("%s: message %d, the board is %d", body, next.ID, m.ID)
+		}
+	}
+}
+
+func TestEnsureInATopic(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.group = p.sim.Forum("Club", p.alice)
+	p.group.Promote(p.sim.Bot())
+	topic := p.group.Topic(p.alice, "Results")
+	board := p.board(t, 1500, 0)
+	board.Thread = int64(topic.ID)
+	m := p.mustSend(t, board)
+	if m.ThreadID != topic.ID {
+		t.Errorf("message %+v", m)
+	}
+	p.group.Delete(m)
+	board = p.board(t, 1516, m.ID)
+	board.Thread = 9999
+	if m := p.mustSend(t, board); m.ThreadID != 0 {
+		t.Errorf("message %+v", m)
+	}
+}
+
+// TestFailuresOfEnsure is what goes wrong with each of its requests.
+func TestFailuresOfEnsure(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		known bool // where the message is
+		fault botsim.Fault
+		class outbox.Class
+	}{
+		"edit: 429":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
+		"edit: cut":           {true, botsim.Fault{Method: "editMessageText", Kind: botsim.CutAfter}, outbox.Ambiguous},
+		"edit: any other 400": {true, botsim.Fault{Method: "editMessageText", Kind: botsim.Reject, Description: "Bad Request: no"}, outbox.Rejected},
+		"look: 429":           {false, botsim.Fault{Method: "getChat", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
+		"look: cut":           {false, botsim.Fault{Method: "getChat", Kind: botsim.CutAfter}, outbox.Unreachable},
+		"look: HTML 502":      {false, botsim.Fault{Method: "getChat", Kind: botsim.ServerError}, outbox.Unreachable},
+		"look: kicked":        {false, botsim.Fault{Method: "getChat", Kind: botsim.Reject, Status: 403, Description: "Forbidden: no"}, outbox.Gone},
+		"send: cut":           {false, botsim.Fault{Method: "sendMessage", Kind: botsim.CutAfter}, outbox.Ambiguous},
+		"send: 429":           {false, botsim.Fault{Method: "sendMessage", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, m := newBoard(t)
+			target := m.ID
+			if !c.known {
+				target = 0
+				p.group.Delete(m)
+			}
+			p.sim.Fault(c.fault)
+			before := p.sim.CallCount(c.fault.Method)
+			receipt, err := p.sender.Send(testContext(t), p.board(t, 1516, target))
+			if failure := failureOf(t, err); failure.Class != c.class || receipt != (outbox.Receipt{}) {
+				t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+			}
+			if n := p.sim.CallCount(c.fault.Method) - before; n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestEnsureInAMigratedChat(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	old := p.sim.BasicGroup("g", p.alice)
+	moved := old.Migrate()
+	for _, target := range []int64{0, 5} {
+		m := p.board(t, 1500, 0)
+		m.To, m.Target = old.ID(), target
+		_, err := p.sender.Send(testContext(t), m)
+		if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
+			t.Errorf("class %s, new id %d: %v", failure.Class, failure.NewID, err)
+		}
+	}
+}
+
+// TestTheContextEndsWhileEnsuring: nothing has been sent until something was to be sent.
+func TestTheContextEndsWhileEnsuring(t *testing.T) {
+	t.Parallel()
+	for method, class := range map[string]outbox.Class{
+		"editMessageText": outbox.Ambiguous, "getChat": outbox.Unreachable, "sendMessage": outbox.Ambiguous, "pinChatMessage": "",
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			p, m := newBoard(t)
+			p.group.Delete(m)
+			ctx, cancel := context.WithCancel(testContext(t))
+			defer cancel()
+			answered := make(chan struct{})
+			p.sim.OnCall(func(c botsim.Call) {
+				if c.Method == method {
+					cancel()
+					<-answered
+				}
+			})
+			receipt, err := p.sender.Send(ctx, p.board(t, 1516, m.ID))
+			close(answered)
+			if class == "" {
+				if err != nil || receipt.MessageID <= int64(m.ID) {
+					t.Errorf("%+v, %v", receipt, err)
+				}
+				return
+			}
+			if failure := failureOf(t, err); failure.Class != class || !errors.Is(err, context.Canceled) {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+		})
+	}
+}
+
+// TestEnsureFillsTheMessage: the mark fits below the longest ranking.
+func TestEnsureFillsTheMessage(t *testing.T) {
+	t.Parallel()
+	for _, worst := range longestNames {
+		row := ranking.Row{
+			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
+		}
+		n := ranking.RankingPage{Title: worst, Total: 1_000_000, Own: &row}
+		for range ranking.TopRows {
+			n.Rows = append(n.Rows, row)
+		}
+		p := newPost(t)
+		m := messageOf(t, p.group.ID(), n)
+		m.Action, m.Object = outbox.Ensure, "board"
+		deliver(testContext(t), t, p.sim, p.sender, p.group, m) // which checks the length
+	}
+}

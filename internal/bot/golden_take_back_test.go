@@ -1,0 +1,209 @@
+package bot
+
+import (
+	"slices"
+	"testing"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// comesOfAPress tells the notices that the press of a button can be answered with.
+func comesOfAPress(n ranking.Notice) bool {
+	switch n.(type) {
+	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, PutAside:
+		return true
+	default:
+		return false
+	}
+}
+
+// wrongForms are the faults of the forms of the commands other than /match.
+var wrongForms = map[string][]command.Reason{
+	command.NameUndo: {
+		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
+		command.ReasonForeignDigits, command.ReasonUnknownMention,
+	},
+	command.NameFix: {
+		command.ReasonEmpty, command.ReasonNoScore, command.ReasonIncompleteScore, command.ReasonThirdNumber,
+		command.ReasonSeveralScores, command.ReasonTooManySets, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
+		command.ReasonForeignDigits, command.ReasonScoreTooLarge, command.ReasonNoSuchNumber, command.ReasonUnexpectedWord,
+		command.ReasonUnknownMention,
+	},
+}
+
+// TestWrongFormsAreThoseThatThereAre holds wrongForms to what the parsers say.
+func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
+	t.Parallel()
+	for name, parse := range map[string]func(command.Command) error{
+		command.NameUndo: func(c command.Command) error { _, err := command.ParseUndo(c); return err },
+		command.NameFix:  func(c command.Command) error { _, err := command.ParseFix(c); return err },
+	} {
+		for _, args := range []string{
+			"", "x", "0", "1234567890", "-1", "2.5", "３", "@ab", "#0", "42", "42 3", "42 3:1:2", "42 3 1 2 1", "42 3:1 2 1",
+			"42 1000:1", "42 3:-1", "42 2.5:1", "42 ３:1", "42 3:1 x", "1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 " +
+				"1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1",
+		} {
+			form, ok := wrongForm(name, parse(command.Command{Name: name, Args: args}))
+			if ok && !slices.Contains(wrongForms[name], form.Reason) {
+				t.Errorf("/%s %s: %s is not among them", name, args, form.Reason)
+			}
+		}
+	}
+}
+
+// members is a side of several players, whose ratings all change by the same.
+func members(score, change int, names ...string) ranking.Side {
+	s := ranking.Side{Score: score}
+	for i, n := range names {
+		before := 1500 - 10*i
+		s.Players = append(s.Players, ranking.RatingChange{Name: called(n), Before: before, After: before + change})
+	}
+	return s
+}
+
+var (
+	pair     = []string{"Alice", "Bob"}
+	ten      = []string{"Ann", "Ben", "Cem", "Dora", "Eve", "Finn", "Gil", "Hanna", "Ines", "Jan"}
+	otherTen = []string{"Kim", "Lea", "Mia", "Noah", "Olga", "Paul", "Quentin", "Rosa", "Sam", "Tom"}
+	three    = []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}
+)
+
+func aliceAndBob(a, b, change int) [2]ranking.Side {
+	return [2]ranking.Side{members(a, change, "Alice"), members(b, -change, "Bob")}
+}
+
+func goldenTeamsAndSets() map[string]ranking.Notice {
+	tens := [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen...)}
+	var newcomers []ranking.Name
+	for _, n := range append(slices.Clone(ten), otherTen...) {
+		newcomers = append(newcomers, called(n))
+	}
+	return map[string]ranking.Notice{
+		"sets":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
+		"sets_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},
+		"teams":     ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}},
+		"teams_sets": ranking.MatchRecorded{
+			Number: 7, Sides: [2]ranking.Side{members(2, 16, pair...), members(1, -16, "Carol", "Dave")}, Sets: three,
+		},
+		"teams_new": ranking.MatchRecorded{
+			Number: 7, Sides: [2]ranking.Side{members(3, 16, ten[:4]...), members(1, -16, otherTen[:4]...)},
+			NewPlayers: append(slices.Clone(newcomers[:4]), newcomers[10:14]...),
+		},
+		"teams_uneven": ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, "Alice"), members(8, -16, otherTen[:5]...)}},
+		"tens":         ranking.MatchRecorded{Number: 7, Sides: tens},
+		"tens_new":     ranking.MatchRecorded{Number: 7, Sides: tens, NewPlayers: newcomers},
+	}
+}
+
+func goldenCardsTakenBack() map[string]ranking.Notice {
+	alice, hostileName := called("Alice"), called(hostile)
+	teams := [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}
+	return map[string]ranking.Notice{
+		"fixed": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{3, 1}}},
+		"fixed_other_winner": ranking.MatchRecorded{
+			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}, ReportedBy: &ranking.Reporter{},
+		},
+		"fixed_sets": ranking.MatchRecorded{
+			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
+			Was: &ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 6}}},
+		},
+		"undone":          ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}},
+		"undone_by_admin": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{}},
+		"undone_same": ranking.MatchRecorded{
+			Number: 4, Sides: [2]ranking.Side{members(3, 16, "Bobby"), members(1, -16, "bob")}, Undone: true,
+		},
+		"undone_same_team": ranking.MatchRecorded{Number: 4, Sides: teams, Undone: true},
+		"undone_teams": ranking.MatchRecorded{
+			Number: 42, Sides: teams, Sets: three, NewPlayers: []ranking.Name{alice}, ReportedBy: &ranking.Reporter{},
+			Was: &ranking.OldScore{Score: [2]int{1, 3}}, Undone: true, UndoneBy: &ranking.Reporter{Name: &alice},
+		},
+		"undone_hostile": ranking.MatchRecorded{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")},
+			Undone: true, UndoneBy: &ranking.Reporter{Name: &hostileName},
+		},
+	}
+}
+
+// moved is what the ratings of Alice and Bob come to when Alice gives back what she had won.
+func moved(others int) ranking.Moved {
+	return ranking.Moved{Others: others, Ratings: []ranking.RatingChange{
+		{Name: called("Alice"), Before: 1500, After: 1484}, {Name: called("Bob"), Before: 1490, After: 1506},
+	}}
+}
+
+var unmoved = ranking.Moved{Ratings: []ranking.RatingChange{
+	{Name: called("Alice"), Before: 1500, After: 1500}, {Name: called("Bob"), Before: 1490, After: 1490},
+}}
+
+func goldenUndone() map[string]ranking.Notice {
+	alice, hostileName := called("Alice"), called(hostile)
+	byAlice := ranking.Reporter{Name: &alice}
+	return map[string]ranking.Notice{
+		"win":        ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(0)},
+		"by_admin":   ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), Moved: moved(0)},
+		"sets":       ranking.MatchUndone{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, By: byAlice, Moved: moved(0)},
+		"one_other":  ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(1)},
+		"others":     ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: moved(3)},
+		"none_moved": ranking.MatchUndone{Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: unmoved},
+		"only_others": ranking.MatchUndone{
+			Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: ranking.Moved{Ratings: unmoved.Ratings, Others: 2},
+		},
+		"teams": ranking.MatchUndone{
+			Number: 42, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}, By: byAlice, Moved: moved(2),
+		},
+		"tens": ranking.MatchUndone{
+			Number: 42, Sides: [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen...)}, By: byAlice, Moved: moved(18),
+		},
+		"hostile": ranking.MatchUndone{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, By: ranking.Reporter{Name: &hostileName},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1516, After: 1500}}},
+		},
+	}
+}
+
+func goldenFixed() map[string]ranking.Notice {
+	alice, hostileName := called("Alice"), called(hostile)
+	byAlice := ranking.Reporter{Name: &alice}
+	was := func(a, b int, sets ...ranking.SetScore) ranking.OldScore {
+		return ranking.OldScore{Score: [2]int{a, b}, Sets: sets}
+	}
+	return map[string]ranking.Notice{
+		"score":        ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"other_winner": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16), Was: was(1, 3), By: byAlice, Moved: moved(3)},
+		"to_a_draw":    ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 2, 0), Was: was(3, 1), Moved: moved(0)},
+		"to_sets":      ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(3, 1), By: byAlice, Moved: unmoved},
+		"sets": ranking.MatchFixed{
+			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
+			By: byAlice, Moved: unmoved,
+		},
+		"sets_added": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1), By: byAlice, Moved: unmoved},
+		"sets_taken": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Was: was(2, 1, three...), By: byAlice, Moved: unmoved},
+		"hostile": ranking.MatchFixed{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, Was: was(1, 3), By: ranking.Reporter{Name: &hostileName},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1484, After: 1516}}},
+		},
+	}
+}
+
+func goldenMerged() map[string]ranking.Notice {
+	bobby := ranking.Moved{Ratings: []ranking.RatingChange{{Name: called("Bobby"), Before: 1500, After: 1512}}}
+	with := func(undone ...int) ranking.PlayersMerged {
+		return ranking.PlayersMerged{Username: "bob", Name: called("Bobby"), Undone: undone, Moved: bobby}
+	}
+	others := with()
+	others.Others = 3
+	return map[string]ranking.Notice{
+		"players":     with(),
+		"with_others": others,
+		"one_undone":  with(4),
+		"two_undone":  with(4, 9),
+		"many_undone": with(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
+		"none_moved": ranking.PlayersMerged{Username: "bob", Name: called("Bobby"), Moved: ranking.Moved{
+			Ratings: []ranking.RatingChange{{Name: called("Bobby"), Before: 1500, After: 1500}},
+		}},
+		"hostile": ranking.PlayersMerged{Username: "start_bot", Name: called(hostile), Undone: []int{4}, Moved: ranking.Moved{
+			Ratings: []ranking.RatingChange{{Name: called(hostile), Before: 1500, After: 1512}},
+		}},
+	}
+}

@@ -1,0 +1,275 @@
+package bot
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// visible shows the invisible characters that the bot itself puts into texts.
+var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
+
+// TestGolden compares what is said of every notice with testdata/golden. A file has the notice as it is stored, so that
+// a field that changes its name is seen, then the HTML, the button if there is one, the line of a message that tells
+// several if that is another text, and what is said of it to somebody who has pressed a button, if it can come of that.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, notice := range goldenNotices(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			item := itemOf(t, notice)
+			out := mustRender(t, notice)
+			got := fmt.Sprintf("%s %s\n\n%s\n", item.Kind, item.Payload, out.html)
+			if out.addToGroup {
+				got += "\n[" + wordingFor("").addToGroup() + "]\n"
+			}
+			if out.fix != nil && fixData(*out.fix) != "" {
+				got += "\n[" + wordingFor("").fixTo(*out.fix) + "] " + fixData(*out.fix) + "\n"
+			}
+			if out.undo != 0 {
+				got += "\n[" + wordingFor("").undo() + "] " + undoData(out.undo) + "\n"
+			}
+			if out.line != "" && out.line != out.html {
+				got += "\nline: " + out.line + "\n"
+			}
+			if comesOfAPress(notice) {
+				got += "\ntoast: " + out.toast() + "\n"
+			}
+			got = visible.Replace(got)
+			file := filepath.Join("testdata", "golden", name+".golden")
+			if *updateGolden {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatalf("write golden file: %v", err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("read golden file, -update makes it: %v", err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("not as in %s (-want +got):\n%s", file, diff)
+			}
+			m := throughSimulator(t, notice)
+			if strings.ContainsAny(m.Text, "<>") && !strings.Contains(name, "hostile") {
+				t.Errorf("markup is left in %q", m.Text)
+			}
+		})
+	}
+}
+
+func TestGoldenFilesAreComplete(t *testing.T) {
+	t.Parallel()
+	notices := goldenNotices(t)
+	kinds := noticeKinds(t)
+	for _, n := range notices {
+		kinds = slices.DeleteFunc(kinds, func(k string) bool { return k == n.Kind() })
+	}
+	if len(kinds) > 0 {
+		t.Errorf("kinds without a golden file: %q", kinds)
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*"))
+	if err != nil {
+		t.Fatalf("list golden files: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".golden")
+		if _, ok := notices[name]; !ok {
+			t.Errorf("%s belongs to no notice", file)
+		}
+	}
+}
+
+func goldenNotices(t *testing.T) map[string]ranking.Notice {
+	t.Helper()
+	all := map[string]ranking.Notice{}
+	add := func(prefix string, some map[string]ranking.Notice) {
+		for name, n := range some {
+			all[prefix+"_"+name] = n
+		}
+	}
+	add("match", goldenMatches())
+	add("match", goldenTeamsAndSets())
+	add("match", goldenCardsTakenBack())
+	add("undone", goldenUndone())
+	add("fixed", goldenFixed())
+	add("merged", goldenMerged())
+	add("ranking", goldenRankings())
+	add("me", goldenMe())
+	add("not_recorded", goldenNotRecorded())
+	add("fix_offer", goldenFixOffers())
+	add("put_aside", map[string]ranking.Notice{
+		"command": PutAside{Command: "/match @bob 3:1"}, "press": PutAside{}, "hostile": PutAside{Command: hostile},
+	})
+	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
+	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
+	all["groups_joined_one"] = ranking.GroupsJoined{First: 13, Count: 1}
+	all["groups_joined_several"] = ranking.GroupsJoined{First: 13, Count: 4}
+	add("joined", map[string]ranking.Notice{
+		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
+		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
+		"played":  ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
+		"hostile": ranking.Joined{Name: called(hostile), Elo: 1500},
+	})
+	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
+		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60}
+	}
+	all["refusal_too_late_by_minutes"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 90}
+	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
+	all["refusal_too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
+	all["refusal_unknown"] = ranking.Refusal{Code: "of tomorrow"}
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		all["wrong_form_"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
+	}
+	for name, reasons := range wrongForms {
+		for _, r := range reasons {
+			all["wrong_form_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+		}
+	}
+	for _, r := range teamReasons(t) {
+		all["wrong_form_teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
+	}
+	for _, name := range []string{command.NameUndo, command.NameFix} {
+		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+	}
+	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
+	all["wrong_form_hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
+	for where, private := range map[string]bool{"group": false, "private": true} {
+		all["greeting_"+where] = Greeting{Private: private}
+		all["help_all_"+where] = Help{Private: private}
+		for _, topic := range append(slices.Clone(groupCommands), command.NameMe) {
+			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
+		}
+	}
+	for _, name := range groupCommands {
+		all["group_only_"+name] = GroupOnly{Command: name}
+	}
+	all["unknown_command"] = UnknownCommand{}
+	return all
+}
+
+// teamReasons are the faults that a /match with teams can have.
+func teamReasons(t *testing.T) []command.Reason {
+	t.Helper()
+	var reasons []command.Reason
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		switch r := command.Reason(r); r {
+		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers, command.ReasonNoSuchNumber:
+		default:
+			reasons = append(reasons, r)
+		}
+	}
+	return reasons
+}
+
+// groupCommands are the commands that are about a group's ranking.
+var groupCommands = []string{
+	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix,
+}
+
+// hostile has everything that could break a text.
+const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
+
+// details are what a message with that fault quotes.
+var details = map[command.Reason]string{
+	command.ReasonTooManyPeople:   "@carol",
+	command.ReasonSamePerson:      "@alice",
+	command.ReasonBot:             "@elo_bot",
+	command.ReasonUnknownMention:  "@ab",
+	command.ReasonUnexpectedWord:  "against",
+	command.ReasonNoSuchNumber:    "0",
+	command.ReasonIncompleteScore: "3",
+	command.ReasonThirdNumber:     "7",
+	command.ReasonSeveralScores:   "9:11",
+	command.ReasonNegativeNumber:  "-1",
+	command.ReasonDecimalNumber:   "2.5",
+	command.ReasonForeignDigits:   "３",
+	command.ReasonScoreTooLarge:   "1000",
+}
+
+func called(name string) ranking.Name { return ranking.Name{Name: name} }
+
+// side is one player with a score and the ratings before and after.
+func side(name ranking.Name, score, before, after int) ranking.Side {
+	return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name, Before: before, After: after}}}
+}
+
+func goldenMatches() map[string]ranking.Notice {
+	alice, bob, carol := called("Alice"), called("Bob"), called("Carol")
+	win := ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{side(alice, 3, 1500, 1516), side(bob, 1, 1500, 1484)}}
+	with := func(change func(*ranking.MatchRecorded)) ranking.MatchRecorded {
+		m := win
+		change(&m)
+		return m
+	}
+	sides := func(a, b ranking.Side) ranking.MatchRecorded {
+		return with(func(m *ranking.MatchRecorded) { m.Sides = [2]ranking.Side{a, b} })
+	}
+	return map[string]ranking.Notice{
+		"win":                 win,
+		"lost_by_first_named": sides(side(bob, 3, 1484, 1502), side(alice, 0, 1516, 1498)),
+		"draw":                sides(side(alice, 2, 1600, 1592), side(bob, 2, 1400, 1408)),
+		"draw_of_equals":      sides(side(alice, 1, 1500, 1500), side(bob, 1, 1500, 1500)),
+		"nothing_to_gain":     sides(side(alice, 3, 3000, 3000), side(bob, 0, 100, 100)),
+		"cut_at_lowest":       sides(side(alice, 3, 20, 30), side(bob, 1, 10, 0)),
+		"cut_at_highest":      sides(side(alice, 3, 9990, 10000), side(bob, 1, 9980, 9970)),
+		"large_score":         sides(side(alice, 999, 1500, 1516), side(bob, 0, 1500, 1484)),
+		"new_player":          with(func(m *ranking.MatchRecorded) { m.NewPlayers = []ranking.Name{bob} }),
+		"two_new_players":     with(func(m *ranking.MatchRecorded) { m.NewPlayers = []ranking.Name{alice, bob} }),
+		"reported_by_third":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{Name: &carol} }),
+		"reported_by_admin":   with(func(m *ranking.MatchRecorded) { m.ReportedBy = &ranking.Reporter{} }),
+		"marked_names":        sides(side(ranking.Name{Name: "Bob", Mark: "bob_2"}, 3, 1500, 1516), side(ranking.Name{Name: "Bob", Mark: "2"}, 1, 1500, 1484)),
+		"hostile_names":       sides(side(called(hostile), 3, 1500, 1516), side(called("محمد"), 1, 1500, 1484)),
+		"new_and_reported": with(func(m *ranking.MatchRecorded) {
+			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
+		}),
+		"doubles": sides(double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)),
+		"hostile_new_and_report": with(func(m *ranking.MatchRecorded) {
+			h := called(hostile)
+			m.NewPlayers, m.ReportedBy = []ranking.Name{h}, &ranking.Reporter{Name: &h}
+		}),
+	}
+}
+
+func double(a, b ranking.Name, score, change int) ranking.Side {
+	return ranking.Side{Score: score, Players: []ranking.RatingChange{
+		{Name: a, Before: 1500, After: 1500 + change}, {Name: b, Before: 1500, After: 1500 + change},
+	}}
+}
+
+func goldenRankings() map[string]ranking.Notice {
+	rows := func(n int) []ranking.Row {
+		var all []ranking.Row
+		for i := range n {
+			all = append(all, ranking.Row{
+				Position: i + 1, Name: called(fmt.Sprintf("Player %c", 'A'+i)), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
+			})
+		}
+		return all
+	}
+	own := ranking.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9}
+	tied := rows(4)
+	tied[1].Position, tied[1].Elo = 1, tied[0].Elo
+	tied[2].Position = 3
+	tied[2].Name, tied[3].Name = ranking.Name{Name: "Bob", Mark: "bob"}, ranking.Name{Name: "Bob", Mark: "2"}
+	return map[string]ranking.Notice{
+		"empty":         ranking.RankingPage{Title: "Table tennis"},
+		"one":           ranking.RankingPage{Title: "Table tennis", Rows: rows(1), Total: 1},
+		"without_title": ranking.RankingPage{Rows: rows(2), Total: 2},
+		"twenty":        ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 20},
+		"more":          ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31},
+		"more_and_own":  ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
+		"ties":          ranking.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
+		"hostile":       ranking.RankingPage{Title: hostile, Rows: []ranking.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
+	}
+}

@@ -1,0 +1,170 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// GroupLife is the part of the ranking service that hears what happens to groups and to the people in them. Like those of
+// commands its calls change nothing when they are repeated.
+type GroupLife interface {
+	Greet(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
+	BotAdded(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
+	BotBack(ctx context.Context, o ranking.Origin) error
+	BotRemoved(ctx context.Context, o ranking.Origin) error
+	Renamed(ctx context.Context, o ranking.Origin) error
+	MemberLeft(ctx context.Context, o ranking.Origin, who ranking.Person) error
+}
+
+// memberUpdate tells that somebody's part in a chat, or the bot's, is another one now.
+type memberUpdate struct {
+	Chat chat       `json:"chat"`
+	From *user      `json:"from"`
+	Date int64      `json:"date"`
+	Old  chatMember `json:"old_chat_member"`
+	New  chatMember `json:"new_chat_member"`
+}
+
+type chatMember struct {
+	Status   string `json:"status"`
+	IsMember bool   `json:"is_member"` // says it of somebody who is restricted
+	User     *user  `json:"user"`
+}
+
+// isIn tells whether somebody is in the chat. A status that nobody knows says neither.
+func (m chatMember) isIn() bool {
+	switch m.Status {
+	case "creator", "administrator", "member":
+		return true
+	case "restricted":
+		return m.IsMember
+	default:
+		return false
+	}
+}
+
+func (m chatMember) isOut() bool {
+	switch m.Status {
+	case "left", "kicked":
+		return true
+	case "restricted":
+		return !m.IsMember
+	default:
+		return false
+	}
+}
+
+// WhenMembersChange has forget called for each chat that the router hears of that its members or their rights have
+// changed, before anything else that comes of it. It is set before the first update is handled.
+func (r *Router) WhenMembersChange(forget func(ranking.ExternalChatID)) { r.forget = forget }
+
+func (r *Router) membersChanged(c chat) {
+	if r.forget != nil && c.ID != 0 {
+		r.forget(ranking.ExternalChatID(c.ID))
+	}
+}
+
+// botMember handles a change of the bot's own part in a chat. Who unblocks it in a private chat is not greeted.
+func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
+	r.membersChanged(u.Chat)
+	o := u.origin("bot")
+	switch {
+	case !u.Chat.isKnownKind():
+		return nil
+	case u.New.isOut():
+		return r.rankings.BotRemoved(ctx, o)
+	case u.New.isIn() && o.Chat.IsGroup() && !u.Old.isIn():
+		return r.rankings.BotAdded(ctx, o, Greeting{})
+	case u.New.isIn():
+		return r.rankings.BotBack(ctx, o)
+	default:
+		return nil
+	}
+}
+
+// member handles a change of somebody's part in a group. Where the bot is no admin it does not hear of it. Who was out
+// already, whose ban is lifted, does not leave.
+func (r *Router) member(ctx context.Context, u *memberUpdate) error {
+	r.membersChanged(u.Chat)
+	if !u.Chat.isGroup() || u.Old.isOut() || !u.New.isOut() || !u.New.User.isPerson() {
+		return nil
+	}
+	return r.rankings.MemberLeft(ctx, u.origin("member"), person(u.New.User.mentioned()))
+}
+
+// origin returns where the change happened. It has no message; what tells it from others is who, where, when and what.
+func (u *memberUpdate) origin(what string) ranking.Origin {
+	var who int64
+	if u.New.User != nil {
+		who = u.New.User.ID
+	}
+	content := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %t %s %t",
+		what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember))
+	o := ranking.Origin{Key: fmt.Sprintf("s:%x", content), Chat: u.Chat.seen(), SentAt: time.Unix(u.Date, 0).UTC()}
+	if u.From != nil {
+		o.Chat.Language = languageTag(u.From.LanguageCode)
+	}
+	return o
+}
+
+// isGroupLife tells a message that nobody has written: it says that the group has another name, or that somebody has left.
+func (m *message) isGroupLife() bool { return m.NewChatTitle != "" || m.LeftChatMember != nil }
+
+// groupLife handles such a message.
+func (r *Router) groupLife(ctx context.Context, m *message) error {
+	if !m.Chat.isGroup() || m.ID == 0 {
+		return nil
+	}
+	o := ranking.Origin{
+		Key: messageKey(m.Chat.ID, m.ID), Chat: m.Chat.seen(), SentAt: time.Unix(m.Date, 0).UTC(),
+	}
+	if m.NewChatTitle != "" {
+		o.Chat.Title = cleanName(m.NewChatTitle)
+		return r.rankings.Renamed(ctx, o)
+	}
+	r.membersChanged(m.Chat)
+	if !m.LeftChatMember.isPerson() {
+		return nil
+	}
+	return r.rankings.MemberLeft(ctx, o, person(m.LeftChatMember.mentioned()))
+}
+
+func (u *user) isPerson() bool { return u != nil && u.ID != 0 && !u.IsBot }
+
+// seen returns the chat as the ranking service sees it.
+func (c chat) seen() ranking.Chat {
+	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
+}
+
+// isKnownKind tells the chats that the bot talks in.
+func (c chat) isKnownKind() bool {
+	return c.ID != 0 && (c.isGroup() || c.Type == string(ranking.Private))
+}
+
+func (c chat) isGroup() bool {
+	return c.ID != 0 && (c.Type == string(ranking.Group) || c.Type == string(ranking.Supergroup))
+}
+
+// maxLanguageTag is how long the IETF tag of a language may be.
+const maxLanguageTag = 35
+
+// languageTag returns the IETF tag of a language in lower case, or nothing if it is not of the form of one: letters, then
+// parts of letters and digits, as in "zh-hans".
+func languageTag(code string) string {
+	code = strings.ToLower(code)
+	for i, part := range strings.Split(code, "-") {
+		isForeign := func(r rune) bool { return (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') }
+		if len(part) > 8 || part == "" || i == 0 && len(part) == 1 || strings.ContainsFunc(part, isForeign) {
+			return ""
+		}
+	}
+	if len(code) > maxLanguageTag {
+		return ""
+	}
+	return code
+}

@@ -1,0 +1,293 @@
+package bot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// memberJSON is an update about the part of user 1002 in a chat.
+func memberJSON(kind, chat, old, now string) string {
+	return fmt.Sprintf(`{"update_id":1,%q:{"chat":%s,"date":100,"from":{"id":1001,"first_name":"Alice","language_code":"de"},`+
+		`"old_chat_member":%s,"new_chat_member":%s}}`, kind, chat, memberOf(old), memberOf(now))
+}
+
+func memberOf(status string) string {
+	extra := ""
+	switch status {
+	case "restricted in":
+		status, extra = "restricted", `,"is_member":true`
+	case "restricted out":
+		status, extra = "restricted", `,"is_member":false`
+	}
+	return fmt.Sprintf(`{"status":%q%s,"user":{"id":1002,"first_name":"Bob","username":"bob"}}`, status, extra)
+}
+
+const (
+	someGroup      = `{"id":-100,"type":"group","title":"Chess"}`
+	someSupergroup = `{"id":-1001,"type":"supergroup","title":"Chess"}`
+	somePrivate    = `{"id":1001,"type":"private"}`
+	someChannel    = `{"id":-1001,"type":"channel","title":"News"}`
+)
+
+// handleRaw takes an update to a router and returns what it asks for, and which chats it has others forget.
+func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.ExternalChatID) {
+	t.Helper()
+	rankings := &fakeRankings{}
+	router := newRouter(rankings)
+	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
+		if len(rankings.calls) > 0 {
+			t.Error("the chat is forgotten too late")
+		}
+		forgotten = append(forgotten, chat)
+	})
+	if err := router.Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)}); err != nil {
+		t.Fatalf("handle %s: %v", raw, err)
+	}
+	return rankings.calls, forgotten
+}
+
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	const greeted, left = "added greeting {}", "left Bob@bob#1002"
+	for _, tc := range []struct{ kind, chat, old, now, want string }{
+		{"my_chat_member", someGroup, "left", "member", greeted},
+		{"my_chat_member", someSupergroup, "kicked", "administrator", greeted},
+		{"my_chat_member", someSupergroup, "left", "restricted in", greeted},
+		{"my_chat_member", someSupergroup, "restricted out", "member", greeted},
+		{"my_chat_member", someSupergroup, "", "member", greeted},
+		{"my_chat_member", someSupergroup, "member", "administrator", "back"},
+		{"my_chat_member", someSupergroup, "administrator", "member", "back"},
+		{"my_chat_member", someSupergroup, "member", "restricted in", "back"},
+		{"my_chat_member", someSupergroup, "restricted in", "member", "back"},
+		{"my_chat_member", someGroup, "member", "left", "removed"},
+		{"my_chat_member", someSupergroup, "administrator", "kicked", "removed"},
+		{"my_chat_member", someSupergroup, "member", "restricted out", "removed"},
+		{"my_chat_member", someSupergroup, "kicked", "left", "removed"},
+		{"my_chat_member", someSupergroup, "member", "exiled", ignored},
+		{"my_chat_member", someSupergroup, "member", "", ignored},
+		{"my_chat_member", somePrivate, "member", "kicked", "removed"},
+		{"my_chat_member", somePrivate, "kicked", "member", "back"},
+		{"my_chat_member", someChannel, "left", "administrator", ignored},
+		{"my_chat_member", someChannel, "administrator", "left", ignored},
+		{"my_chat_member", `{"id":0,"type":"group"}`, "left", "member", ignored},
+
+		{"chat_member", someGroup, "member", "left", left},
+		{"chat_member", someSupergroup, "administrator", "kicked", left},
+		{"chat_member", someSupergroup, "member", "restricted out", left},
+		{"chat_member", someSupergroup, "restricted in", "left", left},
+		{"chat_member", someSupergroup, "", "left", left},
+		{"chat_member", someSupergroup, "kicked", "left", ignored},
+		{"chat_member", someSupergroup, "left", "kicked", ignored},
+		{"chat_member", someSupergroup, "restricted out", "left", ignored},
+		{"chat_member", someSupergroup, "left", "member", ignored},
+		{"chat_member", someSupergroup, "member", "administrator", ignored},
+		{"chat_member", someSupergroup, "member", "restricted in", ignored},
+		{"chat_member", someSupergroup, "member", "exiled", ignored},
+		{"chat_member", someChannel, "member", "left", ignored},
+		{"chat_member", somePrivate, "member", "left", ignored},
+	} {
+		raw := memberJSON(tc.kind, tc.chat, tc.old, tc.now)
+		calls, forgotten := handleRaw(t, raw)
+		var got []string
+		for _, c := range calls {
+			got = append(got, c.String())
+		}
+		if diff := cmp.Diff(none(tc.want), got); diff != "" {
+			t.Errorf("%s in %s, %s to %s (-want +got):\n%s", tc.kind, tc.chat, tc.old, tc.now, diff)
+		}
+		if want := tc.chat != `{"id":0,"type":"group"}`; (len(forgotten) == 1) != want {
+			t.Errorf("%s in %s, %s to %s: forgotten are %v", tc.kind, tc.chat, tc.old, tc.now, forgotten)
+		}
+	}
+}
+
+// TestMembersWhoAreNone: bots are no players, and what says not of whom it tells tells of nobody.
+func TestMembersWhoAreNone(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
+		for _, raw := range []string{
+			`{"chat_member":{"chat":` + someGroup + `,"date":100,"new_chat_member":{"status":"left","user":` + user + `}}}`,
+			`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"left_chat_member":` + user + `}}`,
+		} {
+			if calls, _ := handleRaw(t, raw); len(calls) > 0 {
+				t.Errorf("%s: %v", raw, calls)
+			}
+		}
+	}
+	for _, raw := range []string{
+		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_members":[{"id":1002,"first_name":"Bob"}]}}`,
+		`{"message":{"message_id":5,"chat":` + someChannel + `,"date":100,"new_chat_title":"News 2"}}`,
+		`{"message":{"message_id":5,"chat":` + somePrivate + `,"date":100,"left_chat_member":{"id":1002,"first_name":"Bob"}}}`,
+		`{"message":{"message_id":0,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
+		`{"my_chat_member":{}}`, `{"chat_member":{"chat":` + someGroup + `}}`,
+	} {
+		if calls, _ := handleRaw(t, raw); len(calls) > 0 {
+			t.Errorf("%s: %v", raw, calls)
+		}
+	}
+}
+
+func TestOriginOfGroupLife(t *testing.T) {
+	t.Parallel()
+	origin := func(raw string) ranking.Origin {
+		t.Helper()
+		calls, _ := handleRaw(t, raw)
+		if len(calls) != 1 {
+			t.Fatalf("calls of %s: %v", raw, calls)
+		}
+		return calls[0].origin
+	}
+	group := ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Chess"}
+	german := group
+	german.Language = "de"
+	renamed := group
+	renamed.Title = "Chess <2>"
+	at := time.Unix(100, 0).UTC()
+	added := origin(memberJSON("my_chat_member", someGroup, "left", "member"))
+	for what, tc := range map[string]struct{ got, want ranking.Origin }{
+		"added": {added, ranking.Origin{Key: added.Key, Chat: german, SentAt: at}},
+		"renamed": {
+			origin(`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess \u202e\n <2>"}}`),
+			ranking.Origin{Key: "m:-100:5", Chat: renamed, SentAt: at},
+		},
+		"left": {
+			origin(`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` +
+				`"left_chat_member":{"id":1002,"first_name":"Bob"}}}`),
+			ranking.Origin{Key: "m:-100:5", Chat: group, SentAt: at},
+		},
+	} {
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if again := origin(memberJSON("my_chat_member", someGroup, "left", "member")); again.Key != added.Key {
+		t.Errorf("the same change has the keys %q and %q", added.Key, again.Key)
+	}
+	keys := map[string]string{added.Key: "added"}
+	for what, raw := range map[string]string{
+		"in another group": memberJSON("my_chat_member", someSupergroup, "left", "member"),
+		"after a ban":      memberJSON("my_chat_member", someGroup, "kicked", "member"),
+		"as an admin":      memberJSON("my_chat_member", someGroup, "left", "administrator"),
+		"restricted":       memberJSON("my_chat_member", someGroup, "left", "restricted in"),
+		"removed":          memberJSON("my_chat_member", someGroup, "left", "restricted out"),
+		"a member removed": memberJSON("my_chat_member", someGroup, "member", "restricted out"),
+		"somebody else":    memberJSON("chat_member", someGroup, "member", "restricted out"),
+		"later": `{"my_chat_member":{"chat":` + someGroup + `,"date":101,"old_chat_member":` + memberOf("left") +
+			`,"new_chat_member":` + memberOf("member") + `}}`,
+		"another bot": `{"my_chat_member":{"chat":` + someGroup + `,"date":100,"old_chat_member":{"status":"left"},` +
+			`"new_chat_member":{"status":"member","user":{"id":1003}}}}`,
+	} {
+		key := origin(raw).Key
+		if other, taken := keys[key]; taken {
+			t.Errorf("%s has the same key as %s", what, other)
+		}
+		keys[key] = what
+	}
+}
+
+func TestLanguageTag(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"en": "en", "de": "de", "pt-br": "pt-br", "pt-BR": "pt-br", "zh-Hans-CN": "zh-hans-cn", "yue": "yue", "es-419": "es-419",
+		"": "", "e": "", "e1": "", "-": "", "en-": "", "-en": "", "en--us": "", "en_US": "", "en us": "",
+		"<b>": "", "en-😀": "", "ру": "",
+		"abcdefghi": "", "en-abcdefghi": "", "aa-bbbbbbbb-cccccccc-dddddddd-eeeeee": "aa-bbbbbbbb-cccccccc-dddddddd-eeeeee"[:0],
+		"aa-bbbbbbbb-cccccccc-dddddddd-eeeee": "aa-bbbbbbbb-cccccccc-dddddddd-eeeee",
+	} {
+		if got := languageTag(code); got != want {
+			t.Errorf("%q is read as %q, want %q", code, got, want)
+		}
+	}
+}
+
+// TestGroupLifeThroughTheSimulator: what Telegram sends when a group changes, in the order in which it does.
+func TestGroupLifeThroughTheSimulator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fetch() // from here on Telegram knows what is asked for
+	w.group.Kick()
+	w.expect("kicked", "removed")
+	w.group.AddBot(w.bob)
+	added := w.expect("added", "added greeting {}")[0]
+	if c := added.origin.Chat; int64(c.ID) != w.group.ID() || c.Language != "en" || added.origin.SentAt != worldTime {
+		t.Errorf("origin %+v", added.origin)
+	}
+	w.group.Leave(w.carol)
+	w.expect("left, where the bot is no admin", "left Carol@carol#1003")
+	w.group.Promote(w.sim.Bot())
+	w.expect("promoted", "back")
+	w.group.Leave(w.bob)
+	w.expect("left, where the bot is an admin", "left Bob@bob#1002", "left Bob@bob#1002")
+	private := w.sim.Private(w.alice)
+	private.Kick()
+	w.expect("blocked", "removed")
+	private.AddBot(w.alice)
+	w.expect("unblocked", "back")
+	if c := w.sim.Complaints(); len(c) > 0 {
+		t.Errorf("the simulator complains: %q", c)
+	}
+}
+
+func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		memberJSON("my_chat_member", someGroup, "left", "member"), memberJSON("my_chat_member", someGroup, "member", "left"),
+		memberJSON("my_chat_member", someGroup, "member", "administrator"), memberJSON("chat_member", someGroup, "member", "left"),
+		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
+	} {
+		rankings := &fakeRankings{err: errors.New("the database is away")}
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		if !errors.Is(err, rankings.err) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// TestAdminsAreAskedAnew: a change that the router hears of has the cache look again, here both ways.
+func TestAdminsAreAskedAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cache := telegram.NewAdminCache(w.client, time.Now)
+	w.router = NewRouter(w.rankings, cache, selfOf(w.sim), time.Now)
+	w.router.WhenMembersChange(cache.Forget)
+	w.fetch()
+	w.group.Promote(w.sim.Bot())
+	w.expect("the bot is an admin", "back")
+	is := func(who botsim.User) bool {
+		t.Helper()
+		w.group.Say(who, "/undo 1")
+		c := w.expect("/undo", "undo #1")[0]
+		admin, err := c.take.IsAdmin(testContext(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return admin
+	}
+	if is(w.bob) {
+		t.Error("Bob is an admin already")
+	}
+	w.group.Promote(w.bob)
+	w.expect("promoted")
+	if !is(w.bob) {
+		t.Error("Bob is no admin yet")
+	}
+	w.group.Demote(w.bob)
+	w.expect("demoted")
+	if is(w.bob) {
+		t.Error("Bob is an admin still")
+	}
+	before := w.sim.CallCount("getChatAdministrators")
+	if !is(w.alice) || is(w.bob) || w.sim.CallCount("getChatAdministrators") != before {
+		t.Error("the creator is no admin, or was asked for once more")
+	}
+}

@@ -1,0 +1,121 @@
+package bot
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+// full returns a side of so many players with the longest of names, and the moves of all their ratings.
+func full(score, players int, name ranking.Name) ranking.Side {
+	s := ranking.Side{Score: score}
+	for range players {
+		s.Players = append(s.Players, ranking.RatingChange{Name: name, Before: 0, After: 10000})
+	}
+	return s
+}
+
+// longestMatches are notices of matches with so many players a side, all that can be said about them said at the greatest
+// length.
+func longestMatches(a, b int, raw string) map[string]ranking.Notice {
+	const number = 999_999_999
+	name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
+	by := ranking.Reporter{Name: &name}
+	sides := [2]ranking.Side{full(25, a, name), full(24, b, name)}
+	sets := slices.Repeat([]ranking.SetScore{{999, 999}}, 25)
+	all := slices.Concat(sides[0].Players, sides[1].Players)
+	players := slices.Repeat([]ranking.Name{name}, a+b)
+	m := ranking.Moved{Ratings: slices.Repeat(all[:1], max(12, a+b)), Others: 1_000_000}
+	was := ranking.OldScore{Score: [2]int{25, 24}, Sets: sets}
+	otherScore := ranking.OldScore{Score: [2]int{999, 999}, Sets: sets}
+	return map[string]ranking.Notice{
+		"card": ranking.MatchRecorded{
+			Number: number, Sides: sides, Sets: sets, NewPlayers: players, ReportedBy: &by, Was: &otherScore,
+		},
+		"undone card": ranking.MatchRecorded{Number: number, Sides: sides, Sets: sets, Undone: true, UndoneBy: &by},
+		"undone":      ranking.MatchUndone{Number: number, Sides: sides, Sets: sets, By: by, Moved: m},
+		"fixed":       ranking.MatchFixed{Number: number, Sides: sides, Sets: sets, Was: otherScore, By: by, Moved: m},
+		"fixed sets":  ranking.MatchFixed{Number: number, Sides: sides, Sets: sets, Was: was, By: by, Moved: m},
+		"merged": ranking.PlayersMerged{
+			Username: strings.Repeat("W", 32), Name: name, Undone: slices.Repeat([]int{number}, 1000), Moved: m,
+		},
+	}
+}
+
+// TestTheLongestMatchFits: the more players there are, the fewer of them are named again, so the longest need not be the
+// largest.
+func TestTheLongestMatchFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, size := range [][2]int{{1, 1}, {4, 4}, {5, 5}, {4, 5}, {4, 10}, {10, 10}} {
+		for _, raw := range longestNames {
+			for what, n := range longestMatches(size[0], size[1], raw) {
+				m := sendTo(t, sim, sender, group, n) // which checks the length
+				if what != "undone card" && strings.Count(m.Text, "→ 10000\n") < size[0]+size[1] {
+					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
+				}
+				if text := mustRender(t, n).toast(); utf16Length(text) > 200 || text == "" {
+					t.Errorf("%s of %v: the toast has %d units: %q", what, size, utf16Length(text), text)
+				}
+			}
+		}
+	}
+}
+
+// TestTheLongestNotRecordedFits: what is not named is counted.
+func TestTheLongestNotRecordedFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, size := range []int{1, 4, 5, 10} {
+		for _, raw := range longestNames {
+			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
+			side := slices.Repeat([]ranking.Name{name}, size)
+			item := ranking.NotDone{
+				Command: "match", Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+			}
+			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.NotDone{item}, ranking.MaxNotDone), More: 1_000_000}
+			m := sendTo(t, sim, sender, group, n) // which checks the length
+			named := strings.Count(m.Text, "\n– ")
+			if named < 2 || !strings.Contains(m.Text, fmt.Sprintf("…and %d more\n", 1_000_000+ranking.MaxNotDone-named)) {
+				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)
+			}
+		}
+	}
+	offer := ranking.FixOffer{
+		Number: 999_999_999, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+		Was: ranking.OldScore{Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)},
+	}
+	sendTo(t, sim, sender, group, offer)
+	for _, raw := range longestNames {
+		sendTo(t, sim, sender, group, PutAside{Command: raw})
+	}
+}
+
+func TestToast(t *testing.T) {
+	t.Parallel()
+	for html, want := range map[string]string{
+		"This button does nothing any more.":           "This button does nothing any more.",
+		"<b>Alice</b> &amp; Bob\nand more":             "Alice & Bob",
+		"Reply with <code>/undo 42</code>":             "Reply with /undo 42",
+		showText("@bob") + " is here":                  isolate + "@bob" + endIsolate + " is here",
+		strings.Repeat("a", 199):                       strings.Repeat("a", 199),
+		strings.Repeat("a", 200):                       strings.Repeat("a", 199) + "…",
+		strings.Repeat("a", 201):                       strings.Repeat("a", 199) + "…",
+		strings.Repeat("a", 198) + family + "b":        strings.Repeat("a", 198) + "…",
+		strings.Repeat("&lt;", 150):                    strings.Repeat("<", 150),
+		strings.Repeat("<b>bold</b>", 49) + " and on.": strings.Repeat("bold", 49) + " an…",
+	} {
+		if got := (outgoing{html: html}).toast(); got != want {
+			t.Errorf("toast of %q is %q, want %q", html, got, want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"elobot/internal/botsim"
+	"elobot/internal/rapidtest"
+	"elobot/internal/telegram"
+)
+
+// testToken is the simulator's token in all tests, secretHalf the part of it that nobody may see.
+const (
+	testToken  = "7000000001:AAsimulated_bot_token_opens_nothing"
+	secretHalf = "AAsimulated_bot_token_opens_nothing"
+)
+
+func TestMain(m *testing.M) {
+	rapidtest.Same(50)
+	goleak.VerifyTestMain(m)
+}
+
+// buffered collects what is written from several goroutines.
+type buffered struct {
+	mu   sync.Mutex
+	data bytes.Buffer
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.data.Write(p)
+}
+
+func (b *buffered) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.data.String()
+}
+
+func testContext(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newClient returns a client of that server with the simulator's token.
+func newClient(t testing.TB, serverURL string) *telegram.Client {
+	t.Helper()
+	c, err := telegram.NewClient(testToken, serverURL)
+	if err != nil {
+		t.Fatalf("make client: %v", err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func startSimulator(t testing.TB, opts ...botsim.Option) (*botsim.Server, *telegram.Client) {
+	t.Helper()
+	sim := botsim.Start(t, append([]botsim.Option{botsim.WithToken(testToken)}, opts...)...)
+	return sim, newClient(t, sim.URL())
+}
+
+func selfOf(sim *botsim.Server) telegram.Self {
+	return telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
+}
+
+// receive waits for a value.
+func receive[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-testContext(t).Done():
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}

@@ -1,0 +1,256 @@
+package bot
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"elobot/internal/command"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// results returns the cards of so many matches, the first one with this number.
+func results(first, count int, names ...string) []ranking.Notice {
+	var all []ranking.Notice
+	for i := range count {
+		a, b := names[i%len(names)], names[(i+1)%len(names)]
+		all = append(all, ranking.MatchRecorded{
+			Number: first + i, Sides: [2]ranking.Side{members(3, 16, a), members(i%4, -16, b)},
+		})
+	}
+	return all
+}
+
+// to says whom the items of a message answer, in turn.
+func to(m outbox.Message, addressees ...string) outbox.Message {
+	for i, name := range addressees {
+		m.Items[i].Addressee = name
+	}
+	m.Row = m.Items[0]
+	return m
+}
+
+// standingFor returns a message that stands for so many items, of which it names the first ones.
+func standingFor(count int, m outbox.Message) outbox.Message {
+	m.Count = count
+	return m
+}
+
+func goldenSeveral(t *testing.T) map[string]outbox.Message {
+	t.Helper()
+	several := func(notices ...ranking.Notice) outbox.Message { return messageOf(t, 1, notices...) }
+	edit := func(m outbox.Message) outbox.Message {
+		m.Action, m.Target = outbox.Edit, 1
+		return m
+	}
+	private := to(several(UnknownCommand{}, UnknownCommand{}), "Alice", "Alice")
+	private.Private = true
+	alice := called("Alice")
+	corrected := ranking.MatchRecorded{Number: 8, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}}
+	undone := ranking.MatchRecorded{Number: 9, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}}
+	five := results(12, 5, "Alice", "Bob", "Carol", "Dave")
+	return map[string]outbox.Message{
+		"two_results":   several(results(12, 2, "Alice", "Bob", "Carol")...),
+		"sixty_results": several(results(101, 60, "Alice", "Bob", "Carol", "Dave", "Maximilian", "Zoë")...),
+		"teams":         several(goldenTeamsAndSets()["teams_sets"], goldenTeamsAndSets()["tens"]),
+		"mixed": to(several(
+			results(12, 1, "Alice", "Bob")[0],
+			ranking.Refusal{Code: ranking.NotYours, Number: 11},
+			ranking.Joined{Name: called("Carol"), Elo: 1500},
+			WrongForm{Command: command.NameMatch, Reason: command.ReasonNoScore},
+			goldenUndone()["others"], goldenFixed()["score"], goldenMerged()["one_undone"],
+			UnknownCommand{}, ranking.GroupsJoined{First: 13, Count: 4},
+			results(13, 1, "Carol", "Dave")[0],
+		), "Alice", "Bob", "Carol", "Dave", "Alice", "Alice", "Bob", "Eve", "Alice", "Carol"),
+		"addressees": to(several(
+			ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
+			ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
+			UnknownCommand{}, UnknownCommand{}, UnknownCommand{}, UnknownCommand{}, UnknownCommand{},
+		), "Alice", "Al", hostile, "محمد", "👩‍👩‍👧 & <b>", "", "\u202e"),
+		"hostile": several(
+			ranking.MatchRecorded{Number: 12, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}},
+			ranking.MatchRecorded{Number: 13, Sides: [2]ranking.Side{members(2, 0, "👩‍👩‍👧 <3"), members(2, 0, "R&D")}},
+		),
+		"private":               private,
+		"end_before_ranking":    several(results(12, 1, "Alice", "Bob")[0], UnknownCommand{}, ranking.RankingPage{}, UnknownCommand{}),
+		"nothing_to_take_back":  several(undone, ranking.Refusal{Code: ranking.UndoneAlready, Number: 9}),
+		"summary":               standingFor(250, several(five...)),
+		"summary_of_one":        standingFor(250, several(five[:1]...)),
+		"summary_and_one":       standingFor(6, several(five...)),
+		"edited":                edit(several(five[0], corrected, undone)),
+		"edited_last_is_undone": edit(several(corrected, undone)),
+		"edited_summary":        edit(standingFor(250, several(append(slices.Clone(five[:4]), undone)...))),
+	}
+}
+
+// TestMergeGolden compares messages that tell several with testdata/several.
+func TestMergeGolden(t *testing.T) {
+	t.Parallel()
+	golden := goldenSeveral(t)
+	for name, m := range golden {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, told := merge(m, wordingFor(""))
+			got := visible.Replace(fmt.Sprintf("told %d of %d\n\n%s\n", told, m.Count, out.html))
+			file := filepath.Join("testdata", "several", name+".golden")
+			if *updateGolden {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatalf("write golden file: %v", err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("read golden file, -update makes it: %v", err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("not as in %s (-want +got):\n%s", file, diff)
+			}
+			if out.addToGroup || out.undo != 0 || out.replyTo != 0 {
+				t.Errorf("it has buttons or is a reply: %+v", out)
+			}
+			p := newPost(t)
+			if m.To = p.group.ID(); m.Action == outbox.Edit {
+				m.Target = int64(p.mustSend(t, hello(t, m.To)).ID)
+			}
+			sent := deliver(testContext(t), t, p.sim, p.sender, p.group, m)
+			if sent.HTML != out.html || len(sent.Buttons) > 0 || sent.Silent == m.Private {
+				t.Errorf("message %+v", sent)
+			}
+		})
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "several", "*"))
+	if err != nil {
+		t.Fatalf("list golden files: %v", err)
+	}
+	for _, file := range files {
+		if _, ok := golden[strings.TrimSuffix(filepath.Base(file), ".golden")]; !ok {
+			t.Errorf("%s belongs to no message", file)
+		}
+	}
+}
+
+// TestLines: everything but pages is told in a line or two, whose length is bounded.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	alone := []string{ranking.KindRankingPage, ranking.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
+		kindHelp, kindGroupOnly}
+	notices := goldenNotices(t)
+	for i, raw := range longestNames {
+		for what, n := range longestMatches(4, 4, raw) {
+			notices[fmt.Sprintf("longest %s %d", what, i)] = n
+		}
+		notices[fmt.Sprintf("longest refusal %d", i)] = ranking.Refusal{Code: ranking.NotAPerson, Name: raw}
+		notices[fmt.Sprintf("longest wrong form %d", i)] = WrongForm{Command: "match", Reason: "several_scores", Detail: raw, Teams: true}
+	}
+	for name, n := range notices {
+		out := mustRender(t, n)
+		if slices.Contains(alone, n.Kind()) != (out.line == "") {
+			t.Errorf("%s has the line %q", name, out.line)
+		}
+		if strings.Contains(out.line, "\n") {
+			t.Errorf("the line of %s has a line break: %q", name, out.line)
+		}
+		if units := utf16Length(plain(out.line)); units > maxText-tailUnits-500 { // and the addressee
+			t.Errorf("the line of %s has %d units", name, units)
+		}
+		if out.line != "" && (out.addToGroup || out.undo != 0 && n.Kind() != ranking.KindMatchRecorded) {
+			t.Errorf("%s has a button that a line cannot have", name)
+		}
+	}
+	words := wordingFor("")
+	var s several
+	s.undo = 999_999_999
+	if units := utf16Length(plain(s.text(999_999_999, words))); units > tailUnits {
+		t.Errorf("the end of a message has %d units", units)
+	}
+}
+
+// drawNotice draws something to be told; ids are found in its text, and each is in none other.
+func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) ranking.Notice {
+	n := called(name(t))
+	switch rapid.SampledFrom([]string{"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed"}).Draw(t, "kind") {
+	case "refusal":
+		return ranking.Refusal{Code: ranking.NoSuchMatch, Number: id}
+	case "joined":
+		return ranking.Joined{Name: n, Elo: id}
+	case "form":
+		return WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: fmt.Sprint(id)}
+	case "undone":
+		return ranking.MatchUndone{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
+	case "fixed":
+		return ranking.MatchFixed{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
+	case "page":
+		return ranking.RankingPage{Rows: []ranking.Row{{Position: 1, Name: n}}, Total: id}
+	case "teams":
+		team := slices.Repeat([]string{n.Name}, rapid.IntRange(1, 10).Draw(t, "players"))
+		return ranking.MatchRecorded{Number: id, Sides: [2]ranking.Side{members(3, 16, team...), members(1, -16, team...)}}
+	default:
+		return ranking.MatchRecorded{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}}
+	}
+}
+
+// TestMergedMessagesFit draws what is to be told and how, with names of every kind.
+func TestMergedMessagesFit(t *testing.T) {
+	t.Parallel()
+	worst := rapid.OneOf(rapid.Custom(drawName), rapid.SampledFrom(longestNames))
+	name := func(t *rapid.T) string { return worst.Draw(t, "name") }
+	rapid.Check(t, func(rt *rapid.T) {
+		var notices []ranking.Notice
+		for i := range rapid.IntRange(1, 70).Draw(rt, "items") {
+			notices = append(notices, drawNotice(rt, 700_000+i, name))
+		}
+		m := messageOf(t, 1, notices...)
+		m.Action = rapid.SampledFrom([]outbox.Action{outbox.Send, outbox.Edit}).Draw(rt, "action")
+		m.Private = rapid.Bool().Draw(rt, "private")
+		m.Count += rapid.SampledFrom([]int{0, 0, 1, 1_000_000}).Draw(rt, "more")
+		for i := range m.Items {
+			m.Items[i].Addressee = name(rt)
+		}
+		out, told := merge(m, wordingFor(""))
+		if units := utf16Length(plain(out.html)); units > 4096 {
+			rt.Fatalf("%d units", units)
+		}
+		if marks := strings.Count(out.html, "</"); marks > 100 { // Telegram would forget the others
+			rt.Fatalf("%d marks", marks)
+		}
+		first := mustRender(t, notices[0])
+		if told > m.Count || told < 1 && first.line != "" {
+			rt.Fatalf("told %d", told)
+		}
+		if whole := m.Action == outbox.Edit || m.Count > len(m.Items); whole && told != m.Count {
+			rt.Fatalf("told %d of %d", told, m.Count)
+		}
+	})
+}
+
+// TestNamesStayTextInLines is TestNamesStayText for messages that tell several, and for whom they answer.
+func TestNamesStayTextInLines(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	sim.User("bob")
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	check := func(f fatalizer, raw string) {
+		f.Helper()
+		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
+			return n.Kind() == ranking.KindRankingPage || n.Kind() == ranking.KindNotRecorded
+		})
+		m := messageOf(t, group.ID(), notices...)
+		for i := range m.Items {
+			m.Items[i].Addressee = raw
+		}
+		deliver(testContext(t), f, sim, sender, group, m)
+	}
+	for _, raw := range nastyNames {
+		check(t, raw)
+	}
+	rapid.Check(t, func(rt *rapid.T) { check(rt, drawName(rt)) })
+}

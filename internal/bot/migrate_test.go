@@ -1,0 +1,104 @@
+package bot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/intake"
+)
+
+// TestMigration has a group become a supergroup, of which both chats tell and the bot's own part, in any order and between
+// commands.
+func TestMigration(t *testing.T) {
+	t.Parallel()
+	const moved, added = "move", "added greeting {}"
+	for name, tc := range map[string]struct {
+		migrate func(*botsim.Chat) *botsim.Chat
+		want    []string
+	}{
+		"old chat first": {(*botsim.Chat).Migrate, []string{moved, added, moved}},
+		"new chat first": {(*botsim.Chat).MigrateNewFirst, []string{moved, added, moved}},
+		"join first":     {(*botsim.Chat).MigrateJoinFirst, []string{added, moved, moved}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			old := w.sim.BasicGroup("Chess", w.alice, w.bob)
+			old.Say(w.alice, "/ranking")
+			supergroup := tc.migrate(old)
+			supergroup.Say(w.alice, "/join")
+			want := []string{"ranking"}
+			for _, call := range tc.want {
+				if call == moved {
+					call = fmt.Sprintf("move %d to %d", old.ID(), supergroup.ID())
+				}
+				want = append(want, call)
+			}
+			w.expect(name, append(want, "join")...)
+		})
+	}
+}
+
+func TestMigrationMessages(t *testing.T) {
+	t.Parallel()
+	const (
+		oldChat = `"chat":{"id":-4000000001,"type":"group","title":"Chess"}`
+		newChat = `"chat":{"id":-1002000000001,"type":"supergroup","title":"Chess"}`
+		alice   = `"from":{"id":1001,"first_name":"Alice"}`
+		group   = `"from":{"id":1087968824,"is_bot":true,"first_name":"Group"},` +
+			`"sender_chat":{"id":-1002000000001,"type":"supergroup"}`
+		command = `,"text":"/ranking","entities":[{"type":"bot_command","offset":0,"length":8}]`
+		move    = "move -4000000001 to -1002000000001"
+		first   = `{"message_id":1,"date":1,` + group + `,` + newChat + `,"migrate_from_chat_id":-4000000001}`
+	)
+	for name, tc := range map[string]struct {
+		message string
+		want    []string
+	}{
+		"in the old chat": {
+			`{"message_id":9,"date":1,` + alice + `,` + oldChat + `,"migrate_to_chat_id":-1002000000001}`, []string{move},
+		},
+		"in the new chat": {first, []string{move}},
+		"of nobody":       {`{"message_id":1,"date":1,` + newChat + `,"migrate_from_chat_id":-4000000001}`, []string{move}},
+		"without a chat":  {`{"message_id":1,"date":1,` + alice + `,"migrate_from_chat_id":-4000000001}`, nil},
+		"a reply to it": {
+			`{"message_id":2,"date":1,` + alice + `,` + newChat + command + `,"reply_to_message":` + first + `}`,
+			[]string{"ranking"},
+		},
+		"a reply without words": {
+			`{"message_id":2,"date":1,` + alice + `,` + newChat + `,"reply_to_message":` + first + `}`, nil,
+		},
+		"another one": {`{"message_id":2,"date":1,` + alice + `,` + newChat + `,"new_chat_photo":[]}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.sim.Update(json.RawMessage(`{"message":` + tc.message + `}`))
+			w.expect(name, tc.want...)
+		})
+	}
+	for _, raw := range []string{
+		`{"message":{"migrate_to_chat_id":"-5"}}`, `{"message":{"migrate_from_chat_id":99999999999999999999}}`,
+	} {
+		rankings := &fakeRankings{}
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		if !errors.Is(err, intake.ErrUnreadable) || len(rankings.calls) > 0 {
+			t.Errorf("%s: error %v, calls %v", raw, err, rankings.calls)
+		}
+	}
+}
+
+func TestErrorsOfTheServiceForMigrationsAreReturned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rankings.err = errors.New("the database is away")
+	w.sim.BasicGroup("Chess", w.alice).Migrate()
+	for _, u := range w.fetch() {
+		if err := w.router.Handle(testContext(t), u); !errors.Is(err, w.rankings.err) {
+			t.Errorf("%s: %v", u.Raw, err)
+		}
+	}
+}

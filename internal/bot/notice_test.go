@@ -1,0 +1,29 @@
+package bot
+
+import (
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+// TestPurposes: what came of a command is not an answer to a question, which nobody waits for any more after a while.
+func TestPurposes(t *testing.T) {
+	t.Parallel()
+	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{
+		ranking.Outcome: {
+			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.Joined{}, ranking.Refusal{}, WrongForm{},
+			Greeting{}, ranking.NotRecorded{}, PutAside{},
+		},
+		ranking.Answer: {
+			ranking.RankingPage{}, ranking.MyStanding{}, ranking.MyStandings{}, ranking.FixOffer{},
+			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, UnknownCommand{},
+		},
+		ranking.Notification: {ranking.PlayersMerged{}},
+	} {
+		for _, n := range notices {
+			if got := n.Purpose(); got != purpose {
+				t.Errorf("%T is told as %s, want %s", n, got, purpose)
+			}
+		}
+	}
+}

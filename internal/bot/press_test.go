@@ -1,0 +1,216 @@
+package bot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+)
+
+const unknownButton = `answer refusal {"code":"unknown_button"}`
+
+// card is a message of the bot to press a button of.
+func (w *world) card(in *botsim.Chat, thread int) botsim.Message {
+	w.t.Helper()
+	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Alice beat Bob 3:1", ThreadID: thread})
+}
+
+func TestPress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.card(w.group, 0)
+	id := w.sim.Press(w.bob, card, "undo:42")
+	c := w.expect("a press", "undo #42")[0]
+	want := ranking.Origin{
+		Key: "c:" + id, Button: id,
+		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
+		Sender: &ranking.Person{ID: 1002, Username: "bob", Name: "Bob"},
+		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID),
+	}
+	if diff := cmp.Diff(want, c.origin); diff != "" {
+		t.Errorf("origin (-want +got):\n%s", diff)
+	}
+	if below := c.take.Match.Below; below != int64(card.ID) {
+		t.Errorf("it was pressed below message %d, want %d", below, card.ID)
+	}
+	if again := w.sim.Press(w.bob, card, "undo:42"); again == id {
+		t.Error("two presses have the same id")
+	}
+	if o := w.expect("a second press", "undo #42")[0].origin; o.Key == want.Key {
+		t.Errorf("two presses have the key %s", o.Key)
+	}
+	w.group.Delete(card)
+	w.sim.Press(w.bob, card, "undo:42")
+	if o := w.expect("a press below what is gone", "undo #42")[0].origin; o.ReplyTo != int64(card.ID) || o.Chat.ID != want.Chat.ID {
+		t.Errorf("origin %+v", o)
+	}
+}
+
+func TestPressOfAnAdmin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.card(w.group, 0)
+	for who, want := range map[botsim.User]bool{w.alice: true, w.bob: false} {
+		w.sim.Press(who, card, "undo:42")
+		c := w.expect("a press", "undo #42")[0]
+		if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin != want {
+			t.Errorf("press of %s: admin is %t, error %v", who.FirstName, admin, err)
+		}
+	}
+}
+
+// TestPressBelowAnAnonymousMessage: the message says nothing about who presses its button.
+func TestPressBelowAnAnonymousMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := w.group.SayAnonymously("hello")
+	w.fetch()
+	w.sim.Press(w.bob, m, "undo:42")
+	c := w.expect("a press", "undo #42")[0]
+	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin || c.origin.Sender == nil {
+		t.Errorf("admin is %t, error %v, sender %v", admin, err, c.origin.Sender)
+	}
+}
+
+func TestPressInATopic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	forum := w.sim.Forum("Club", w.alice)
+	topic := forum.Topic(w.alice, "Results")
+	w.fetch()
+	card := w.card(forum, topic.ID)
+	w.sim.Press(w.alice, card, "undo:7")
+	if o := w.expect("in a topic", "undo #7")[0].origin; o.Thread != int64(topic.ID) || o.ReplyTo != int64(card.ID) {
+		t.Errorf("in topic %d: thread %d, reply to %d", topic.ID, o.Thread, o.ReplyTo)
+	}
+	w.sim.Press(w.alice, w.card(forum, 0), "undo:7")
+	if o := w.expect("in General", "undo #7")[0].origin; o.Thread != 0 {
+		t.Errorf("in General: thread %d", o.Thread)
+	}
+}
+
+// TestForgedData: whatever is not exactly what the bot writes on its buttons means nothing.
+func TestForgedData(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.card(w.group, 0)
+	for _, data := range []string{
+		"", "undo", "undo:", "undo:0", "undo:-1", "undo:+1", "undo:042", "undo:4 2", " undo:42", "undo:42 ", "undo:42\n", "undo:42:1",
+		"undo:4.2", "undo:0x2a", "undo:1e3", "undo:1_000", "undo:４２", "undo:٤٢", "undo:4\u206002", "Undo:42", "UNDO:42", "42",
+		"undo:undo:42", "undo:#42", "undo:-1001234:42", "undo:2147483648", "undo:9223372036854775808",
+		"undo:99999999999999999999999999999999999999999999999999", "fix:42", "redo:42", "/undo 42", "/match @bob 3:1",
+		"undo:42'; DROP TABLE matches; --", "\x00", "undo:\x0042", strings.Repeat("9", 64),
+	} {
+		id := w.sim.Press(w.alice, card, data)
+		o := w.expect(fmt.Sprintf("%q", data), unknownButton)[0].origin
+		if o.Button != id || o.Key != "c:"+id {
+			t.Errorf("%q: origin %+v", data, o)
+		}
+	}
+}
+
+func TestUndoNumber(t *testing.T) {
+	t.Parallel()
+	for _, number := range []int{1, 9, 10, 42, 999_999_999, math.MaxInt32} {
+		data := undoData(number)
+		if got, ok := undoNumber(data); !ok || got != number || len(data) > 64 {
+			t.Errorf("%q says %d, %t", data, got, ok)
+		}
+	}
+}
+
+func TestPressInAPrivateChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	card := w.card(w.sim.Private(w.alice), 0)
+	id := w.sim.Press(w.alice, card, "undo:42")
+	o := w.expect("in a private chat", unknownButton)[0].origin
+	if o.Chat.Kind != ranking.Private || o.Button != id || o.ReplyTo != 0 {
+		t.Errorf("origin %+v", o)
+	}
+}
+
+func TestPressesThatAreIgnored(t *testing.T) {
+	t.Parallel()
+	const from, chat = `"from":{"id":1001,"first_name":"Alice"}`, `"chat":{"id":-100,"type":"supergroup","title":"T"}`
+	for what, raw := range map[string]string{
+		"of a message sent inline": `{"id":"1",` + from + `,"inline_message_id":"x","data":"undo:42"}`,
+		"of a game":                `{"id":"1",` + from + `,"game_short_name":"x"}`,
+		"of a bot":                 `{"id":"1","from":{"id":77,"is_bot":true,"first_name":"B"},"message":{"message_id":5,` + chat + `},"data":"undo:42"}`,
+		"of nobody":                `{"id":"1","message":{"message_id":5,` + chat + `},"data":"undo:42"}`,
+		"without an id":            `{` + from + `,"message":{"message_id":5,` + chat + `},"data":"undo:42"}`,
+		"without a chat":           `{"id":"1",` + from + `,"message":{"message_id":5},"data":"undo:42"}`,
+		"in a channel":             `{"id":"1",` + from + `,"message":{"message_id":5,"chat":{"id":-100,"type":"channel"}},"data":"undo:42"}`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.sim.Update(json.RawMessage(`{"callback_query":` + raw + `}`))
+			w.expect(what)
+		})
+	}
+}
+
+// TestUnknownThingsInAPress: what nobody reads may be of any type.
+func TestUnknownThingsInAPress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice","of_the_future":[1]},"chat_instance":5,` +
+		`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},"reply_markup":7,"dice":"x"},"data":"undo:42"}}`))
+	w.expect("a press", "undo #42")
+}
+
+func TestUndecodablePressesAreUnreadable(t *testing.T) {
+	t.Parallel()
+	rankings := &fakeRankings{}
+	for _, raw := range []string{
+		`{"callback_query":"text"}`, `{"callback_query":{"id":1}}`, `{"callback_query":{"id":"1","data":5}}`,
+		`{"callback_query":{"id":"1","message":"text"}}`, `{"callback_query":{"id":"1","from":[]}}`,
+	} {
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		if !errors.Is(err, intake.ErrUnreadable) {
+			t.Errorf("%q: %v", raw, err)
+		}
+	}
+	if len(rankings.calls) > 0 {
+		t.Errorf("calls: %v", rankings.calls)
+	}
+}
+
+func TestErrorsOfTheServiceForPressesAreReturned(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{"undo:42", "x"} {
+		w := newWorld(t)
+		w.rankings.err = errors.New("the database is away")
+		w.sim.Press(w.bob, w.card(w.group, 0), data)
+		if err := w.router.Handle(testContext(t), w.fetch()[0]); !errors.Is(err, w.rankings.err) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+// TestPressesHaveTheLaneOfTheirChat: they are handled in turn with its commands.
+func TestPressesHaveTheLaneOfTheirChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	private := w.sim.Private(w.alice)
+	w.sim.Press(w.bob, w.card(w.group, 0), "undo:42")
+	w.sim.Press(w.alice, w.card(private, 0), "undo:42")
+	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","inline_message_id":"x"}}`))
+	var lanes []int64
+	for _, u := range w.fetch() {
+		lanes = append(lanes, u.Lane)
+	}
+	if diff := cmp.Diff([]int64{w.group.ID(), private.ID(), 0}, lanes); diff != "" {
+		t.Errorf("lanes (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,259 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"elobot/internal/botsim"
+	"elobot/internal/command"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
+	t.Helper()
+	payload, err := json.Marshal(n)
+	if err != nil {
+		t.Fatalf("encode notice: %v", err)
+	}
+	return outbox.Item{ID: 1, Kind: n.Kind(), Payload: payload, Attempts: 1}
+}
+
+// messageOf returns the message that tells a chat of these, one or several.
+func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
+	t.Helper()
+	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, To: to, Action: outbox.Send, Count: len(notices)}
+	for i, n := range notices {
+		item := itemOf(t, n)
+		item.ID += int64(i)
+		m.Items = append(m.Items, item)
+	}
+	m.Row = m.Items[0]
+	return m
+}
+
+func mustRender(t testing.TB, n ranking.Notice) outgoing {
+	t.Helper()
+	out, err := render(itemOf(t, n), wordingFor(""))
+	if err != nil {
+		t.Fatalf("render %+v: %v", n, err)
+	}
+	return out
+}
+
+// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator reads HTML as
+// Telegram does; nothing in it may be doubtful, and nothing inside a name may have become more than text.
+func throughSimulator(t testing.TB, n ranking.Notice) botsim.Message {
+	t.Helper()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	return sendTo(t, sim, NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)), group, n)
+}
+
+// fatalizer is what tests of testing and of rapid have in common.
+type fatalizer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n ranking.Notice) botsim.Message {
+	t.Helper()
+	return deliver(testContext(t), t, sim, s, group, messageOf(t, group.ID(), n))
+}
+
+func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message) botsim.Message {
+	t.Helper()
+	receipt, err := s.Send(ctx, of)
+	if err != nil {
+		t.Fatalf("send %s: %v", of.Row.Payload, err)
+	}
+	if complaints := sim.Complaints(); len(complaints) > 0 {
+		t.Errorf("the simulator complains: %q", complaints)
+	}
+	m, ok := group.Message(int(receipt.MessageID))
+	if !ok {
+		t.Fatalf("there is no message %d", receipt.MessageID)
+	}
+	if m.ParseMode != "HTML" {
+		t.Errorf("parse mode %q: the markup was not accepted", m.ParseMode)
+	}
+	checkNames(t, m)
+	return m
+}
+
+// checkNames finds the names of a text by their isolates. Marks such as bold may cover a whole name; everything that
+// Telegram finds by itself may not touch one.
+func checkNames(t fatalizer, m botsim.Message) {
+	t.Helper()
+	start, units := -1, utf16.Encode([]rune(m.Text))
+	for i, u := range units {
+		switch string(rune(u)) {
+		case isolate:
+			if start >= 0 {
+				t.Errorf("an isolate inside another one in %q", m.Text)
+			}
+			start = i
+		case endIsolate:
+			if start < 0 {
+				t.Errorf("an isolate that was not begun ends in %q", m.Text)
+			}
+			checkEntities(t, m, start, i+1)
+			start = -1
+		}
+	}
+	if start >= 0 {
+		t.Errorf("an isolate is not ended in %q", m.Text)
+	}
+	if len(units) > 4096 {
+		t.Errorf("the text has %d UTF-16 units", len(units))
+	}
+}
+
+func checkEntities(t fatalizer, m botsim.Message, from, to int) {
+	t.Helper()
+	for _, e := range m.Entities {
+		overlaps := e.Offset < to && from < e.Offset+e.Length
+		if overlaps && e.Type != "bold" && e.Type != "italic" && e.Type != "strikethrough" {
+			t.Errorf("the name in %q has become a %s: %q", m.Text, e.Type, m.EntityText(e))
+		}
+	}
+}
+
+func TestUnknownKindIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"", "match", "MATCH_RECORDED", "sticker"} {
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(`{}`)}, wordingFor(""))
+		if err == nil {
+			t.Errorf("kind %q is said as %q", kind, out.html)
+		}
+	}
+}
+
+func TestBrokenPayloadIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, kind := range noticeKinds(t) {
+		for _, payload := range []string{``, `{`, `[]`, `"text"`, `12`, `{} {}`} {
+			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+			if err == nil {
+				t.Errorf("%s %s is said as %q", kind, payload, out.html)
+			}
+		}
+	}
+	for kind, payload := range map[string]string{
+		ranking.KindMatchRecorded: `{"number":"one"}`,
+		ranking.KindMatchUndone:   `{"sides":"two"}`,
+		ranking.KindMatchFixed:    `{"was":7}`,
+		ranking.KindPlayersMerged: `{"undone":["4"]}`,
+		ranking.KindRankingPage:   `{"rows":{}}`,
+		ranking.KindJoined:        `{"name":"alice"}`,
+		ranking.KindRefusal:       `{"code":1}`,
+		kindWrongForm:             `{"reason":[]}`,
+	} {
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+		if err == nil {
+			t.Errorf("%s %s is said as %q", kind, payload, out.html)
+		}
+	}
+}
+
+func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("g", sim.User("alice"))
+	s := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, c := range []struct {
+		action outbox.Action
+		item   outbox.Item
+		told   int
+	}{
+		{outbox.Send, outbox.Item{Kind: "sticker", Payload: []byte(`{}`)}, 1},
+		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
+		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
+		{outbox.Ensure, outbox.Item{Kind: ranking.KindRankingPage, Payload: []byte(`{`)}, 0},
+		{outbox.Toast, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
+		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
+		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
+	} {
+		m := outbox.Message{To: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
+		receipt, err := s.Send(testContext(t), m)
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: c.told}) {
+			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
+		}
+	}
+	if _, err := s.Send(testContext(t), outbox.Message{To: group.ID(), Action: outbox.Send}); failureOf(t, err).Class != outbox.Failed {
+		t.Errorf("nothing to be told: %v", err)
+	}
+	if n := len(sim.Calls()); n != 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+// noticeKinds returns all kinds of notices that exist.
+func noticeKinds(t *testing.T) []string {
+	t.Helper()
+	return slices.Concat(constants(t, "../ranking", named("Kind")), constants(t, ".", named("kind")))
+}
+
+func TestEveryReasonHasItsOwnWords(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameFix} {
+		var reasons []ranking.Notice
+		for _, r := range constants(t, "../command", ofType("Reason")) {
+			reasons = append(reasons, WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})
+		}
+		checkOwnWords(t, WrongForm{Command: name, Reason: "of tomorrow", Detail: "x"}, reasons)
+	}
+}
+
+func TestEveryRefusalHasItsOwnWords(t *testing.T) {
+	t.Parallel()
+	var codes []ranking.Notice
+	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
+		codes = append(codes, ranking.Refusal{Code: ranking.RefusalCode(c), Name: "x"})
+	}
+	checkOwnWords(t, ranking.Refusal{Code: "of tomorrow", Name: "x"}, codes)
+}
+
+// checkOwnWords fails if two of the notices are said in the same words, or one as those that nobody has words for.
+func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
+	t.Helper()
+	said := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
+	for _, n := range all {
+		text := mustRender(t, n).html
+		if other, twice := said[text]; twice {
+			t.Errorf("%+v is said as %+v is: %q", n, other, text)
+		}
+		said[text] = n
+	}
+}
+
+// TestWrongInputNamesTheRightForm: the sentence has the reason and a form of that very command to copy.
+func TestWrongInputNamesTheRightForm(t *testing.T) {
+	t.Parallel()
+	for _, r := range constants(t, "../command", ofType("Reason")) {
+		wrong := WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
+		if text := mustRender(t, wrong).html; !strings.Contains(text, "<code>/match ") {
+			t.Errorf("%s: no form in %q", r, text)
+		}
+	}
+	for _, r := range teamReasons(t) {
+		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "x", Teams: true}).html
+		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bob vs @carol @dave ") {
+			t.Errorf("%s: no form for teams, or another, in %q", r, text)
+		}
+	}
+	for name, reasons := range wrongForms {
+		for _, r := range reasons {
+			text := mustRender(t, WrongForm{Command: name, Reason: r, Detail: "x"}).html
+			if !strings.Contains(text, "<code>/"+name+" ") || strings.Contains(text, "<code>/match ") {
+				t.Errorf("%s: no form of /%s in %q", r, name, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and
+// its answer together, and changes nothing when it is repeated.
+type Rankings interface {
+	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
+	Join(ctx context.Context, o ranking.Origin) error
+	ShowRanking(ctx context.Context, o ranking.Origin) error
+	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
+	OfferFix(ctx context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error
+	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
+	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
+	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
+	ShowMe(ctx context.Context, o ranking.Origin) error
+	GroupLife
+}
+
+// Admins knows who is an admin of a chat.
+type Admins interface {
+	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error)
+}
+
+// Router turns updates into calls of the ranking service.
+type Router struct {
+	rankings Rankings
+	admins   Admins
+	self     telegram.Self
+	now      func() time.Time
+	forget   func(ranking.ExternalChatID) // nil for nobody to be told
+}
+
+// NewRouter returns a router for the bot with this account. now is Telegram's clock, which says when a button was
+// pressed: the press does not.
+func NewRouter(rankings Rankings, admins Admins, self telegram.Self, now func() time.Time) *Router {
+	return &Router{rankings: rankings, admins: admins, self: self, now: now}
+}
+
+var _ intake.Handler = (*Router)(nil).Handle
+
+// Handle is the bot's intake.Handler: it takes one update to the service, or ignores it.
+func (r *Router) Handle(ctx context.Context, in intake.Update) error {
+	var u update
+	if err := json.Unmarshal(in.Raw, &u); err != nil {
+		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
+	}
+	switch {
+	case u.CallbackQuery != nil:
+		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Again)
+	case u.EditedMessage != nil:
+		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Again)
+	case u.MyChatMember != nil:
+		return r.botMember(ctx, u.MyChatMember)
+	case u.ChatMember != nil:
+		return r.member(ctx, u.ChatMember)
+	}
+	m := u.Message
+	if m == nil {
+		return nil
+	}
+	if from, to, ok := m.migration(); ok {
+		return r.rankings.MoveChat(ctx, from, to)
+	}
+	if m.isGroupLife() {
+		return r.groupLife(ctx, m)
+	}
+	if !m.isFromPerson() {
+		return nil
+	}
+	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
+	if !ok {
+		return nil
+	}
+	req := request{message: m, command: c, origin: m.origin()}
+	req.origin.Again = in.Again
+	return r.dispatch(logged(ctx, in, knownName(c.Name)), req)
+}
+
+// logged returns a context in which the log names the update and the command.
+func logged(ctx context.Context, in intake.Update, name string) context.Context {
+	return ranking.CommandLog{Update: in.ID, Command: name}.With(ctx)
+}
+
+// knownName is the name of a command as the log has it, in which nothing is to stand that people make up.
+func knownName(name string) string {
+	if isKnown(name) {
+		return name
+	}
+	return "unknown"
+}
+
+// request is a command with what it takes to handle it.
+type request struct {
+	message *message
+	command command.Command
+	origin  ranking.Origin
+}
+
+func (r *Router) dispatch(ctx context.Context, req request) error {
+	private := !req.origin.Chat.IsGroup()
+	name := req.command.Name
+	switch {
+	case req.command.WantsHelp() && hasHelp(name):
+		return r.rankings.Answer(ctx, req.origin, Help{Topic: name, Private: private})
+	case name == command.NameStart && private:
+		return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
+	case name == command.NameStart:
+		return r.rankings.Greet(ctx, req.origin, Greeting{})
+	case name == command.NameMe:
+		return r.rankings.ShowMe(ctx, req.origin)
+	case name == command.NameHelp:
+		return r.rankings.Answer(ctx, req.origin, Help{Topic: helpTopic(req.command.Args), Private: private})
+	case private && isGroupCommand(name):
+		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: name})
+	case name == command.NameJoin:
+		return r.rankings.Join(ctx, req.origin)
+	case name == command.NameMatch:
+		return r.match(ctx, req)
+	case name == command.NameRanking:
+		return r.rankings.ShowRanking(ctx, req.origin)
+	case name == command.NameUndo:
+		return r.undo(ctx, req)
+	case name == command.NameFix:
+		return r.fix(ctx, req)
+	case private || req.command.Addressed:
+		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
+	default:
+		return nil // in a group it may be meant for another bot
+	}
+}
+
+// malformed says what is wrong with how a match was reported, undone or corrected.
+func (r *Router) malformed(ctx context.Context, req request, form WrongForm) error {
+	req.origin.Malformed = req.command.Name
+	return r.rankings.Answer(ctx, req.origin, form)
+}
+
+// match handles /match.
+func (r *Router) match(ctx context.Context, req request) error {
+	report, err := req.report()
+	if form, ok := wrongForm(req.command.Name, err); ok {
+		form.Teams = req.command.NamesTeams()
+		return r.malformed(ctx, req, form)
+	}
+	if err != nil {
+		return fmt.Errorf("read match: %w", err)
+	}
+	return r.rankings.RecordMatch(ctx, req.origin, report)
+}
+
+// report reads the match that a /match reports.
+func (req request) report() (ranking.Report, error) {
+	var sender command.Person
+	if req.origin.Sender != nil {
+		sender = req.message.From.mentioned()
+	}
+	replied := req.message.repliedPerson()
+	m, err := command.ParseMatch(req.command, sender, replied)
+	report := ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}
+	if replied != nil {
+		report.Shown = []ranking.Person{person(*replied)}
+	}
+	return report, err
+}
+
+// isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, no copy of what was
+// written elsewhere, and nothing that a bot has put together for a person to send.
+func (m *message) isFromPerson() bool {
+	switch {
+	case m.From == nil, bool(m.ViaBot), m.isForward(), m.Chat.Type == "channel":
+		return false
+	case m.SenderChat != nil:
+		return m.isAnonymousAdmin()
+	default:
+		return !m.From.IsBot
+	}
+}
+
+// isForward tells a copy of what was written elsewhere. Bot API servers before 7.0 have fields of their own for that.
+func (m *message) isForward() bool {
+	return m.IsAutomaticForward ||
+		bool(m.ForwardOrigin || m.ForwardFrom || m.ForwardFromChat || m.ForwardSenderName || m.ForwardDate)
+}
+
+// isAnonymousAdmin tells an admin who writes as the group itself. Who it is cannot be known.
+func (m *message) isAnonymousAdmin() bool {
+	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
+}
+
+// origin returns where a command came from.
+func (m *message) origin() ranking.Origin {
+	o := m.place()
+	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
+	if !m.isAnonymousAdmin() {
+		sender := person(m.From.mentioned())
+		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
+	}
+	return o
+}
+
+// place returns the part of an origin that says where the answer goes.
+func (m *message) place() ranking.Origin {
+	o := ranking.Origin{Chat: m.Chat.seen()}
+	if o.Chat.IsGroup() {
+		o.ReplyTo = m.ID
+	}
+	if m.IsTopicMessage && m.ThreadID != generalTopic { // in the General topic neither is set, as a rule
+		o.Thread = m.ThreadID
+	}
+	return o
+}
+
+// generalTopic is the topic of a forum that every chat has. Telegram takes no message that names it.
+const generalTopic = 1
+
+// key returns the idempotency key of the command in a message. A message that has no id, or none yet, is told from
+// others by its content.
+func (m *message) key() string {
+	if m.ID != 0 {
+		return messageKey(m.Chat.ID, m.ID)
+	}
+	content := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s", m.Chat.ID, m.From.ID, m.Date, m.Text))
+	return fmt.Sprintf("h:%x", content)
+}
+
+func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
+
+// replied returns the message that this one replies to, or nil. In a forum every message may seem to reply to the one
+// that created its topic.
+func (m *message) replied() *message {
+	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
+		return nil
+	}
+	return m.ReplyTo
+}
+
+// repliedPerson returns whose message this one replies to, or nil if that is no person.
+func (m *message) repliedPerson() *command.Person {
+	to := m.replied()
+	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {
+		return nil
+	}
+	p := to.From.mentioned()
+	return &p
+}
+
+func (m *message) commandEntities() []command.Entity {
+	entities := make([]command.Entity, len(m.Entities))
+	for i, e := range m.Entities {
+		entities[i] = command.Entity{Kind: command.EntityKind(e.Type), Offset: e.Offset, Length: e.Length}
+		if e.User != nil {
+			p := e.User.mentioned()
+			entities[i].User = &p
+		}
+	}
+	return entities
+}
+
+func (u *user) mentioned() command.Person {
+	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
+}
+
+// person returns somebody of a message as the ranking service sees them. Nothing tells whose account a mentioned
+// username is; but all bots have one that ends in "bot", and hardly anybody else has.
+func person(p command.Person) ranking.Person {
+	return ranking.Person{
+		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
+		Doubtful: p.UserID == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
+	}
+}
+
+func people(all []command.Person) []ranking.Person {
+	side := make([]ranking.Person, len(all))
+	for i, p := range all {
+		side[i] = person(p)
+	}
+	return side
+}
+
+func scores(all []command.Score) []ranking.Score {
+	told := make([]ranking.Score, len(all))
+	for i, s := range all {
+		told[i] = ranking.Score(s)
+	}
+	return told
+}

@@ -1,0 +1,809 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/intake"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// call is one call of the ranking service.
+type call struct {
+	method string
+	origin ranking.Origin
+	report ranking.Report
+	take   ranking.TakeBack
+	scores []ranking.Score // of a fix
+	notice ranking.Notice
+	who    ranking.Person // who has left
+
+	from, to ranking.ExternalChatID // of a move, which has nothing else
+}
+
+// String says what was asked for, without where it came from.
+func (c call) String() string {
+	switch c.method {
+	case "match":
+		return fmt.Sprintf("match %s %s %s", team(c.report.A), team(c.report.B), points(c.report.Scores))
+	case "undo":
+		return "undo " + which(c.take.Match)
+	case "fix":
+		return "fix " + which(c.take.Match) + " " + points(c.scores)
+	case "offer":
+		return fmt.Sprintf("offer %s %s %s by %s", team(c.report.A), team(c.report.B), points(c.report.Scores), which(c.take.Match))
+	case "move":
+		return fmt.Sprintf("move %d to %d", c.from, c.to)
+	case "left":
+		return "left " + who(c.who)
+	case "answer", "greet", "added":
+		payload, err := json.Marshal(c.notice)
+		if err != nil {
+			return err.Error()
+		}
+		return c.method + " " + c.notice.Kind() + " " + string(payload)
+	default:
+		return c.method
+	}
+}
+
+// points are scores as "3:1", one after the other.
+func points(scores []ranking.Score) string {
+	var all []string
+	for _, s := range scores {
+		all = append(all, fmt.Sprintf("%d:%d", s.A, s.B))
+	}
+	return strings.Join(all, " ")
+}
+
+// which is the match that is meant: "#42", "message 7 or m:-100:7", or "last".
+func which(ref ranking.MatchRef) string {
+	switch {
+	case ref == ranking.MatchRef{}:
+		return "last"
+	case ref.Message == 0 && ref.Key == "":
+		return fmt.Sprintf("#%d", ref.Number)
+	default:
+		return fmt.Sprintf("message %d or %s", ref.Message, ref.Key)
+	}
+}
+
+// team is the people of a side, with a + between them.
+func team(people []ranking.Person) string {
+	var all []string
+	for _, p := range people {
+		all = append(all, who(p))
+	}
+	return strings.Join(all, "+")
+}
+
+// who is a person as "Name@username#id", without what is not known, and with a ? if doubtful.
+func who(p ranking.Person) string {
+	s := strings.ReplaceAll(p.Name, " ", "_")
+	if p.Username != "" {
+		s += "@" + p.Username
+	}
+	if p.ID != 0 {
+		s += fmt.Sprintf("#%d", p.ID)
+	}
+	if p.Doubtful {
+		s += "?"
+	}
+	return s
+}
+
+// fakeRankings records what it is asked for, and answers with err.
+type fakeRankings struct {
+	calls []call
+	err   error
+}
+
+var _ Rankings = (*fakeRankings)(nil)
+
+func (f *fakeRankings) add(c call) error {
+	f.calls = append(f.calls, c)
+	return f.err
+}
+
+func (f *fakeRankings) RecordMatch(_ context.Context, o ranking.Origin, r ranking.Report) error {
+	return f.add(call{method: "match", origin: o, report: r})
+}
+
+func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "join", origin: o})
+}
+
+func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "ranking", origin: o})
+}
+
+func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack) error {
+	return f.add(call{method: "undo", origin: o, take: t})
+}
+
+func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error {
+	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
+}
+
+func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
+	return f.add(call{method: "offer", origin: o, take: ranking.TakeBack{Match: made}, report: r})
+}
+
+func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+	return f.add(call{method: "answer", origin: o, notice: n})
+}
+
+func (f *fakeRankings) ShowMe(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "me", origin: o})
+}
+
+func (f *fakeRankings) Greet(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+	return f.add(call{method: "greet", origin: o, notice: n})
+}
+
+func (f *fakeRankings) BotAdded(_ context.Context, o ranking.Origin, n ranking.Notice) error {
+	return f.add(call{method: "added", origin: o, notice: n})
+}
+
+func (f *fakeRankings) BotBack(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "back", origin: o})
+}
+
+func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "removed", origin: o})
+}
+
+func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "renamed", origin: o})
+}
+
+func (f *fakeRankings) MemberLeft(_ context.Context, o ranking.Origin, who ranking.Person) error {
+	return f.add(call{method: "left", origin: o, who: who})
+}
+
+func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChatID) error {
+	return f.add(call{method: "move", from: from, to: to})
+}
+
+// world is a simulator whose updates go to a router.
+type world struct {
+	t                 *testing.T
+	sim               *botsim.Server
+	client            *telegram.Client
+	rankings          *fakeRankings
+	router            *Router
+	offset            int64
+	alice, bob, carol botsim.User // 1001, 1002, 1003
+	nameless          botsim.User // 1004, "Dan 2", has no username
+	group             *botsim.Chat
+}
+
+var worldTime = time.Date(2026, 5, 4, 12, 30, 15, 0, time.UTC)
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return worldTime }))
+	w := &world{t: t, sim: sim, client: client, rankings: &fakeRankings{}}
+	w.router = NewRouter(w.rankings, client, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
+	w.alice, w.bob, w.carol, w.nameless = sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("Dan 2")
+	w.group = sim.Group("Table tennis", w.alice, w.bob, w.carol, w.nameless)
+	return w
+}
+
+// newRouter returns a router that has nobody to ask who is an admin.
+func newRouter(rankings Rankings) *Router {
+	return NewRouter(rankings, nil, telegram.Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
+}
+
+// fetch takes the updates that have come since the last time, and confirms those before.
+func (w *world) fetch() []intake.Update {
+	w.t.Helper()
+	updates, err := w.client.Updates(testContext(w.t), w.offset, 0)
+	if err != nil {
+		w.t.Fatalf("get updates: %v", err)
+	}
+	for _, u := range updates {
+		w.offset = u.ID + 1
+	}
+	return updates
+}
+
+// handle takes all new updates to the router and returns what it asked for.
+func (w *world) handle() []call {
+	w.t.Helper()
+	before := len(w.rankings.calls)
+	updates := w.fetch()
+	if len(updates) == 0 {
+		w.t.Fatal("no update came")
+	}
+	for _, u := range updates {
+		if err := w.router.Handle(testContext(w.t), u); err != nil {
+			w.t.Fatalf("handle %s: %v", u.Raw, err)
+		}
+	}
+	return w.rankings.calls[before:]
+}
+
+// expect handles all new updates and compares what was asked for.
+func (w *world) expect(what string, want ...string) []call {
+	w.t.Helper()
+	calls := w.handle()
+	var got []string
+	for _, c := range calls {
+		got = append(got, c.String())
+	}
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("%s: got %q, want %q", what, got, want)
+	}
+	return calls
+}
+
+const ignored = "" // stands for no call at all
+
+func none(want string) []string {
+	if want == ignored {
+		return nil
+	}
+	return []string{want}
+}
+
+func TestCommandsInAGroup(t *testing.T) {
+	t.Parallel()
+	const empty, noScore = `{"command":"match","reason":"empty"}`, `{"command":"match","reason":"no_score"}`
+	for text, want := range map[string]string{
+		"/match @bob 3:1":           "match Alice@alice#1001 @bob 3:1",
+		"/match @alice @bob 3:1":    "match Alice@alice#1001 @bob 3:1",
+		"/match @ALICE @Bob 3 1":    "match Alice@alice#1001 @Bob 3:1",
+		"/match @bob @carol 3-1":    "match @bob @carol 3:1",
+		"/match @bob @alice 1:3":    "match @bob Alice@alice#1001 1:3",
+		"/Match@ELO_bot @bob 0:0":   "match Alice@alice#1001 @bob 0:0",
+		"/MATCH @bob 999:0":         "match Alice@alice#1001 @bob 999:0",
+		"/match 3:1 @bob":           "match Alice@alice#1001 @bob 3:1",
+		"/match\n@bob\n3:1":         "match Alice@alice#1001 @bob 3:1",
+		"/match @scorebot 3:1":      "match Alice@alice#1001 @scorebot? 3:1",
+		"/match @Talbot @bob 3:1":   "match @Talbot? @bob 3:1",
+		"/match@other_bot @bob 3:1": ignored,
+		"3:1":                       ignored,
+		"@bob 3:1":                  ignored,
+		"I said /match @bob 3:1":    ignored,
+		"match @bob 3:1":            ignored,
+		"hello":                     ignored,
+		"//match @bob 3:1":          ignored,
+
+		"/match [Dan 2](tg://user?id=1004) 3:1":      "match Alice@alice#1001 Dan_2#1004 3:1",
+		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",
+		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"😀"}`,
+		"/match [🏓🏓 2](tg://user?id=1004) @bob 3:1":  "match Dan_2#1004 @bob 3:1",
+		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
+		"/match":                                     "answer wrong_form " + empty,
+		"/match@elo_bot":                             "answer wrong_form " + empty,
+		"/match @bob":                                "answer wrong_form " + noScore,
+		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
+		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
+		"/match @elo_bot 3:1":                        `answer wrong_form {"command":"match","reason":"bot","detail":"@elo_bot"}`,
+		"/match @a @b 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@a"}`,
+		"/match @GroupAnonymousBot @bob 3:1":         `answer wrong_form {"command":"match","reason":"bot","detail":"@GroupAnonymousBot"}`,
+		"/match @bob Versus. @carol":                 `answer wrong_form {"command":"match","reason":"no_score","teams":true}`,
+		"/match @alice @bob @carol":                  `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
+		"/match @alice @bob @carol 3:x":              `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"3:x","teams":true}`,
+		"/match @ab v 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@ab","teams":true}`,
+		"/match @alice & @bob against":               `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"against"}`,
+
+		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
+		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
+		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
+		"/me": "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
+		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
+		"/start help": "greet greeting {}", "/start@other_bot": ignored,
+
+		"/help": "answer help {}", "/HELP@elo_bot": "answer help {}", "/help me please": "answer help {}", "/help help": "answer help {}",
+		"/help match": `answer help {"topic":"match"}`, "/help /match": `answer help {"topic":"match"}`,
+		"/help MATCH": `answer help {"topic":"match"}`, "/help ranking": `answer help {"topic":"ranking"}`,
+		"/help me": `answer help {"topic":"me"}`, "/me help": `answer help {"topic":"me"}`,
+		"/help join": `answer help {"topic":"join"}`, "/help top": `answer help {"topic":"ranking"}`, "/help@other_bot match": ignored,
+		"/match help": `answer help {"topic":"match"}`, "/match HELP": `answer help {"topic":"match"}`,
+		"/match@elo_bot help": `answer help {"topic":"match"}`, "/ranking help": `answer help {"topic":"ranking"}`,
+		"/top help": `answer help {"topic":"ranking"}`, "/join help": `answer help {"topic":"join"}`,
+		"/match@other_bot help": ignored,
+
+		"/unknown": ignored, "/unknown@elo_bot": "answer unknown_command {}", "/unknown help": ignored, "/matches @bob 3:1": ignored,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.group.Say(w.alice, text)
+			w.expect(text, none(want)...)
+		})
+	}
+}
+
+func TestCommandsInAPrivateChat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/start":           `answer greeting {"private":true}`,
+		"/start group":     `answer greeting {"private":true}`,
+		"/help":            `answer help {"private":true}`,
+		"/help match":      `answer help {"topic":"match","private":true}`,
+		"/match help":      `answer help {"topic":"match","private":true}`,
+		"/top help":        `answer help {"topic":"ranking","private":true}`,
+		"/match":           `answer group_only {"command":"match"}`,
+		"/match @bob 3:1":  `answer group_only {"command":"match"}`,
+		"/ranking":         `answer group_only {"command":"ranking"}`,
+		"/leaderboard":     `answer group_only {"command":"ranking"}`,
+		"/join":            `answer group_only {"command":"join"}`,
+		"/me":              "me",
+		"/me help":         `answer help {"topic":"me","private":true}`,
+		"/unknown":         "answer unknown_command {}",
+		"/unknown help":    "answer unknown_command {}",
+		"/start@other_bot": ignored,
+		"hello":            ignored,
+		"3:1":              ignored,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.sim.Private(w.alice).Say(w.alice, text)
+			w.expect(text, none(want)...)
+		})
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	alice := ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}
+	check := func(what string, want ranking.Origin) {
+		t.Helper()
+		calls := w.handle()
+		if len(calls) != 1 {
+			t.Fatalf("%s: %d calls", what, len(calls))
+		}
+		if diff := cmp.Diff(want, calls[0].origin); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	chat := func(c *botsim.Chat, title string) ranking.Chat {
+		return ranking.Chat{ID: ranking.ExternalChatID(c.ID()), Kind: ranking.ChatKind(c.Kind()), Title: title, Language: "en"}
+	}
+
+	m := w.group.Say(w.alice, "/ranking")
+	check("supergroup", ranking.Origin{
+		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"), Sender: &alice,
+		SentAt: worldTime, ReplyTo: int64(m.ID),
+	})
+	basic := w.sim.BasicGroup("\u202eOld \n <group>", w.alice)
+	m = basic.Say(w.alice, "/match @bob 3:1")
+	check("basic group with a title to be cleaned", ranking.Origin{
+		Key: fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
+		SentAt: worldTime, ReplyTo: int64(m.ID),
+	})
+	private := w.sim.Private(w.alice)
+	m = private.Say(w.alice, "/start")
+	check("private chat", ranking.Origin{
+		Key: fmt.Sprintf("m:1001:%d", m.ID), Chat: chat(private, ""), Sender: &alice, SentAt: worldTime,
+	})
+	m = w.group.Post(botsim.Post{From: w.nameless, Text: "/join", Date: worldTime.Add(-time.Hour)})
+	check("somebody without a username, an hour ago", ranking.Origin{
+		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
+		Sender: &ranking.Person{ID: 1004, Name: "Dan 2"}, SentAt: worldTime.Add(-time.Hour), ReplyTo: int64(m.ID),
+	})
+	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
+	m = w.group.Say(robot, "/join")
+	shown := chat(w.group, "Table tennis")
+	shown.Language = "" // what the app speaks is not said of everybody
+	check("a person whose username looks like a bot's", ranking.Origin{
+		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
+		Sender: &ranking.Person{ID: ranking.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
+	})
+}
+
+// TestKeyWithoutMessageID: what has no id is told from others by what it says, who says it, where and when.
+func TestKeyWithoutMessageID(t *testing.T) {
+	t.Parallel()
+	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
+		`"from":{"id":%d,"first_name":"A"},"text":"/join %s","entities":[{"type":"bot_command","offset":0,"length":5}]}}`
+	key := func(updateID, date, chat, from int, text string) string {
+		t.Helper()
+		rankings := &fakeRankings{}
+		raw := fmt.Sprintf(template, updateID, date, chat, from, text)
+		if err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: []byte(raw)}); err != nil {
+			t.Fatalf("handle %s: %v", raw, err)
+		}
+		if len(rankings.calls) != 1 {
+			t.Fatalf("calls of %s: %v", raw, rankings.calls)
+		}
+		return rankings.calls[0].origin.Key
+	}
+	original := key(1, 100, -5, 1001, "now")
+	if again := key(2, 100, -5, 1001, "now"); again != original {
+		t.Errorf("the same message has the keys %q and %q", original, again)
+	}
+	for what, other := range map[string]string{
+		"later": key(1, 101, -5, 1001, "now"), "elsewhere": key(1, 100, -6, 1001, "now"),
+		"by another": key(1, 100, -5, 1002, "now"), "in other words": key(1, 100, -5, 1001, "soon"),
+	} {
+		if other == original {
+			t.Errorf("the same message %s has the same key", what)
+		}
+	}
+}
+
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	forum := w.sim.Forum("Club", w.alice, w.bob)
+	topic := forum.Topic(w.bob, "Results")
+	w.expect("the creation of a topic")
+
+	m := forum.Post(botsim.Post{From: w.alice, Text: "/match @bob 3:1", ThreadID: topic.ID})
+	o := w.expect("in a topic", "match Alice@alice#1001 @bob 3:1")[0].origin
+	if o.Thread != int64(topic.ID) || o.ReplyTo != int64(m.ID) {
+		t.Errorf("in topic %d: thread %d, reply to %d", topic.ID, o.Thread, o.ReplyTo)
+	}
+	forum.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ThreadID: topic.ID})
+	w.expect("what seems to reply to the creation of its topic replies to nobody",
+		`answer wrong_form {"command":"match","reason":"no_opponent"}`)
+
+	forum.Say(w.alice, "/ranking")
+	if o := w.expect("in General", "ranking")[0].origin; o.Thread != 0 {
+		t.Errorf("in General: thread %d", o.Thread)
+	}
+	forum.Post(botsim.Post{From: w.alice, Text: "/ranking", ThreadID: 1, Extra: map[string]any{"is_topic_message": true}})
+	if o := w.expect("in General, named by its id", "ranking")[0].origin; o.Thread != 0 {
+		t.Errorf("in General, named by its id: thread %d", o.Thread)
+	}
+	// A thread of replies has an id too, but is no topic that could be written to.
+	first := w.group.Say(w.bob, "who wins?")
+	w.group.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: first.ID, ThreadID: first.ID})
+	o = w.expect("in a thread of replies", "match Alice@alice#1001 Bob@bob#1002 3:1")[0].origin
+	if o.Thread != 0 {
+		t.Errorf("in a thread of replies: thread %d", o.Thread)
+	}
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	const noOpponent = `answer wrong_form {"command":"match","reason":"no_opponent"}`
+	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
+	for name, c := range map[string]struct {
+		target botsim.Post
+		text   string
+		want   string
+	}{
+		"to a person":                {botsim.Post{From: botsim.User{ID: 1002}}, "/match 3:1", "match Alice@alice#1001 Bob@bob#1002 3:1"},
+		"to somebody nameless":       {botsim.Post{From: botsim.User{ID: 1004}}, "/match 3:1", "match Alice@alice#1001 Dan_2#1004 3:1"},
+		"to oneself":                 {botsim.Post{From: botsim.User{ID: 1001}}, "/match 3:1", `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`},
+		"to a bot":                   {botsim.Post{From: botsim.User{ID: 77, IsBot: true, FirstName: "Helper", Username: "helper_bot"}}, "/match 3:1", noOpponent},
+		"to a channel":               {botsim.Post{From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel", Username: "Channel_Bot"}, SenderChat: channel}, "/match 3:1", noOpponent},
+		"to a person as a channel":   {botsim.Post{From: botsim.User{ID: 1002}, SenderChat: channel}, "/match 3:1", noOpponent},
+		"to nobody":                  {botsim.Post{SenderChat: channel}, "/match 3:1", noOpponent},
+		"a mention wins":             {botsim.Post{From: botsim.User{ID: 1002}}, "/match @carol 3:1", "match Alice@alice#1001 @carol 3:1"},
+		"two mentions win":           {botsim.Post{From: botsim.User{ID: 1004}}, "/match @carol @bob 3:1", "match @carol @bob 3:1"},
+		"a mention of the one there": {botsim.Post{From: botsim.User{ID: 1002}}, "/match @BOB 3:1", "match Alice@alice#1001 Bob@bob#1002 3:1"},
+		"without a score":            {botsim.Post{From: botsim.User{ID: 1002}}, "/match", `answer wrong_form {"command":"match","reason":"empty"}`},
+		"without the command":        {botsim.Post{From: botsim.User{ID: 1002}}, "3:1", ignored},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, u := range []botsim.User{w.alice, w.bob, w.nameless} {
+				if u.ID == c.target.From.ID {
+					c.target.From = u
+				}
+			}
+			c.target.Text = "good game"
+			target := w.group.Post(c.target)
+			w.expect("the message itself")
+			w.group.Reply(w.alice, target, c.text)
+			w.expect(name, none(c.want)...)
+		})
+	}
+}
+
+func TestAnonymousAdmin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match @alice @bob 3:1": "match @alice @bob 3:1",
+		"/match @bob 3:1":        `answer wrong_form {"command":"match","reason":"name_both_players"}`,
+		"/match 3:1":             `answer wrong_form {"command":"match","reason":"name_both_players"}`,
+		"/match":                 `answer wrong_form {"command":"match","reason":"empty"}`,
+		"/join":                  "join",
+		"/ranking":               "ranking",
+		"/me":                    "me",
+		"/start":                 "greet greeting {}",
+		"/help":                  "answer help {}",
+		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			m := w.group.SayAnonymously(text)
+			o := w.expect(text, want)[0].origin
+			if o.Sender != nil {
+				t.Errorf("the sender is %+v", *o.Sender)
+			}
+			if o.ReplyTo != int64(m.ID) || o.Key != fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID) {
+				t.Errorf("origin %+v of message %d", o, m.ID)
+			}
+		})
+	}
+	t.Run("as a reply", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		target := w.group.Say(w.bob, "good game")
+		w.group.Post(botsim.Post{
+			From: botsim.User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"},
+			Text: "/match 3:1", ReplyTo: target.ID,
+			SenderChat: &botsim.SenderChat{ID: w.group.ID(), Type: "supergroup", Title: "Table tennis"},
+		})
+		w.expect("as a reply", `answer wrong_form {"command":"match","reason":"name_both_players"}`)
+	})
+}
+
+func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
+	t.Parallel()
+	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
+	groupBot := botsim.User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
+	alice := botsim.User{ID: 1001, FirstName: "Alice"}
+	for name, p := range map[string]botsim.Post{
+		"a bot":                         {From: botsim.User{ID: 77, IsBot: true, FirstName: "Helper", Username: "helper_bot"}},
+		"a channel":                     {From: botsim.User{ID: 136817688, IsBot: true, FirstName: "Channel"}, SenderChat: channel},
+		"a person as a channel":         {From: botsim.User{ID: 1001, FirstName: "Alice"}, SenderChat: channel},
+		"nobody":                        {SenderChat: channel},
+		"an automatic forward":          {From: botsim.User{ID: 777000, FirstName: "Telegram"}, SenderChat: channel, AutomaticForward: true},
+		"an automatic forward alone":    {From: alice, AutomaticForward: true},
+		"a forward":                     {From: alice, ForwardOrigin: json.RawMessage(`{"type":"user","date":1,"sender_user":{"id":1002,"is_bot":false,"first_name":"Bob"}}`)},
+		"a forward of the unheard-of":   {From: alice, ForwardOrigin: json.RawMessage(`{"type":"hologram"}`)},
+		"by way of an inline bot":       {From: alice, Extra: map[string]any{"via_bot": map[string]any{"id": 78, "is_bot": true, "first_name": "Helper"}}},
+		"an old forward of a person":    {From: alice, Extra: map[string]any{"forward_from": map[string]any{"id": 1002, "first_name": "Bob"}}},
+		"an old forward of a channel":   {From: alice, Extra: map[string]any{"forward_from_chat": map[string]any{"id": -1009, "type": "channel"}}},
+		"an old forward of one hidden":  {From: alice, Extra: map[string]any{"forward_sender_name": "Bob"}},
+		"an old forward":                {From: alice, Extra: map[string]any{"forward_date": 1}},
+		"the stand-in without a chat":   {From: groupBot},
+		"the stand-in of another group": {From: groupBot, SenderChat: &botsim.SenderChat{ID: -1009, Type: "supergroup"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p.Text = "/match @alice @bob 3:1"
+			w.group.Post(p)
+			w.expect(name)
+		})
+	}
+}
+
+// TestFieldsThatAreNull: a field without a value says nothing.
+func TestFieldsThatAreNull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Post(botsim.Post{
+		From: botsim.User{ID: 1001, FirstName: "Alice"}, Text: "/match @alice @bob 3:1",
+		Extra: map[string]any{"via_bot": nil, "forward_date": nil},
+	})
+	w.expect("null", "match @alice @bob 3:1")
+}
+
+// TestOtherKindsOfUpdatesAreIgnored takes a true message and delivers it as something else. What is not asked for may
+// come nevertheless, if it happened before the bot asked.
+func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Say(w.alice, "/match @bob 3:1")
+	var original map[string]json.RawMessage
+	if err := json.Unmarshal(w.fetch()[0].Raw, &original); err != nil {
+		t.Fatalf("read update: %v", err)
+	}
+	for _, kind := range []string{
+		"edited_message", "channel_post", "edited_channel_post", "business_message", "edited_business_message",
+		"guest_message", "message_of_the_future",
+	} {
+		raw, err := json.Marshal(map[string]json.RawMessage{kind: original["message"]})
+		if err != nil {
+			t.Fatalf("encode update: %v", err)
+		}
+		w.sim.Update(raw)
+		w.expect(kind)
+	}
+	for _, raw := range []string{
+		`{"my_chat_member":{"chat":{"id":-100},"from":{"id":1001}}}`,
+		`{"poll":{"id":"1"}}`, `{}`, `{"message":null}`,
+		`{"message":{"message_id":1,"date":1,"chat":{"id":-100,"type":"supergroup"},"from":{"id":1001,"first_name":"A"},"dice":{"emoji":"🎲","value":3}}}`,
+		`{"message":{"message_id":1,"date":1,"chat":{"id":-100,"type":"channel"},"sender_chat":{"id":-100,"type":"channel"},"from":{"id":1087968824,"is_bot":true},` +
+			`"text":"/ranking","entities":[{"type":"bot_command","offset":0,"length":8}]}}`,
+	} {
+		w.sim.Update(json.RawMessage(raw))
+		w.expect(raw)
+	}
+	w.group.Kick()
+	w.expect("the bot's removal, and the message that tells of it", "removed")
+}
+
+func TestEditsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if len(w.fetch()) != 0 { // from here on Telegram knows what is asked for
+		t.Fatal("there are updates already")
+	}
+	m := w.group.Say(w.alice, "/match @bob 3:1")
+	w.group.Edit(m, "/match @bob 3:2")
+	w.expect("a message and its edit", "match Alice@alice#1001 @bob 3:1",
+		fmt.Sprintf("offer Alice@alice#1001 @bob 3:2 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))
+}
+
+func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
+	t.Parallel()
+	rankings := &fakeRankings{}
+	router := newRouter(rankings)
+	for _, raw := range []string{
+		``, `{`, `[]`, `"text"`, `12`, `{"update_id":"one"}`, `{"update_id":1,"message":"text"}`, `{"update_id":1,"message":{"message_id":"one"}}`,
+		`{"update_id":1,"message":{"message_id":1,"from":5}}`, `{"update_id":1,"message":{"message_id":1,"entities":{}}}`, `{"message":{"date":1e99}}`,
+	} {
+		err := router.Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		if !errors.Is(err, intake.ErrUnreadable) {
+			t.Errorf("%q: %v", raw, err)
+		}
+	}
+	if len(rankings.calls) > 0 {
+		t.Errorf("calls: %v", rankings.calls)
+	}
+}
+
+// TestUnknownThingsInARepliedMessage is why the package has types of its own for updates: the library's refuse the
+// whole update.
+func TestUnknownThingsInARepliedMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	target := w.group.Post(botsim.Post{
+		From: w.bob, Text: "look", ForwardOrigin: json.RawMessage(`{"type":"hologram","date":1}`),
+		Entities: []botsim.Entity{{Type: "sparkle", Offset: 0, Length: 4}},
+		Extra: map[string]any{
+			"paid_media":      map[string]any{"star_count": 1, "paid_media": []any{map[string]any{"type": "smell"}}},
+			"chat_background": map[string]any{"type": map[string]any{"type": "lava"}},
+			"external_reply":  map[string]any{"origin": map[string]any{"type": "hologram"}},
+			"of_the_future":   []any{1, "two", nil},
+			"reply_markup":    7,
+		},
+	})
+	w.expect("the message itself")
+	w.group.Reply(w.alice, target, "/match 3:1")
+	updates := w.fetch()
+	var theirs models.Update
+	if err := json.Unmarshal(updates[0].Raw, &theirs); err == nil {
+		t.Error("the library can read it, so it shows nothing")
+	}
+	if err := w.router.Handle(t.Context(), updates[0]); err != nil {
+		t.Fatalf("handle: %v", err)
+	}
+	if len(w.rankings.calls) != 1 || w.rankings.calls[0].String() != "match Alice@alice#1001 Bob@bob#1002 3:1" {
+		t.Errorf("calls: %v", w.rankings.calls)
+	}
+}
+
+func TestErrorsOfTheServiceAreReturned(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"/match @bob 3:1", "/match", "/join", "/ranking", "/help", "/start", "/undo", "/undo x", "/fix 3:1", "/fix",
+	} {
+		w := newWorld(t)
+		w.rankings.err = errors.New("the database is away")
+		w.group.Say(w.alice, text)
+		err := w.router.Handle(t.Context(), w.fetch()[0])
+		if !errors.Is(err, w.rankings.err) || errors.Is(err, intake.ErrUnreadable) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// FuzzRouter takes any bytes for an update, as it is read, handled and given up; its corpus is in testdata.
+func FuzzRouter(f *testing.F) {
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if u, err := telegram.ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
+			t.Errorf("read as update %d: %s", u.ID, u.Raw)
+		}
+		letters := &fakeLetters{}
+		if err := burying(t, letters, string(raw)); err != nil || len(letters.kept) != 1 {
+			t.Errorf("%d letters are kept, error %v", len(letters.kept), err)
+		}
+		if letters.notice != nil {
+			mustRender(t, letters.notice)
+		}
+		rankings := &fakeRankings{}
+		err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: raw})
+		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
+			t.Fatalf("error %v", err)
+		}
+		if len(rankings.calls) > 1 || err != nil && len(rankings.calls) > 0 {
+			t.Fatalf("calls %v, error %v", rankings.calls, err)
+		}
+		for _, c := range rankings.calls {
+			checkCall(t, c)
+		}
+	})
+}
+
+// checkCall checks what holds of every call, whatever the update was.
+func checkCall(t *testing.T, c call) {
+	t.Helper()
+	if c.method == "move" {
+		if c.from == 0 || c.to == 0 {
+			t.Errorf("%v", c)
+		}
+		return
+	}
+	var chat, message int64
+	_, err := fmt.Sscanf(c.origin.Key, "m:%d:%d", &chat, &message)
+	byContent := len(c.origin.Key) == len("h:")+64 && strings.HasPrefix(c.origin.Key, "h:")
+	happened := len(c.origin.Key) == len("s:")+64 && strings.HasPrefix(c.origin.Key, "s:")
+	pressed := c.origin.Button != "" && c.origin.Key == "c:"+c.origin.Button
+	if c.method == "offer" {
+		_, err = fmt.Sscanf(c.origin.Key, "e:%d:%d", &chat, &message)
+		checkScores(t, c.report.Scores)
+	}
+	if !pressed && !byContent && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
+		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
+	}
+	checkName(t, c.origin.Chat.Title)
+	people := []ranking.Person{}
+	if c.origin.Sender != nil {
+		people = append(people, *c.origin.Sender)
+	}
+	switch c.method {
+	case "match":
+		players := slices.Concat(c.report.A, c.report.B)
+		people = append(people, players...)
+		for _, p := range players {
+			if p.ID == 0 && p.Username == "" {
+				t.Errorf("nobody plays: %v", c)
+			}
+		}
+		if len(c.report.A) == 0 || len(c.report.B) == 0 || len(players) > 20 {
+			t.Errorf("sides of %v", c)
+		}
+		checkScores(t, c.report.Scores)
+	case "undo", "fix":
+		if c.take.IsAdmin == nil || c.take.Match.Number < 0 {
+			t.Errorf("match %+v", c.take.Match)
+		}
+		if c.method == "fix" {
+			checkScores(t, c.scores)
+		}
+	case "answer", "greet", "added":
+		mustRender(t, c.notice)
+	case "left":
+		people = append(people, c.who)
+	}
+	if l := c.origin.Chat.Language; l != languageTag(l) {
+		t.Errorf("language %q", l)
+	}
+	for _, p := range people {
+		if p.Name != cleanName(p.Name) {
+			t.Errorf("name %+q is not clean", p.Name)
+		}
+		if p.ID != 0 && p.Name == "" {
+			t.Errorf("user %d has no name", p.ID)
+		}
+	}
+}
+
+func checkScores(t *testing.T, scores []ranking.Score) {
+	t.Helper()
+	if len(scores) == 0 || len(scores) > 25 {
+		t.Errorf("%d scores", len(scores))
+	}
+	for _, s := range scores {
+		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {
+			t.Errorf("score %v", s)
+		}
+	}
+}

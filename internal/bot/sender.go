@@ -1,0 +1,183 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"strings"
+
+	botapi "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/outbox"
+	"elobot/internal/telegram"
+)
+
+// Sender puts notices into words and sends them. It is the only code that sends.
+type Sender struct {
+	client *telegram.Client
+	self   telegram.Self
+	log    *slog.Logger
+}
+
+var _ outbox.Sender = (*Sender)(nil)
+
+// NewSender returns a sender for the bot with this account.
+func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
+	return &Sender{client: client, self: self, log: log}
+}
+
+var errNothingToTell = errors.New("there is nothing to be told")
+
+// Send implements outbox.Sender.
+func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	var receipt outbox.Receipt
+	var err error
+	switch {
+	case len(m.Items) == 0:
+		err = errNothingToTell
+	case m.Action == outbox.Send:
+		receipt, err = s.tell(ctx, m)
+	case m.Action == outbox.Edit:
+		receipt.MessageID, err = m.Target, s.edit(ctx, m)
+	case m.Action == outbox.Ensure:
+		receipt.MessageID, err = s.ensure(ctx, m)
+	case m.Action == outbox.Toast:
+		err = s.answerPress(ctx, m)
+	default:
+		err = telegram.Rejected(fmt.Errorf("there is no action %q", m.Action))
+	}
+	if err != nil {
+		return outbox.Receipt{Told: receipt.Told}, telegram.Failure(err)
+	}
+	return receipt, nil
+}
+
+// tell sends a new message: several items together, or the first of them by itself.
+func (s *Sender) tell(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	words := wordingFor(m.Language)
+	first, err := render(m.Items[0], words)
+	if err != nil {
+		return outbox.Receipt{Told: 1}, telegram.Rejected(err)
+	}
+	if out, told := merge(m, words); told > 1 && first.line != "" {
+		id, err := s.post(ctx, m, out)
+		if err == nil || telegram.Failure(err).Class != outbox.Rejected {
+			return outbox.Receipt{MessageID: id, Told: told}, err
+		}
+		s.log.ErrorContext(ctx, "Telegram refuses a message of ours that tells several, sending the first of them alone",
+			"kind", m.Row.Kind, "item", m.Row.ID, "told", told, "error", err)
+	}
+	first.replyTo = m.Items[0].ReplyTo
+	id, err := s.post(ctx, m, first)
+	return outbox.Receipt{MessageID: id, Told: 1}, err
+}
+
+// post sends a new message.
+func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int64, error) {
+	params := s.params(m, out)
+	id, err := s.sendMessage(ctx, params)
+	if err != nil && s.simplify(ctx, params, m.Row, err) {
+		id, err = s.sendMessage(ctx, params)
+	}
+	return id, err
+}
+
+func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParams {
+	params := &botapi.SendMessageParams{
+		ChatID:              m.To,
+		Text:                out.html,
+		ParseMode:           models.ParseModeHTML,
+		DisableNotification: !m.Private,
+		LinkPreviewOptions:  &models.LinkPreviewOptions{IsDisabled: botapi.True()},
+	}
+	if m.Thread != generalTopic {
+		params.MessageThreadID = int(m.Thread)
+	}
+	if out.replyTo != 0 {
+		params.ReplyParameters = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
+	}
+	if keyboard := s.keyboard(m, out); keyboard != nil {
+		params.ReplyMarkup = keyboard
+	}
+	return params
+}
+
+// keyboard returns the button below a message, nil for none.
+func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboardMarkup {
+	var button models.InlineKeyboardButton
+	switch words := wordingFor(m.Language); {
+	case out.addToGroup:
+		button.Text, button.URL = words.addToGroup(), s.self.AddToGroupLink()
+	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // what is answered says which match is meant
+		button.Text, button.CallbackData = words.fixTo(*out.fix), fixData(*out.fix)
+	case out.undo != 0:
+		button.Text, button.CallbackData = words.undo(), undoData(out.undo)
+	default:
+		return nil
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{button}}}
+}
+
+// sendMessage sends and returns the id of the message. What Telegram has accepted counts as sent, even if its answer
+// cannot be read further; the id is 0 then.
+func (s *Sender) sendMessage(ctx context.Context, params *botapi.SendMessageParams) (int64, error) {
+	result, err := s.client.Call(ctx, "sendMessage", params)
+	if err != nil {
+		return 0, err
+	}
+	var sent struct {
+		ID int64 `json:"message_id"`
+	}
+	if err := json.Unmarshal(result, &sent); err != nil {
+		s.log.WarnContext(ctx, "a message was sent, but its id cannot be read", "error", err)
+	}
+	return sent.ID, nil
+}
+
+// simplify takes out of a message what Telegram has found wrong with it, and says whether there was something: to be
+// told without its frame is better than not to be told.
+func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams, row outbox.Item, err error) bool {
+	var api *telegram.APIError
+	switch {
+	case !errors.As(err, &api):
+		return false
+	case params.ReplyParameters != nil && api.Says("message to be replied not found", "replied message not found"):
+		params.ReplyParameters = nil
+	case params.MessageThreadID != 0 && api.Says("thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
+		params.MessageThreadID, params.ReplyParameters = 0, nil
+	case s.unparsed(ctx, row, err):
+		params.Text, params.ParseMode = plain(params.Text), ""
+	default:
+		return false
+	}
+	return true
+}
+
+// unparsed says whether Telegram cannot parse the markup of a message, which is our fault and worth a look.
+func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool {
+	var api *telegram.APIError
+	if !errors.As(err, &api) || !api.Says("can't parse entities") {
+		return false
+	}
+	s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", row.Kind, "item", row.ID)
+	return true
+}
+
+// plain takes the markup out of a text.
+func plain(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, opened := strings.Cut(text, "<")
+		_, after, closed := strings.Cut(rest, ">")
+		if !opened || !closed {
+			b.WriteString(text)
+			return html.UnescapeString(b.String())
+		}
+		b.WriteString(before)
+		text = after
+	}
+}

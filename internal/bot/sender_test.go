@@ -1,0 +1,565 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// post is a simulator with a group and a sender, and what the sender logs.
+type post struct {
+	sim    *botsim.Server
+	group  *botsim.Chat
+	alice  botsim.User
+	sender *Sender
+	logged *buffered
+}
+
+func newPost(t *testing.T) *post {
+	t.Helper()
+	sim, client := startSimulator(t)
+	p := &post{sim: sim, alice: sim.User("alice"), logged: &buffered{}}
+	p.group = sim.Group("Table tennis", p.alice)
+	p.sender = NewSender(client, selfOf(sim), slog.New(slog.NewTextHandler(p.logged, nil)))
+	return p
+}
+
+// hello is a message that says something short.
+func hello(t testing.TB, to int64) outbox.Message {
+	t.Helper()
+	return messageOf(t, to, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
+}
+
+// answering returns the message as an answer to another one.
+func answering(m outbox.Message, to int) outbox.Message {
+	m.Items[0].ReplyTo = int64(to)
+	m.Row.ReplyTo = int64(to)
+	return m
+}
+
+func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
+	t.Helper()
+	receipt, err := p.sender.Send(testContext(t), what)
+	if err != nil {
+		t.Fatalf("send: %v", err)
+	}
+	m, ok := p.sim.Chat(what.To).Message(int(receipt.MessageID))
+	if !ok {
+		t.Fatalf("there is no message %d", receipt.MessageID)
+	}
+	if c := p.sim.Complaints(); len(c) > 0 {
+		t.Errorf("the simulator complains: %q", c)
+	}
+	return m
+}
+
+// params returns the parameters of the requests to send, nested ones decoded.
+func (p *post) params(t *testing.T) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for _, c := range p.sim.CallsOf("sendMessage") {
+		params := map[string]any{}
+		for name, value := range c.Params {
+			params[name] = value
+			var nested map[string]any
+			if strings.HasPrefix(value, "{") && json.Unmarshal([]byte(value), &nested) == nil {
+				params[name] = nested
+			}
+		}
+		all = append(all, params)
+	}
+	return all
+}
+
+const helloText = "<b>\u2068Alice\u2069</b> joins with a rating of 1500 and is ranked from the first game on."
+
+func TestSendToAGroup(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	asked := p.group.Say(p.alice, "/join")
+	m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID))
+	if !m.Silent || !m.NoPreview || m.ReplyTo != asked.ID || m.ThreadID != 0 || len(m.Buttons) > 0 {
+		t.Errorf("message %+v", m)
+	}
+	want := []map[string]any{{
+		"chat_id": chatText(p.group), "text": helloText, "parse_mode": "HTML", "disable_notification": "true",
+		"link_preview_options": map[string]any{"is_disabled": true},
+		"reply_parameters":     map[string]any{"message_id": float64(asked.ID), "allow_sending_without_reply": true},
+	}}
+	if diff := cmp.Diff(want, p.params(t)); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if text := p.logged.String(); text != "" {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+func chatText(c *botsim.Chat) string {
+	raw, err := json.Marshal(c.ID())
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+func TestSendToAPrivateChat(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	private := p.sim.Private(p.alice)
+	greeting := messageOf(t, private.ID(), Greeting{Private: true})
+	greeting.Private = true
+	m := p.mustSend(t, greeting)
+	if m.Silent || !m.NoPreview || m.ReplyTo != 0 {
+		t.Errorf("message %+v", m)
+	}
+	want := [][]botsim.Button{{{Text: "Add me to a group", URL: "https://t.me/elo_bot?startgroup=true"}}}
+	if diff := cmp.Diff(want, m.Buttons); diff != "" {
+		t.Errorf("buttons (-want +got):\n%s", diff)
+	}
+	for _, param := range []string{"reply_parameters", "message_thread_id"} {
+		if v, given := p.params(t)[0][param]; given {
+			t.Errorf("%s is %v", param, v)
+		}
+	}
+}
+
+func TestTheButtonIsWhereItHelps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		notice ranking.Notice
+		want   bool
+	}{
+		{Greeting{Private: true}, true},
+		{Greeting{}, false},
+		{Help{Private: true}, true},
+		{Help{}, false},
+		{Help{Topic: "match", Private: true}, false},
+		{GroupOnly{Command: "match"}, true},
+		{UnknownCommand{}, false},
+		{ranking.RankingPage{}, false},
+	} {
+		p := newPost(t)
+		if m := p.mustSend(t, messageOf(t, p.group.ID(), c.notice)); (len(m.Buttons) == 1) != c.want {
+			t.Errorf("%T%+v has the buttons %v", c.notice, c.notice, m.Buttons)
+		}
+	}
+}
+
+func TestSendToATopic(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	forum := p.sim.Forum("Club", p.alice)
+	topic := forum.Topic(p.alice, "Results")
+	asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+	told := answering(hello(t, forum.ID()), asked.ID)
+	told.Thread = int64(topic.ID)
+	if m := p.mustSend(t, told); m.ThreadID != topic.ID || m.ReplyTo != asked.ID {
+		t.Errorf("message %+v", m)
+	}
+	if m := p.mustSend(t, hello(t, forum.ID())); m.ThreadID != 0 {
+		t.Errorf("message %+v in General", m)
+	}
+}
+
+func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	asked := p.group.Say(p.alice, "/join")
+	p.group.Delete(asked)
+	if m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID)); m.ReplyTo != 0 {
+		t.Errorf("message %+v", m)
+	}
+	if n := p.sim.CallCount("sendMessage"); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestFailures is what each answer means for a message that is to be sent.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	reject := func(status int, description string) botsim.Fault {
+		return botsim.Fault{Kind: botsim.Reject, Status: status, Description: description}
+	}
+	for name, c := range map[string]struct {
+		fault      botsim.Fault
+		class      outbox.Class
+		retryAfter time.Duration
+	}{
+		"429":                     {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited, 35 * time.Second},
+		"429 of hours":            {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 73414}, outbox.RateLimited, 73414 * time.Second},
+		"429 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 429}, outbox.RateLimited, 0},
+		"blocked":                 {reject(403, "Forbidden: bot was blocked by the user"), outbox.Gone, 0},
+		"kicked":                  {reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Gone, 0},
+		"403 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 403}, outbox.Unreachable, 0},
+		"401 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 401}, outbox.Unreachable, 0},
+		"redirect":                {botsim.Fault{Kind: botsim.ServerError, Status: 302}, outbox.Unreachable, 0},
+		"conflict":                {reject(409, "Conflict: terminated by other getUpdates request"), outbox.Failed, 0},
+		"a teapot":                {reject(418, "I'm a teapot: chat not found"), outbox.Failed, 0},
+		"no of HTTP 200":          {botsim.Fault{Kind: botsim.Reject, Status: 200, Description: "Bad Request: chat not found"}, outbox.Failed, 0},
+		"chat not found":          {reject(400, "Bad Request: chat not found"), outbox.Gone, 0},
+		"CHAT_WRITE_FORBIDDEN":    {reject(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), outbox.Gone, 0},
+		"CHAT_RESTRICTED":         {reject(400, "Bad Request: CHAT_RESTRICTED"), outbox.Gone, 0},
+		"no rights to send":       {reject(400, "Bad Request: have no rights to send a message"), outbox.Gone, 0},
+		"only admins may write":   {reject(400, "Bad Request: need administrator rights in the channel chat"), outbox.Gone, 0},
+		"group is a supergroup":   {reject(400, "Bad Request: group chat was deactivated"), outbox.Gone, 0},
+		"not enough rights":       {reject(400, "Bad Request: not enough rights to send text messages to the chat"), outbox.Gone, 0},
+		"text is empty":           {reject(400, "Bad Request: message text is empty"), outbox.Rejected, 0},
+		"text is too long":        {reject(400, "Bad Request: message is too long"), outbox.Rejected, 0},
+		"any other 400":           {reject(400, "Bad Request: of tomorrow"), outbox.Rejected, 0},
+		"too large":               {reject(413, "Request Entity Too Large"), outbox.Rejected, 0},
+		"too large for a proxy":   {botsim.Fault{Kind: botsim.ServerError, Status: 413}, outbox.Rejected, 0},
+		"404 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 404}, outbox.Unreachable, 0},
+		"504 of a gateway":        {botsim.Fault{Kind: botsim.ServerError, Status: 504}, outbox.Ambiguous, 0},
+		"wrong token":             {reject(401, "Unauthorized"), outbox.Unauthorized, 0},
+		"no such bot":             {reject(404, "Not Found"), outbox.Unauthorized, 0},
+		"HTML 502":                {botsim.Fault{Kind: botsim.ServerError}, outbox.Ambiguous, 0},
+		"empty 503":               {botsim.Fault{Kind: botsim.ServerError, Status: 503, Body: " "}, outbox.Unreachable, 0},
+		"JSON 500":                {reject(500, "Internal Server Error"), outbox.Unreachable, 0},
+		"JSON 504 of a lost chat": {reject(504, "Gateway Timeout: chat not found"), outbox.Unreachable, 0},
+		"HTML 400":                {botsim.Fault{Kind: botsim.ServerError, Status: 400}, outbox.Unreachable, 0},
+		"HTML 200":                {botsim.Fault{Kind: botsim.WrongAnswer, Body: "<html>"}, outbox.Ambiguous, 0},
+		"half a yes":              {botsim.Fault{Kind: botsim.WrongAnswer, Body: `{"ok":true,"result":{"mess`}, outbox.Ambiguous, 0},
+		"cut before":              {botsim.Fault{Kind: botsim.CutBefore}, outbox.Ambiguous, 0},
+		"cut after":               {botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			p.sim.Fault(c.fault)
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			failure := failureOf(t, err)
+			if receipt != (outbox.Receipt{Told: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
+				t.Errorf("%+v, class %s, retry after %v: %v", receipt, failure.Class, failure.RetryAfter, err)
+			}
+			if n := p.sim.CallCount("sendMessage"); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func failureOf(t *testing.T, err error) *outbox.Failure {
+	t.Helper()
+	var failure *outbox.Failure
+	if !errors.As(err, &failure) {
+		t.Fatalf("error %v is no failure", err)
+	}
+	return failure
+}
+
+// TestTrueRefusals are those that the simulator comes to by itself.
+func TestTrueRefusals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		chat  func(*post) int64
+		class outbox.Class
+	}{
+		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Gone},
+		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Gone},
+		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice, botsim.NotStarted()).ID() }, outbox.Gone},
+		"unknown chat":     {func(*post) int64 { return -1009999999999 }, outbox.Gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			_, err := p.sender.Send(testContext(t), hello(t, c.chat(p)))
+			if failure := failureOf(t, err); failure.Class != c.class {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+		})
+	}
+}
+
+func TestAMigratedChatHasANewID(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	old := p.sim.BasicGroup("g", p.alice)
+	moved := old.Migrate()
+	_, err := p.sender.Send(testContext(t), hello(t, old.ID()))
+	var api *telegram.APIError
+	if !errors.As(err, &api) || api.MigrateTo != moved.ID() {
+		t.Errorf("error %v leads to %+v, want %d", err, api, moved.ID())
+	}
+	if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
+		t.Errorf("class %s, new id %d, want %d", failure.Class, failure.NewID, moved.ID())
+	}
+}
+
+func TestARefusedMessageIsNotDelivered(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
+	told := hello(t, p.group.ID())
+	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
+		t.Errorf("cut after: %v", err)
+	}
+	if n := len(p.group.BotMessages()); n != 1 {
+		t.Errorf("cut after: %d messages", n)
+	}
+	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
+	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
+		t.Errorf("cut before: %v", err)
+	}
+	if n := len(p.group.BotMessages()); n != 1 {
+		t.Errorf("cut before: %d messages", n)
+	}
+	p.mustSend(t, told) // the connections that were cut do not matter
+}
+
+func TestNothingListens(t *testing.T) {
+	t.Parallel()
+	for what, address := range map[string]string{
+		"no connection": "http://127.0.0.1:1",      // a port that is out of use
+		"no such host":  "http://elobot.invalid:1", // reserved for names that do not exist
+	} {
+		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
+		_, err := sender.Send(testContext(t), hello(t, -100))
+		if failure := failureOf(t, err); failure.Class != outbox.Unreachable {
+			t.Errorf("%s: class %s: %v", what, failure.Class, err)
+		}
+	}
+}
+
+// ending is a context that ends for a reason when it is told to.
+type ending struct {
+	context.Context
+	reason error
+	done   chan struct{}
+}
+
+func (e *ending) Done() <-chan struct{} { return e.done }
+
+func (e *ending) Err() error {
+	select {
+	case <-e.done:
+		return e.reason
+	default:
+		return nil
+	}
+}
+
+func TestTheContextEnds(t *testing.T) {
+	t.Parallel()
+	for name, reason := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			ctx := &ending{Context: testContext(t), reason: reason, done: make(chan struct{})}
+			answered := make(chan struct{})
+			p.sim.OnCall(func(botsim.Call) {
+				close(ctx.done)
+				<-answered
+			})
+			_, err := p.sender.Send(ctx, hello(t, p.group.ID()))
+			close(answered)
+			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, reason) {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+		})
+	}
+	t.Run("before", func(t *testing.T) {
+		t.Parallel()
+		p := newPost(t)
+		ctx, cancel := context.WithCancel(testContext(t))
+		cancel()
+		_, err := p.sender.Send(ctx, hello(t, p.group.ID()))
+		if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
+			t.Errorf("class %s: %v", failure.Class, err)
+		}
+		if n := len(p.sim.Calls()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// TestWhatWasAcceptedIsSent: Telegram has said yes, whatever it says further.
+func TestWhatWasAcceptedIsSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body   string
+		id     int64
+		logged bool
+	}{
+		"a kind of message that nobody knows": {`{"ok":true,"result":{"message_id":77,"date":1,"chat":{"id":1,"type":"x"},"paid_media":{"paid_media":[{"type":"smell"}]}}}`, 77, false},
+		"a text where a number should be":     {`{"ok":true,"result":{"message_id":78,"date":"now"}}`, 78, false},
+		"an id that is none":                  {`{"ok":true,"result":{"message_id":"78"}}`, 0, true},
+		"a word":                              {`{"ok":true,"result":"fine"}`, 0, true},
+		"nothing":                             {`{"ok":true,"result":null}`, 0, false},
+		"no result":                           {`{"ok":true}`, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: c.body})
+			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Told: 1}) {
+				t.Errorf("%+v, error %v", receipt, err)
+			}
+			if n := len(p.group.BotMessages()); n != 1 {
+				t.Errorf("%d messages", n)
+			}
+			if logged := p.logged.String() != ""; logged != c.logged {
+				t.Errorf("logged: %s", p.logged.String())
+			}
+		})
+	}
+}
+
+// TestSimplified: what Telegram finds wrong with the frame of a message is taken out, and it is sent once more.
+func TestSimplified(t *testing.T) {
+	t.Parallel()
+	for description, removed := range map[string][]string{
+		"Bad Request: message to be replied not found":                                    {"reply_parameters"},
+		"Bad Request: replied message not found":                                          {"reply_parameters"},
+		"Bad Request: message thread not found":                                           {"message_thread_id", "reply_parameters"},
+		"Bad Request: TOPIC_CLOSED":                                                       {"message_thread_id", "reply_parameters"},
+		"Bad Request: TOPIC_DELETED":                                                      {"message_thread_id", "reply_parameters"},
+		"Bad Request: can't parse entities: Unsupported start tag \"x\" at byte offset 0": {"parse_mode"},
+	} {
+		t.Run(description, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			forum := p.sim.Forum("Club", p.alice)
+			topic := forum.Topic(p.alice, "Results")
+			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+			told := answering(hello(t, forum.ID()), asked.ID)
+			told.Thread = int64(topic.ID)
+			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
+			p.mustSend(t, told)
+			params := p.params(t)
+			if len(params) != 2 {
+				t.Fatalf("%d requests", len(params))
+			}
+			for _, name := range removed {
+				if _, was := params[0][name]; !was {
+					t.Errorf("there was no %s to be taken out", name)
+				}
+				delete(params[0], name)
+			}
+			if removed[0] == "parse_mode" {
+				params[0]["text"] = "\u2068Alice\u2069 joins with a rating of 1500 and is ranked from the first game on."
+			}
+			if diff := cmp.Diff(params[0], params[1]); diff != "" {
+				t.Errorf("the second request (-want +got):\n%s", diff)
+			}
+			if logged := strings.Contains(p.logged.String(), "level=ERROR"); logged != (removed[0] == "parse_mode") {
+				t.Errorf("logged: %s", p.logged.String())
+			}
+		})
+	}
+}
+
+func TestSimplifiedOnlyOnce(t *testing.T) {
+	t.Parallel()
+	for description, class := range map[string]outbox.Class{
+		"Bad Request: message to be replied not found":    outbox.Rejected,
+		"Bad Request: can't parse entities: once again":   outbox.Rejected,
+		"Bad Request: message thread not found and so on": outbox.Rejected,
+	} {
+		p := newPost(t)
+		told := answering(hello(t, p.group.ID()), 1)
+		told.Thread = 5
+		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
+		_, err := p.sender.Send(testContext(t), told)
+		if failure := failureOf(t, err); failure.Class != class {
+			t.Errorf("class %s: %v", failure.Class, err)
+		}
+		if n := p.sim.CallCount("sendMessage"); n != 2 {
+			t.Errorf("%q: %d requests", description, n)
+		}
+	}
+}
+
+// TestTheGeneralTopicIsNeverNamed: Telegram finds no topic by its number, 1. It may stand in what was stored long ago.
+func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	told := hello(t, p.sim.Forum("Club", p.alice).ID())
+	told.Thread = 1
+	p.mustSend(t, told)
+	params := p.params(t)
+	if _, named := params[0]["message_thread_id"]; named || len(params) != 1 {
+		t.Errorf("%d requests, the first of them %v", len(params), params[0])
+	}
+}
+
+// TestNothingToSimplify: without the frame that Telegram complains of there is nothing to be taken out.
+func TestNothingToSimplify(t *testing.T) {
+	t.Parallel()
+	for _, description := range []string{
+		"Bad Request: message to be replied not found", "Bad Request: message thread not found", "Bad Request: TOPIC_CLOSED",
+	} {
+		p := newPost(t)
+		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
+		_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected {
+			t.Errorf("class %s: %v", failure.Class, err)
+		}
+		if n := p.sim.CallCount("sendMessage"); n != 1 {
+			t.Errorf("%q: %d requests", description, n)
+		}
+	}
+}
+
+func TestTheSecondFailureCounts(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: message to be replied not found", Times: 1})
+	p.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 3})
+	_, err := p.sender.Send(testContext(t), answering(hello(t, p.group.ID()), 1))
+	if failure := failureOf(t, err); failure.Class != outbox.RateLimited || failure.RetryAfter != 3*time.Second {
+		t.Errorf("class %s: %v", failure.Class, err)
+	}
+}
+
+// TestTrueSimplifications are those that the simulator makes necessary by itself.
+func TestTrueSimplifications(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*botsim.Chat, botsim.Message) int64{
+		"closed topic":  func(c *botsim.Chat, topic botsim.Message) int64 { c.CloseTopic(topic.ID); return int64(topic.ID) },
+		"unknown topic": func(*botsim.Chat, botsim.Message) int64 { return 9999 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			forum := p.sim.Forum("Club", p.alice)
+			topic := forum.Topic(p.alice, "Results")
+			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+			told := answering(hello(t, forum.ID()), asked.ID)
+			told.Thread = prepare(forum, topic)
+			if m := p.mustSend(t, told); m.ThreadID != 0 || m.ReplyTo != 0 {
+				t.Errorf("message %+v", m)
+			}
+		})
+	}
+}
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for markup, want := range map[string]string{
+		"<b>Alice</b> beat <i>Bob</i>":                "Alice beat Bob",
+		"<code>/match @bob 3:1</code>":                "/match @bob 3:1",
+		"&lt;b&gt; &amp;amp; &#34;x&#34; &#39;y&#39;": `<b> &amp; "x" 'y'`,
+		"3 → 4":                     "3 → 4",
+		"":                          "",
+		"a <a href='x'\n>b</a><br>": "a b",
+		"<<b>a > b < <i>c</i>":      "a > b c",
+		"<b>a</b> < b":              "a < b",
+		"> a <":                     "> a <",
+	} {
+		if got := plain(markup); got != want {
+			t.Errorf("plain(%q) = %q, want %q", markup, got, want)
+		}
+	}
+}

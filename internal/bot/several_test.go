@@ -1,0 +1,422 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"elobot/internal/botsim"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// four returns three results and a refusal, which are told together.
+func (p *post) four(t *testing.T) outbox.Message {
+	t.Helper()
+	m := messageOf(t, p.group.ID(), append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
+	asked := p.group.Say(p.alice, "/match @bob 3:1")
+	for i := range m.Items {
+		m.Items[i].ReplyTo = int64(asked.ID)
+	}
+	m.Row = m.Items[0]
+	return m
+}
+
+// send sends and returns the receipt, and the message if there is one.
+func (p *post) send(t *testing.T, m outbox.Message) (outbox.Receipt, botsim.Message, error) {
+	t.Helper()
+	receipt, err := p.sender.Send(testContext(t), m)
+	sent, _ := p.sim.Chat(m.To).Message(int(receipt.MessageID))
+	return receipt, sent, err
+}
+
+func TestSeveralAreOneMessage(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	receipt, m, err := p.send(t, p.four(t))
+	if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Told: 4}) {
+		t.Fatalf("%+v, error %v", receipt, err)
+	}
+	if m.ReplyTo != 0 || len(m.Buttons) > 0 || !m.Silent || !m.NoPreview || strings.Count(m.Text, "\n") != 5 {
+		t.Errorf("message %+v", m)
+	}
+	if n := p.sim.CallCount("sendMessage"); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	if text := p.logged.String(); text != "" {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+func TestSeveralInATopic(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	forum := p.sim.Forum("Club", p.alice)
+	topic := forum.Topic(p.alice, "Results")
+	several := messageOf(t, forum.ID(), results(12, 3, "Alice", "Bob")...)
+	several.Thread = int64(topic.ID)
+	if m := p.mustSend(t, several); m.ThreadID != topic.ID || !strings.Contains(m.Text, "#14 · ") {
+		t.Errorf("message %+v", m)
+	}
+	forum.CloseTopic(topic.ID)
+	receipt, m, err := p.send(t, several)
+	if err != nil || receipt.Told != 3 || m.ThreadID != 0 {
+		t.Errorf("%+v, %+v, %v", receipt, m, err)
+	}
+}
+
+// TestTheFirstIsToldAlone when nothing that follows can be told with it: with all that belongs to it.
+func TestTheFirstIsToldAlone(t *testing.T) {
+	t.Parallel()
+	card := results(12, 1, "Alice", "Bob")[0]
+	for what, c := range map[string]struct {
+		first, second ranking.Notice
+		count         int
+		buttons       bool
+	}{
+		"a card before a page":   {card, ranking.RankingPage{}, 2, true},
+		"a page before a card":   {ranking.RankingPage{}, card, 2, false},
+		"a page before many":     {ranking.RankingPage{}, card, 200, false},
+		"a greeting":             {Greeting{}, card, 2, false},
+		"a help with a button":   {Help{Private: true}, card, 2, true},
+		"a command for a group":  {GroupOnly{Command: "match"}, card, 2, true},
+		"a refusal before help":  {ranking.Refusal{Code: ranking.NotYours, Number: 1}, Help{}, 2, false},
+		"a card before nonsense": {card, broken{}, 2, true},
+	} {
+		p := newPost(t)
+		several := answering(messageOf(t, p.group.ID(), c.first, c.second), p.group.Say(p.alice, "/x").ID)
+		several.Count = c.count
+		receipt, m, err := p.send(t, several)
+		if err != nil || receipt.Told != 1 || m.ReplyTo == 0 || (len(m.Buttons) > 0) != c.buttons {
+			t.Errorf("%s: %+v, %+v, %v", what, receipt, m, err)
+		}
+		if want := mustRender(t, c.first).html; m.HTML != want {
+			t.Errorf("%s: it says %q, want %q", what, m.HTML, want)
+		}
+	}
+}
+
+// broken is a notice that cannot be read.
+type broken struct{ ranking.Joined }
+
+func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"joined"}) }
+
+func TestTheFirstCannotBeTold(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{2, 200} {
+		p := newPost(t)
+		several := messageOf(t, p.group.ID(), broken{}, cardOf42())
+		several.Count = count
+		receipt, _, err := p.send(t, several)
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: 1}) {
+			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+		}
+		if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	}
+}
+
+// TestSeveralThatAreRefused: one of them may be at fault, or all of them together.
+func TestSeveralThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{4, 200} {
+		p := newPost(t)
+		several := p.four(t)
+		several.Count = count
+		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
+		receipt, m, err := p.send(t, several)
+		if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Told: 1}) {
+			t.Fatalf("%+v, error %v", receipt, err)
+		}
+		if m.HTML != mustRender(t, results(12, 1, "Alice", "Bob")[0]).html || len(m.Buttons) != 1 || m.ReplyTo == 0 {
+			t.Errorf("message %+v", m)
+		}
+		logged := p.logged.String()
+		for _, want := range []string{"level=ERROR", "kind=match_recorded", "item=1", fmt.Sprintf("told=%d", count), "of tomorrow"} {
+			if !strings.Contains(logged, want) {
+				t.Errorf("no %s is logged: %s", want, logged)
+			}
+		}
+		if strings.Contains(logged, "Alice") {
+			t.Errorf("logged: %s", logged)
+		}
+		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
+		receipt, _, err = p.send(t, several)
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: 1}) {
+			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
+		}
+		if n := p.sim.CallCount("sendMessage"); n != 4 {
+			t.Errorf("%d requests", n)
+		}
+	}
+}
+
+// TestFailuresOfSeveral concern all that were to be told together, and are no reason to tell one of them alone.
+func TestFailuresOfSeveral(t *testing.T) {
+	t.Parallel()
+	for class, f := range map[outbox.Class]botsim.Fault{
+		outbox.RateLimited:  {Kind: botsim.TooManyRequests, RetryAfter: 7},
+		outbox.Ambiguous:    {Kind: botsim.CutAfter},
+		outbox.Unreachable:  {Kind: botsim.Reject, Status: 500, Description: "Internal Server Error"},
+		outbox.Unauthorized: {Kind: botsim.Reject, Status: 401, Description: "Unauthorized"},
+		outbox.Gone:         {Kind: botsim.Reject, Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"},
+		outbox.Failed:       {Kind: botsim.Reject, Status: 409, Description: "Conflict"},
+		outbox.Migrated: {
+			Kind: botsim.Reject, Description: "Bad Request: group chat was upgraded to a supergroup chat",
+			Parameters: map[string]any{"migrate_to_chat_id": -1001234},
+		},
+	} {
+		for _, count := range []int{4, 200} {
+			p := newPost(t)
+			several := p.four(t)
+			several.Count = count
+			p.sim.Fault(f)
+			receipt, _, err := p.send(t, several)
+			if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Told: count}) {
+				t.Errorf("%s: %+v, class %s: %v", class, receipt, failure.Class, err)
+			}
+			if n := p.sim.CallCount("sendMessage"); n != 1 {
+				t.Errorf("%s: %d requests", class, n)
+			}
+		}
+	}
+}
+
+func TestSeveralThatCannotBeParsedAreSentAsPlainText(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: can't parse entities: once", Times: 1})
+	receipt, m, err := p.send(t, p.four(t))
+	if err != nil || receipt.Told != 4 || m.ParseMode != "" || strings.Contains(m.Text, "<") || !strings.Contains(m.Text, "#14 · ") {
+		t.Errorf("%+v, %+v, %v", receipt, m, err)
+	}
+}
+
+func TestEditOfSeveral(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	told := results(41, 3, "Alice", "Bob")
+	sent := p.mustSend(t, messageOf(t, p.group.ID(), told...))
+	told[1] = undoneCard()
+	edit := p.editOf(t, sent.ID, told...)
+	edit.Row = itemOf(t, undoneCard())
+	edit.Row.ID = 77
+	m := p.mustSend(t, edit)
+	if m.ID != sent.ID || m.Edits != 1 || len(m.Buttons) > 0 || !m.NoPreview || strings.Count(m.Text, " · undone") != 1 {
+		t.Errorf("message %+v", m)
+	}
+	if want, _ := merge(edit, wordingFor("")); m.HTML != want.html {
+		t.Errorf("it says %q, want %q", m.HTML, want.html)
+	}
+	if m := p.mustSend(t, edit); m.Edits != 1 { // it says so already
+		t.Errorf("message %+v", m)
+	}
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
+	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Rejected {
+		t.Errorf("refused: %v", err)
+	}
+	p.group.Delete(m)
+	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Pointless {
+		t.Errorf("deleted: %v", err)
+	}
+	if n := p.sim.CallCount("sendMessage"); n != 1 {
+		t.Errorf("%d messages sent", n)
+	}
+	edit = p.editOf(t, p.sendCard(t).ID, undoneCard())
+	edit.Count = 200
+	if m := p.mustSend(t, edit); !strings.Contains(m.Text, "#42 · ") || !strings.Contains(m.Text, "…and 199 more.") {
+		t.Errorf("message %+v", m)
+	}
+	edit.Target = 0
+	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Pointless {
+		t.Errorf("no message: %v", err)
+	}
+}
+
+// TestAnEditNamesAllThatWereNamed: whatever becomes of the results of a full message, there is room for it.
+func TestAnEditNamesAllThatWereNamed(t *testing.T) {
+	t.Parallel()
+	team := []string{"Ann", "Ben", "Cem", "Dora"}
+	for _, size := range []int{1, 4} {
+		card := func(number, change int) ranking.MatchRecorded {
+			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
+		}
+		var told []ranking.Notice
+		for i := range 70 {
+			told = append(told, card(1000+i, 1))
+		}
+		m := messageOf(t, 1, told...)
+		_, n := merge(m, wordingFor(""))
+		if n < 15 || n == 70 {
+			t.Fatalf("%d of 70 are told together", n)
+		}
+		for what, change := range map[string]func(*ranking.MatchRecorded){
+			"corrected": func(c *ranking.MatchRecorded) {
+				*c = card(c.Number, 32)
+				c.Sides[0].Score, c.Sides[1].Score, c.Was = 999, 998, &ranking.OldScore{Score: [2]int{997, 999}}
+			},
+			"undone":    func(c *ranking.MatchRecorded) { c.Undone = true },
+			"unchanged": func(*ranking.MatchRecorded) {},
+		} {
+			var now []ranking.Notice
+			for _, notice := range told[:n] {
+				c := notice.(ranking.MatchRecorded)
+				change(&c)
+				now = append(now, c)
+			}
+			edit := messageOf(t, 1, now...)
+			edit.Action = outbox.Edit
+			out, _ := merge(edit, wordingFor(""))
+			if lines := strings.Count(out.html, "#1"); lines != n || strings.Contains(out.html, "more</b>") {
+				t.Errorf("%s: %d of %d results are named in %s", what, lines, n, out.html)
+			}
+		}
+	}
+}
+
+// TestAnEditThatHasNoRoomCounts: people can give themselves longer names.
+func TestAnEditThatHasNoRoomCounts(t *testing.T) {
+	t.Parallel()
+	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
+	edit.Action = outbox.Edit
+	out, _ := merge(edit, wordingFor(""))
+	lines := strings.Count(out.html, " · ")
+	if want := fmt.Sprintf("\n…and <b>%d more</b>. All results count", 60-lines); lines == 0 || !strings.Contains(out.html, want) {
+		t.Errorf("%d results are named in %s", lines, out.html)
+	}
+}
+
+var idPattern = regexp.MustCompile(`70\d{4}`)
+
+// TestEverythingIsToldOnce tells what waits in as many messages as it takes.
+func TestEverythingIsToldOnce(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	name := func(t *rapid.T) string {
+		return rapid.SampledFrom([]string{"Alice", "R&D", "<b>", "محمد", family}).Draw(t, "name")
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		var waiting []ranking.Notice
+		var want, got []string
+		for i := range rapid.IntRange(1, 70).Draw(rt, "items") {
+			if rapid.IntRange(0, 19).Draw(rt, "unreadable") == 0 {
+				waiting = append(waiting, broken{})
+				continue
+			}
+			waiting = append(waiting, drawNotice(rt, 700_000+i, name))
+			want = append(want, fmt.Sprint(700_000+i))
+		}
+		for len(waiting) > 0 {
+			m := messageOf(t, group.ID(), waiting...)
+			if _, unreadable := waiting[0].(broken); unreadable {
+				receipt, err := sender.Send(testContext(t), m)
+				if failureOf(t, err).Class != outbox.Rejected || receipt.Told != 1 {
+					rt.Fatalf("%+v, %v", receipt, err)
+				}
+				waiting = waiting[1:]
+				continue
+			}
+			before := sim.CallCount("sendMessage")
+			told, text := deliverSome(testContext(t), rt, sim, sender, group, m)
+			text, _, _ = strings.Cut(text, "\nTake a result back: ")
+			got = append(got, idPattern.FindAllString(text, -1)...)
+			waiting = waiting[told:]
+			if n := sim.CallCount("sendMessage") - before; n != 1 {
+				rt.Fatalf("%d messages", n)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatalf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// deliverSome is deliver for several, and returns how many of them were told and the text.
+func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message) (int, string) {
+	t.Helper()
+	spy := &receipts{Sender: s}
+	sent := deliver(ctx, t, sim, spy, group, m)
+	if spy.last.Told < 1 {
+		t.Fatalf("%+v", spy.last)
+	}
+	return spy.last.Told, sent.Text
+}
+
+// receipts is a sender that keeps the last receipt.
+type receipts struct {
+	*Sender
+	last outbox.Receipt
+}
+
+func (r *receipts) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	var err error
+	r.last, err = r.Sender.Send(ctx, m)
+	return r.last, err
+}
+
+// TestTheContextEndsBetweenTwoTries: what was refused is not sent, and what is tried once more may be.
+func TestTheContextEndsBetweenTwoTries(t *testing.T) {
+	t.Parallel()
+	for description, told := range map[string]int{
+		"Bad Request: can't parse entities: once": 4, // sent once more as plain text
+		"Bad Request: of tomorrow":                1, // the first is sent alone
+	} {
+		t.Run("before the second: "+description, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			ctx, cancel := context.WithCancel(testContext(t))
+			defer cancel()
+			// the complaint of the first answer is the moment between the two
+			p.sender.log = slog.New(slog.NewTextHandler(writing(cancel), nil))
+			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
+			receipt, err := p.sender.Send(ctx, p.four(t))
+			if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Told: told}) {
+				t.Errorf("%d requests, %+v", n, receipt)
+			}
+		})
+		t.Run("during the second: "+description, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			ctx, cancel := context.WithCancel(testContext(t))
+			defer cancel()
+			answered := make(chan struct{})
+			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
+			p.sim.OnCall(func(c botsim.Call) {
+				if c.ID == 2 {
+					cancel()
+					<-answered
+				}
+			})
+			receipt, err := p.sender.Send(ctx, p.four(t))
+			close(answered)
+			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
+				t.Errorf("class %s: %v", failure.Class, err)
+			}
+			if receipt != (outbox.Receipt{Told: told}) {
+				t.Errorf("%+v", receipt)
+			}
+		})
+	}
+}
+
+// writing calls a function whenever something is written.
+type writing func()
+
+func (w writing) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}

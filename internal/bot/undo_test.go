@@ -1,0 +1,236 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+func TestMatchOfSetsAndTeams(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/match @bob 11:7 9:11 11:5":                                 "match Alice@alice#1001 @bob 11:7 9:11 11:5",
+		"/match @carol @bob 11-7, 9-11, 11-5":                        "match @carol @bob 11:7 9:11 11:5",
+		"/match @alice @bob vs @carol [Dan](tg://user?id=1004) 10:8": "match Alice@alice#1001+@bob @carol+Dan_2#1004 10:8",
+		"/match @alice vs @bob @carol 10:8":                          "match Alice@alice#1001 @bob+@carol 10:8",
+		"/match @alice & @bob vs @carol and @dave 10:8":              "match Alice@alice#1001+@bob @carol+@dave 10:8",
+		"/match vs @bob 2:1":                                         "match Alice@alice#1001 @bob 2:1",
+		"/match @bob @scorebot V @carol @Talbot 11:7 11:9":           "match @bob+@scorebot? @carol+@Talbot? 11:7 11:9",
+		"/match @alice @bob @carol 10:8":                             `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
+		"/match @alice vs 10:8":                                      `answer wrong_form {"command":"match","reason":"empty_side","teams":true}`,
+		"/match @alice @bob vs @carol @alice 10:8":                   `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice","teams":true}`,
+		"/match @bob 11 7 9 11":                                      `answer wrong_form {"command":"match","reason":"several_scores","detail":"9"}`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.group.Say(w.alice, text)
+			w.expect(text, want)
+		})
+	}
+}
+
+func TestUndoAndFixInAGroup(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/undo": "undo last", "/Undo@ELO_bot": "undo last", "/undo@other_bot": ignored, "/undo@other_bot 42": ignored,
+		"/undo 42": "undo #42", "/undo #42": "undo #42", "/undo@elo_bot 42": "undo #42", "/undo 999999999": "undo #999999999",
+		"/undo 42 43":   `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"43"}`,
+		"/undo @bob":    `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"@bob"}`,
+		"/undo 0":       `answer wrong_form {"command":"undo","reason":"no_such_number","detail":"0"}`,
+		"/undo last":    `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"last"}`,
+		"/undo help":    `answer help {"topic":"undo"}`,
+		"/help undo":    `answer help {"topic":"undo"}`,
+		"I said /undo":  ignored,
+		"/undone":       ignored,
+		"/fix 42 3:2":   "fix #42 3:2",
+		"/fix #42 3 2":  "fix #42 3:2",
+		"/fix 3:2":      "fix last 3:2",
+		"/FIX 7 2-2":    "fix #7 2:2",
+		"/fix 11:7 5:9": "fix last 11:7 5:9",
+
+		"/fix 42 11:7 9:11 11:5": "fix #42 11:7 9:11 11:5",
+		"/fix@other_bot 3:2":     ignored,
+		"/fix":                   `answer wrong_form {"command":"fix","reason":"empty"}`,
+		"/fix 13 :3":             `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
+		"/fix 42":                `answer wrong_form {"command":"fix","reason":"no_score"}`,
+		"/fix @bob 3:2":          `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
+		"/fix help":              `answer help {"topic":"fix"}`,
+		"/help /fix":             `answer help {"topic":"fix"}`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.group.Say(w.alice, text)
+			w.expect(text, none(want)...)
+		})
+	}
+}
+
+func TestUndoAndFixInAPrivateChat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/undo":       `answer group_only {"command":"undo"}`,
+		"/undo 42":    `answer group_only {"command":"undo"}`,
+		"/undo x":     `answer group_only {"command":"undo"}`,
+		"/fix 42 3:2": `answer group_only {"command":"fix"}`,
+		"/fix":        `answer group_only {"command":"fix"}`,
+		"/undo help":  `answer help {"topic":"undo","private":true}`,
+		"/fix help":   `answer help {"topic":"fix","private":true}`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.sim.Private(w.alice).Say(w.alice, text)
+			w.expect(text, want)
+		})
+	}
+}
+
+// TestUndoInReplyToAButton takes the match from the button below the card, if the card is this bot's own.
+func TestUndoInReplyToAButton(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.sim.AddUser(botsim.User{ID: 4711, IsBot: true, FirstName: "Other", Username: "other_bot"})
+	for name, tc := range map[string]struct {
+		from   botsim.User
+		markup any
+		want   string // behind "undo "; empty: as any message
+	}{
+		"a card":           {w.sim.Bot(), keyboard("undo:42"), "#42"},
+		"another button":   {w.sim.Bot(), keyboard("more:42"), ""},
+		"no button":        {w.sim.Bot(), nil, ""},
+		"another bot's":    {other, keyboard("undo:42"), ""},
+		"something else":   {w.sim.Bot(), "a text", ""},
+		"a forged number":  {w.sim.Bot(), keyboard("undo:042"), ""},
+		"the second of it": {w.sim.Bot(), keyboard("more", "undo:7"), "#7"},
+	} {
+		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1", Extra: map[string]any{"reply_markup": tc.markup}})
+		w.fetch()
+		w.group.Reply(w.alice, card, "/undo")
+		want := tc.want
+		if want == "" {
+			want = fmt.Sprintf("message %d or m:%d:%d", card.ID, w.group.ID(), card.ID)
+		}
+		ref := w.expect(name, "undo "+want)[0].take.Match
+		if read := ref.Below != 0; read != (tc.want != "") || read && ref.Below != int64(card.ID) {
+			t.Errorf("%s: the number was read below message %d", name, ref.Below)
+		}
+	}
+}
+
+func keyboard(data ...string) any {
+	var row []map[string]string
+	for _, d := range data {
+		row = append(row, map[string]string{"text": "Button", "callback_data": d})
+	}
+	return map[string]any{"inline_keyboard": []any{row}}
+}
+
+// TestUndoAndFixAsReplies: the message that is replied to may be the card or the command, which the service tells apart;
+// a number counts for more.
+func TestUndoAndFixAsReplies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.group.Say(w.bob, "/match @alice 3:1")
+	card := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Bob beat Alice 3:1", ReplyTo: asked.ID})
+	chat := w.group.Say(w.carol, "good game")
+	w.fetch()
+	for _, target := range []botsim.Message{asked, card, chat} {
+		which := fmt.Sprintf("message %d or m:%d:%d", target.ID, w.group.ID(), target.ID)
+		m := w.group.Reply(w.alice, target, "/undo")
+		o := w.expect("undo", "undo "+which)[0].origin
+		if o.ReplyTo != int64(m.ID) || o.Key != fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID) || o.Button != "" {
+			t.Errorf("origin %+v of message %d", o, m.ID)
+		}
+		w.group.Reply(w.alice, target, "/fix 3:2")
+		w.expect("fix", "fix "+which+" 3:2")
+		w.group.Reply(w.alice, target, "/undo 42")
+		w.expect("undo with a number", "undo #42")
+		w.group.Reply(w.alice, target, "/fix 42 3:2")
+		w.expect("fix with a number", "fix #42 3:2")
+		w.group.Reply(w.alice, target, "/undo it")
+		w.expect("a wrong form", `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"it"}`)
+	}
+	w.group.Delete(asked)
+	w.group.Reply(w.alice, asked, "/undo")
+	w.expect("a reply to what is not there any more", "undo last")
+}
+
+// TestTakeBackInATopic: there every message may seem to reply to the creation of the topic.
+func TestTakeBackInATopic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	forum := w.sim.Forum("Club", w.alice, w.bob)
+	topic := forum.Topic(w.bob, "Results")
+	asked := forum.Post(botsim.Post{From: w.bob, Text: "hello", ThreadID: topic.ID})
+	w.expect("before")
+	forum.Post(botsim.Post{From: w.alice, Text: "/undo", ThreadID: topic.ID})
+	if o := w.expect("undo", "undo last")[0].origin; o.Thread != int64(topic.ID) {
+		t.Errorf("thread %d", o.Thread)
+	}
+	forum.Post(botsim.Post{From: w.alice, Text: "/fix 3:2", ThreadID: topic.ID})
+	w.expect("fix", "fix last 3:2")
+	forum.Reply(w.alice, asked, "/undo")
+	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", asked.ID, forum.ID(), asked.ID))
+}
+
+// TestWhoIsAnAdmin asks as the service does, which asks only when it matters.
+func TestWhoIsAnAdmin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"/undo 42": "undo #42", "/fix 42 3:2": "fix #42 3:2"} {
+		w := newWorld(t)
+		w.group.Promote(w.carol)
+		for _, c := range []struct {
+			who   botsim.User
+			admin bool
+		}{{w.alice, true}, {w.bob, false}, {w.carol, true}, {botsim.User{}, true}} {
+			asked := 0
+			if c.who.ID == 0 {
+				w.group.SayAnonymously(text)
+			} else {
+				w.group.Say(c.who, text)
+				asked = 1
+			}
+			before := w.sim.CallCount("getChatAdministrators")
+			call := w.expect(text, want)[0]
+			if n := w.sim.CallCount("getChatAdministrators"); n != before {
+				t.Errorf("%s of %q: asked before it mattered", text, c.who.FirstName)
+			}
+			admin, err := call.take.IsAdmin(testContext(t))
+			if err != nil || admin != c.admin {
+				t.Errorf("%s of %q: admin is %t, error %v", text, c.who.FirstName, admin, err)
+			}
+			if n := w.sim.CallCount("getChatAdministrators") - before; n != asked {
+				t.Errorf("%s of %q: asked %d times, want %d", text, c.who.FirstName, n, asked)
+			}
+		}
+	}
+}
+
+func TestErrorsOfTheAdminsAreReturned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Say(w.bob, "/undo 42")
+	c := w.expect("undo", "undo #42")[0]
+	w.sim.Fault(botsim.Fault{Kind: botsim.ServerError, Method: "getChatAdministrators"})
+	admin, err := c.take.IsAdmin(testContext(t))
+	var api *telegram.APIError
+	if admin || !errors.As(err, &api) {
+		t.Errorf("admin is %t, error %v", admin, err)
+	}
+}
+
+func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.group.Say(w.nameless, "/undo")
+	o := w.expect("undo", "undo last")[0].origin
+	if o.Sender == nil || *o.Sender != (ranking.Person{ID: 1004, Name: "Dan 2"}) || !o.SentAt.Equal(worldTime) {
+		t.Errorf("origin %+v", o)
+	}
+}

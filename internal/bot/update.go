@@ -1,0 +1,83 @@
+package bot
+
+import "encoding/json"
+
+// The parts of an update that the bot looks at. They are declared here and not taken from the library because its
+// models refuse a whole update for one unknown type in a field that nobody reads, and a result would be lost for a
+// new kind of attachment in the message that it replies to.
+type update struct {
+	ID            int64          `json:"update_id"`
+	Message       *message       `json:"message"`
+	EditedMessage *message       `json:"edited_message"`
+	CallbackQuery *callbackQuery `json:"callback_query"`
+	MyChatMember  *memberUpdate  `json:"my_chat_member"`
+	ChatMember    *memberUpdate  `json:"chat_member"`
+}
+
+// callbackQuery is the press of a button. Of a message that is too old Telegram shows no more than its id and its chat,
+// of one that was sent by way of the bot into a chat of others nothing.
+type callbackQuery struct {
+	ID      string   `json:"id"`
+	From    *user    `json:"from"`
+	Message *message `json:"message"`
+	Data    string   `json:"data"`
+}
+
+// present says that a field is there, whatever is in it.
+type present bool
+
+// UnmarshalJSON implements json.Unmarshaler. A null is as good as nothing.
+func (p *present) UnmarshalJSON(value []byte) error {
+	*p = string(value) != "null"
+	return nil
+}
+
+type message struct {
+	ID                 int64           `json:"message_id"`
+	ThreadID           int64           `json:"message_thread_id"`
+	IsTopicMessage     bool            `json:"is_topic_message"`
+	From               *user           `json:"from"`
+	SenderChat         *chat           `json:"sender_chat"`
+	Date               int64           `json:"date"`
+	EditDate           int64           `json:"edit_date"`
+	Chat               chat            `json:"chat"`
+	ViaBot             present         `json:"via_bot"`
+	ForwardOrigin      present         `json:"forward_origin"`
+	ForwardFrom        present         `json:"forward_from"`
+	ForwardFromChat    present         `json:"forward_from_chat"`
+	ForwardSenderName  present         `json:"forward_sender_name"`
+	ForwardDate        present         `json:"forward_date"`
+	IsAutomaticForward bool            `json:"is_automatic_forward"`
+	ReplyTo            *message        `json:"reply_to_message"`
+	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
+	Text               string          `json:"text"`
+	Entities           []entity        `json:"entities"`
+	ReplyMarkup        json.RawMessage `json:"reply_markup"`
+	MigrateTo          int64           `json:"migrate_to_chat_id"`
+	MigrateFrom        int64           `json:"migrate_from_chat_id"`
+	NewChatTitle       string          `json:"new_chat_title"`
+	LeftChatMember     *user           `json:"left_chat_member"`
+}
+
+type user struct {
+	ID        int64  `json:"id"`
+	IsBot     bool   `json:"is_bot"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Username  string `json:"username"`
+
+	LanguageCode string `json:"language_code"` // of the person's app, as an IETF tag
+}
+
+type chat struct {
+	ID    int64  `json:"id"`
+	Type  string `json:"type"`
+	Title string `json:"title"`
+}
+
+type entity struct {
+	Type   string `json:"type"`
+	Offset int    `json:"offset"`
+	Length int    `json:"length"`
+	User   *user  `json:"user"`
+}
