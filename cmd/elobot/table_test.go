@@ -77,7 +77,7 @@ func (b *table) press(sender botsim.User, number int) bool {
 	if !ok {
 		return false
 	}
-	id := b.sim.Press(sender, card, fmt.Sprintf("undo:%d", number))
+	id := b.sim.Press(sender, card, fmt.Sprintf("1u:%d", number))
 	b.keys = append(b.keys, "c:"+id)
 	undone := b.undone
 	b.toasts[id] = b.takeBack(number, sender)
@@ -258,7 +258,7 @@ func (b *table) checkCard(number int, m *reported) {
 	if !strings.HasSuffix(rest, want) {
 		b.t.Errorf("%s: the card of match %d ends with %q, want %q", b.group.Title(), number, rest, want)
 	}
-	if data := undoButton(b.t, card); data != fmt.Sprintf("undo:%d", number) {
+	if data := undoButton(b.t, card); data != fmt.Sprintf("1u:%d", number) {
 		b.t.Errorf("%s: the button of match %d says %q", b.group.Title(), number, data)
 	}
 }

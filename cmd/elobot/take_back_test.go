@@ -124,9 +124,9 @@ func testForgedButtons(t *testing.T, b *house) {
 	b.ask(other, b.alice, "/match @bob 3:1")
 	elsewhere := b.ask(other, b.alice, "/match @bob 3:2") // number 2, of which there is none in the first group
 	for data, want := range map[string]string{
-		"undo:0": "button", "undo:-1": "button", "undo:01": "button", "undo:1 ": "button", "undo: 1": "button",
-		"undo:1e0": "button", "undo:9223372036854775808": "button", "undo": "button", "undo:": "button",
-		"nonsense": "button", "fix:1": "button", "": "button", "\x00": "button", strings.Repeat("9", 64): "button",
+		"1u:0": "button", "1u:-1": "button", "1u:01": "button", "1u:1 ": "button", "1u: 1": "button",
+		"1u:1e0": "button", "1u:9223372036854775808": "button", "undo": "button", "1u:": "button",
+		"nonsense": "button", "1f:1": "button", "": "button", "\x00": "button", strings.Repeat("9", 64): "button",
 	} {
 		says(t, b.press(b.alice, card, data), want)
 	}
@@ -134,7 +134,7 @@ func testForgedButtons(t *testing.T, b *house) {
 	private.Say(b.alice, "/start")
 	says(t, b.press(b.alice, awaitAnswers(t, private, 1)[0], undoButton(t, card)), "button")
 	checkUntouched(t, group, card)
-	says(t, b.press(b.alice, card, "undo:999"), "Match #1 is undone: ")
+	says(t, b.press(b.alice, card, "1u:999"), "Match #1 is undone: ")
 	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 is undone already")
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Alice")

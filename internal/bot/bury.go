@@ -111,7 +111,7 @@ func (t *Undertaker) commander(m *message, damaged bool) (o ranking.Origin, text
 		o.Sender = nil
 	}
 	meant := !o.Chat.IsGroup() || c.Addressed || isKnown(c.Name)
-	return o, cleanName(m.Text), knownName(c.Name), ok && meant
+	return o, cleanName(m.Text), loggedName(c.Name), ok && meant
 }
 
 // headLength returns how long the command is that a text begins with, the bot's name included.
@@ -121,9 +121,4 @@ func headLength(text string) int {
 		return i
 	}
 	return len(text)
-}
-
-// isKnown tells the commands that this bot has.
-func isKnown(name string) bool {
-	return hasHelp(name) || name == command.NameStart || name == command.NameHelp
 }

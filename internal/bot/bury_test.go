@@ -91,7 +91,7 @@ func TestWhoIsToldOfADeadLetter(t *testing.T) {
 		"in something new":       {`{"message":{"message_id":7,"chat":{"id":-1,"type":"hall"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
 		"edited":                 {`{"edited_message":{"message_id":7,"chat":{"id":-100,"type":"group"},"from":{"id":1},"text":"/top","entities":5}}`, ""},
 		"no JSON":                {"{\x1b", ""},
-		"a press without a chat": {`{"callback_query":{"id":"9","from":{"id":1},"data":"undo:1"}}`, ""},
+		"a press without a chat": {`{"callback_query":{"id":"9","from":{"id":1},"data":"1u:1"}}`, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ func undoneCard() ranking.MatchRecorded {
 	return card
 }
 
-var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:42"}}}
+var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42"}}}
 
 // sendCard sends the card of match 42 to the group.
 func (p *post) sendCard(t *testing.T) botsim.Message {
@@ -192,7 +192,7 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 			card := p.sendCard(t)
 			m := p.editOf(t, card.ID, undoneCard())
 			if c.action == toast {
-				m = p.toast(t, p.sim.Press(p.alice, card, "undo:42"), undoneCard())
+				m = p.toast(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
@@ -262,7 +262,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.toast(t, p.sim.Press(p.alice, card, "undo:42"), undoneCard())); err != nil {
+			if _, err := p.sender.Send(testContext(t), p.toast(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 		})
@@ -290,7 +290,7 @@ func TestToastOfAPress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			press := p.sim.Press(p.alice, p.sendCard(t), "undo:42")
+			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42")
 			receipt, err := p.sender.Send(testContext(t), p.toast(t, press, c.notice))
 			if receipt != (outbox.Receipt{}) || err != nil {
 				t.Fatalf("%+v, error %v", receipt, err)
@@ -318,7 +318,7 @@ func TestALateToastIsPointless(t *testing.T) {
 	p.group = sim.Group("Table tennis", p.alice)
 	p.sender = NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	card := p.sendCard(t)
-	late, twice := sim.Press(p.alice, card, "undo:42"), sim.Press(p.alice, card, "undo:42")
+	late, twice := sim.Press(p.alice, card, "1u:42"), sim.Press(p.alice, card, "1u:42")
 	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
 	if _, err := p.sender.Send(testContext(t), p.toast(t, twice, refusal)); err != nil {
 		t.Fatalf("toast: %v", err)

@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"elobot/internal/command"
@@ -28,7 +26,7 @@ func (r *Router) edited(ctx context.Context, m *message, again bool) error {
 		return nil
 	}
 	report, err := req.report()
-	if _, malformed := wrongForm(c.Name, err); malformed { // also what asks for help
+	if _, malformed := wrongForm(c, err); malformed { // also what asks for help
 		return nil
 	}
 	if err != nil {
@@ -46,54 +44,4 @@ func offer(n ranking.Notice) *ranking.FixOffer {
 		return &n
 	}
 	return nil
-}
-
-const (
-	// fixButton begins the data of a button that corrects a match; the scores follow, with commas between them.
-	fixButton = "fix:"
-	// maxData is how many bytes the data of a button may have.
-	maxData = 64
-	// maxScore is the highest number in a score.
-	maxScore = 999
-)
-
-// fixData returns the data of the button that corrects a match as it is offered, empty if it is too long for a button.
-func fixData(n ranking.FixOffer) string {
-	data := fixButton + strings.Join(offeredScores(n), ",")
-	if len(data) > maxData {
-		return ""
-	}
-	return data
-}
-
-// offeredScores returns the scores of an offer, as they are written in a command.
-func offeredScores(n ranking.FixOffer) []string {
-	if len(n.Sets) == 0 {
-		return []string{showScore(n.Score)}
-	}
-	var all []string
-	for _, s := range n.Sets {
-		all = append(all, showScore(s))
-	}
-	return all
-}
-
-// fixScores returns the scores that the button with this data gives to a match. ok is false for all that fixData does not
-// write, and for scores that no command can have.
-func fixScores(data string) (scores []ranking.Score, ok bool) {
-	list, ok := strings.CutPrefix(data, fixButton)
-	if !ok || len(data) > maxData {
-		return nil, false
-	}
-	for one := range strings.SplitSeq(list, ",") {
-		a, b, _ := strings.Cut(one, ":")
-		first, firstErr := strconv.ParseUint(a, 10, 16)
-		second, secondErr := strconv.ParseUint(b, 10, 16)
-		s := ranking.Score{A: int(first), B: int(second)}
-		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
-			return nil, false
-		}
-		scores = append(scores, s)
-	}
-	return scores, len(scores) <= command.MaxSets
 }

@@ -112,7 +112,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
 	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match says 3:2 now", ReplyTo: m.ID})
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
-	id := w.sim.Press(w.bob, offer, "fix:3:2")
+	id := w.sim.Press(w.bob, offer, "1f:3:2")
 	c := w.expect("a press", "fix "+meant+" 3:2")[0]
 	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
 		t.Errorf("origin %+v", o)
@@ -120,27 +120,27 @@ func TestPressOfAnOffer(t *testing.T) {
 	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
 		t.Errorf("admin is %t, error %v", admin, err)
 	}
-	w.sim.Press(w.bob, offer, "fix:11:7,9:11,11:5")
+	w.sim.Press(w.bob, offer, "1f:11:7,9:11,11:5")
 	w.expect("a press for sets", "fix "+meant+" 11:7 9:11 11:5")
 	for _, data := range []string{
-		"fix:", "fix:3", "fix:3:", "fix::2", "fix:3:2:1", "fix:3:02", "fix:+3:2", "fix:-3:2", "fix:3:1000", "fix:3:65538", "fix:3:2,",
-		"fix:3:2,,3:2", "fix: 3:2", "fix:3:2 ", "Fix:3:2", "fix:42:3:2", "fix:3：2", "fix:３:2", "/fix 3:2", "fix:" + strings.Repeat("1:1,", 15) + "1:1",
+		"1f:", "1f:3", "1f:3:", "1f::2", "1f:3:2:1", "1f:3:02", "1f:+3:2", "1f:-3:2", "1f:3:1000", "1f:3:65538", "1f:3:2,",
+		"1f:3:2,,3:2", "1f: 3:2", "1f:3:2 ", "Fix:3:2", "1f:42:3:2", "1f:3：2", "1f:３:2", "/fix 3:2", "1f:" + strings.Repeat("1:1,", 15) + "1:1",
 	} {
 		w.sim.Press(w.alice, offer, data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	w.sim.Press(w.bob, w.card(w.group, 0), "fix:3:2")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1f:3:2")
 	w.expect("below what answers nothing", unknownButton)
 	w.group.Delete(m)
 	forum := w.sim.Forum("Club", w.alice)
 	topic := forum.Topic(w.alice, "Results")
 	w.fetch()
-	w.sim.Press(w.alice, w.card(forum, topic.ID), "fix:3:2")
+	w.sim.Press(w.alice, w.card(forum, topic.ID), "1f:3:2")
 	w.expect("in a topic, below what answers nothing", unknownButton)
 	private := w.sim.Private(w.alice)
 	said := private.Say(w.alice, "/match @bob 3:1")
 	w.fetch()
-	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: said.ID}), "fix:3:2")
+	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: said.ID}), "1f:3:2")
 	w.expect("in a private chat", unknownButton)
 }
 
@@ -178,7 +178,7 @@ func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	}
 	said := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
 	offer.Items[0].ReplyTo = int64(said.ID)
-	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "fix:3:2"}}}
+	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "1f:3:2"}}}
 	sent := p.mustSend(t, offer)
 	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != said.ID {
 		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)
@@ -210,7 +210,7 @@ func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.sim.Press(w.bob, w.card(w.group, 0), "undo:42")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42")
 	updates := w.fetch()
 	for i, again := range []bool{false, true} {
 		for _, u := range updates {

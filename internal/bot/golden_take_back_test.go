@@ -44,7 +44,8 @@ func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 			"42 1000:1", "42 3:-1", "42 2.5:1", "42 ３:1", "42 3:1 x", "1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 " +
 				"1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1",
 		} {
-			form, ok := wrongForm(name, parse(command.Command{Name: name, Args: args}))
+			c := command.Command{Name: name, Args: args}
+			form, ok := wrongForm(c, parse(c))
 			if ok && !slices.Contains(wrongForms[name], form.Reason) {
 				t.Errorf("/%s %s: %s is not among them", name, args, form.Reason)
 			}

@@ -61,12 +61,13 @@ func (WrongForm) Kind() string { return kindWrongForm }
 func (WrongForm) Purpose() ranking.Purpose { return ranking.Outcome }
 
 // wrongForm returns the notice for an error of the command package.
-func wrongForm(name string, err error) (WrongForm, bool) {
+func wrongForm(c command.Command, err error) (WrongForm, bool) {
 	var form *command.FormError
 	if !errors.As(err, &form) {
 		return WrongForm{}, false
 	}
-	return WrongForm{Command: name, Reason: form.Reason, Detail: form.Detail}, true
+	teams := c.Name == command.NameMatch && c.NamesTeams()
+	return WrongForm{Command: c.Name, Reason: form.Reason, Detail: form.Detail, Teams: teams}, true
 }
 
 // GroupOnly says that a command needs a group.

@@ -86,7 +86,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	req := request{message: m, command: c, origin: m.origin()}
 	req.origin.Again = in.Again
-	return r.dispatch(logged(ctx, in, knownName(c.Name)), req)
+	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
 // logged returns a context in which the log names the update and the command.
@@ -94,71 +94,11 @@ func logged(ctx context.Context, in intake.Update, name string) context.Context 
 	return ranking.CommandLog{Update: in.ID, Command: name}.With(ctx)
 }
 
-// knownName is the name of a command as the log has it, in which nothing is to stand that people make up.
-func knownName(name string) string {
-	if isKnown(name) {
-		return name
-	}
-	return "unknown"
-}
-
 // request is a command with what it takes to handle it.
 type request struct {
 	message *message
 	command command.Command
 	origin  ranking.Origin
-}
-
-func (r *Router) dispatch(ctx context.Context, req request) error {
-	private := !req.origin.Chat.IsGroup()
-	name := req.command.Name
-	switch {
-	case req.command.WantsHelp() && hasHelp(name):
-		return r.rankings.Answer(ctx, req.origin, Help{Topic: name, Private: private})
-	case name == command.NameStart && private:
-		return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
-	case name == command.NameStart:
-		return r.rankings.Greet(ctx, req.origin, Greeting{})
-	case name == command.NameMe:
-		return r.rankings.ShowMe(ctx, req.origin)
-	case name == command.NameHelp:
-		return r.rankings.Answer(ctx, req.origin, Help{Topic: helpTopic(req.command.Args), Private: private})
-	case private && isGroupCommand(name):
-		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: name})
-	case name == command.NameJoin:
-		return r.rankings.Join(ctx, req.origin)
-	case name == command.NameMatch:
-		return r.match(ctx, req)
-	case name == command.NameRanking:
-		return r.rankings.ShowRanking(ctx, req.origin)
-	case name == command.NameUndo:
-		return r.undo(ctx, req)
-	case name == command.NameFix:
-		return r.fix(ctx, req)
-	case private || req.command.Addressed:
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
-	default:
-		return nil // in a group it may be meant for another bot
-	}
-}
-
-// malformed says what is wrong with how a match was reported, undone or corrected.
-func (r *Router) malformed(ctx context.Context, req request, form WrongForm) error {
-	req.origin.Malformed = req.command.Name
-	return r.rankings.Answer(ctx, req.origin, form)
-}
-
-// match handles /match.
-func (r *Router) match(ctx context.Context, req request) error {
-	report, err := req.report()
-	if form, ok := wrongForm(req.command.Name, err); ok {
-		form.Teams = req.command.NamesTeams()
-		return r.malformed(ctx, req, form)
-	}
-	if err != nil {
-		return fmt.Errorf("read match: %w", err)
-	}
-	return r.rankings.RecordMatch(ctx, req.origin, report)
 }
 
 // report reads the match that a /match reports.

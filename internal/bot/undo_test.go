@@ -101,13 +101,13 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		markup any
 		want   string // behind "undo "; empty: as any message
 	}{
-		"a card":           {w.sim.Bot(), keyboard("undo:42"), "#42"},
+		"a card":           {w.sim.Bot(), keyboard("1u:42"), "#42"},
 		"another button":   {w.sim.Bot(), keyboard("more:42"), ""},
 		"no button":        {w.sim.Bot(), nil, ""},
-		"another bot's":    {other, keyboard("undo:42"), ""},
+		"another bot's":    {other, keyboard("1u:42"), ""},
 		"something else":   {w.sim.Bot(), "a text", ""},
-		"a forged number":  {w.sim.Bot(), keyboard("undo:042"), ""},
-		"the second of it": {w.sim.Bot(), keyboard("more", "undo:7"), "#7"},
+		"a forged number":  {w.sim.Bot(), keyboard("1u:042"), ""},
+		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7"), "#7"},
 	} {
 		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1", Extra: map[string]any{"reply_markup": tc.markup}})
 		w.fetch()

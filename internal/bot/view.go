@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -129,26 +128,4 @@ func invites(n ranking.Notice) bool {
 	default:
 		return false
 	}
-}
-
-// hasHelp tells the commands that have a help of their own.
-func hasHelp(name string) bool { return isGroupCommand(name) || name == command.NameMe }
-
-// isGroupCommand tells the commands that are about a group's ranking.
-func isGroupCommand(name string) bool {
-	switch name {
-	case command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix:
-		return true
-	default:
-		return false
-	}
-}
-
-// helpTopic returns the command that "/help match" asks about, or nothing.
-func helpTopic(args string) string {
-	topic := command.CanonicalName(strings.TrimPrefix(args, "/"))
-	if hasHelp(topic) {
-		return topic
-	}
-	return ""
 }

@@ -1,10 +1,7 @@
 package bot
 
 import (
-	"github.com/go-telegram/bot/models"
-
 	"elobot/internal/ranking"
-	"elobot/internal/telegram"
 )
 
 // wording is one language: everything that the bot says, and nothing else. What a method returns is HTML as Telegram
@@ -46,8 +43,23 @@ type wording interface {
 	unknownCommand() string
 	putAside(n PutAside) string
 
-	groupMenu() []models.BotCommand
-	privateMenu() []models.BotCommand
+	command(name string) commandText // for each command of the table
+}
+
+// commandText is what a language says about a command.
+type commandText struct {
+	menu        string   // plain text
+	privateMenu string   // the same in a private chat, if it differs
+	usage       []string // lines of /help
+	help        string   // what "/<command> help" says
+}
+
+// menuIn returns the line in the menu of a kind of chat.
+func (t commandText) menuIn(where Where) string {
+	if where == InPrivate && t.privateMenu != "" {
+		return t.privateMenu
+	}
+	return t.menu
 }
 
 // wordingFor returns the wording of a language, given by its IETF tag, or else the English one.
@@ -55,14 +67,5 @@ func wordingFor(language string) wording {
 	switch language {
 	default:
 		return english{}
-	}
-}
-
-// Menus are the commands that Telegram offers in groups and in private chats.
-func Menus() []telegram.Menu {
-	words := wordingFor("")
-	return []telegram.Menu{
-		{Scope: &models.BotCommandScopeAllGroupChats{}, Commands: words.groupMenu()},
-		{Scope: &models.BotCommandScopeAllPrivateChats{}, Commands: words.privateMenu()},
 	}
 }

@@ -2,7 +2,7 @@ package command
 
 import "strings"
 
-// The canonical names of the commands that this package knows.
+// The names of the commands.
 const (
 	NameStart   = "start"
 	NameHelp    = "help"
@@ -16,8 +16,7 @@ const (
 
 // Command is a message that begins with a command for this bot.
 type Command struct {
-	// Name is the canonical name: aliases are resolved, an unknown command keeps
-	// its own. It is never empty, always in lower case and without the slash.
+	// Name is what was written, in lower case and without the slash. It is never empty.
 	Name string
 	// Args is what follows the command, trimmed, with a space in the place of each
 	// mention.
@@ -44,7 +43,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	if addressed && !strings.EqualFold(bot, botUsername) {
 		return Command{}, false
 	}
-	c = Command{Name: CanonicalName(name), Addressed: addressed}
+	c = Command{Name: Name(name), Addressed: addressed}
 	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head), entities, botUsername)
 	return c, true
 }
@@ -83,16 +82,8 @@ func commandHead(text string, entities []Entity) (string, bool) {
 	return "", false
 }
 
-// CanonicalName returns what a command is called here, whatever letter case or alias it was written in.
-func CanonicalName(name string) string {
-	name = strings.ToLower(name)
-	switch name {
-	case "top", "leaderboard":
-		return NameRanking
-	default:
-		return name
-	}
-}
+// Name returns the name that somebody means by "match", "/Match" or "MATCH".
+func Name(word string) string { return strings.ToLower(strings.TrimPrefix(word, "/")) }
 
 // isWord reports whether s is made of what commands and usernames are made of.
 func isWord(s string) bool {

@@ -1,0 +1,193 @@
+package bot
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// Callback is something that people can ask for by a button. The data of a button is a version, the code of its callback,
+// and arguments: 1u:42. It may be forged, so it never says who asks or in which chat: Telegram does.
+type Callback struct {
+	Code    string // as short as can be: the data may have 64 bytes
+	Command string // what it does, for the log
+	Handle  func(r *Router, ctx context.Context, p press) error
+}
+
+// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; they are then answered
+// as unknown.
+const callbackVersion = "1"
+
+// The codes.
+const (
+	undoCode = "u"
+	fixCode  = "f"
+)
+
+// maxData is how many bytes the data of a button may have.
+const maxData = 64
+
+// callbacks is the table. It is a function because the handlers read it too.
+func callbacks() []Callback {
+	return []Callback{
+		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
+		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
+	}
+}
+
+// press is a pressed button with what it takes to handle it.
+type press struct {
+	query  *callbackQuery
+	args   string
+	origin ranking.Origin
+}
+
+// callbackData returns the data of a button, empty if it is too long.
+func callbackData(code, args string) string {
+	data := callbackVersion + code + ":" + args
+	if len(data) > maxData {
+		return ""
+	}
+	return data
+}
+
+// findCallback returns the callback of a button and its arguments.
+func findCallback(data string) (c Callback, args string, ok bool) {
+	if len(data) > maxData {
+		return c, "", false
+	}
+	head, args, _ := strings.Cut(data, ":")
+	for _, c := range callbacks() {
+		if head == callbackVersion+c.Code {
+			return c, args, true
+		}
+	}
+	return c, "", false
+}
+
+// argsOf returns the arguments in the data of a button with this code.
+func argsOf(code, data string) (args string, ok bool) {
+	c, args, ok := findCallback(data)
+	return args, ok && c.Code == code
+}
+
+// command names what the button does, for the log.
+func (q *callbackQuery) command() string {
+	if c, _, ok := findCallback(q.Data); ok {
+		return c.Command
+	}
+	return "unknown"
+}
+
+// press handles a pressed button.
+func (r *Router) press(ctx context.Context, q *callbackQuery, again bool) error {
+	o, ok := q.origin(r.now())
+	if !ok {
+		return nil
+	}
+	o.Again = again
+	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
+		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
+	}
+	return r.unknownButton(ctx, o)
+}
+
+func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
+	return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
+}
+
+// pressUndo handles the button below a card. The number must be that of a match of the chat.
+func (r *Router) pressUndo(ctx context.Context, p press) error {
+	number, ok := undoNumber(p.query.Data)
+	if !ok {
+		return r.unknownButton(ctx, p.origin)
+	}
+	match := ranking.MatchRef{Number: number, Below: p.query.Message.ID}
+	return r.rankings.UndoMatch(ctx, p.origin, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(p.origin)})
+}
+
+// pressFix handles the button of an offer to fix a match. The match is the one of the command that the offer replies to.
+func (r *Router) pressFix(ctx context.Context, p press) error {
+	right, ok := fixScores(p.query.Data)
+	to := p.query.Message.replied()
+	if !ok || to == nil {
+		return r.unknownButton(ctx, p.origin)
+	}
+	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
+	return r.rankings.FixMatch(ctx, p.origin, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(p.origin)}, right)
+}
+
+// origin returns where a press came from. ok is false if it is none of a person in a chat that the bot can talk in.
+func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
+	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
+		return o, false
+	}
+	o = q.Message.place()
+	sender := person(q.From.mentioned())
+	o.Key, o.Button, o.Sender, o.SentAt = "c:"+q.ID, q.ID, &sender, now.UTC()
+	o.Chat.Language = languageTag(q.From.LanguageCode)
+	return o, true
+}
+
+// hasChat says whether the button was pressed in a chat that the bot can talk in.
+func (q *callbackQuery) hasChat() bool {
+	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
+}
+
+// undoData returns the data of the button that undoes a match.
+func undoData(number int) string { return callbackData(undoCode, strconv.Itoa(number)) }
+
+// undoNumber returns the number of the match that the button with this data undoes. ok is false for all that undoData
+// does not write, and for numbers that no match can have.
+func undoNumber(data string) (number int, ok bool) {
+	args, ok := argsOf(undoCode, data)
+	n, err := strconv.ParseInt(args, 10, 32)
+	if !ok || err != nil || n <= 0 || undoData(int(n)) != data {
+		return 0, false
+	}
+	return int(n), true
+}
+
+// maxScore is the highest number in a score.
+const maxScore = 999
+
+// fixData returns the data of the button that corrects a match as it is offered, empty if it is too long for a button.
+func fixData(n ranking.FixOffer) string {
+	return callbackData(fixCode, strings.Join(offeredScores(n), ","))
+}
+
+// offeredScores returns the scores of an offer, as they are written in a command.
+func offeredScores(n ranking.FixOffer) []string {
+	if len(n.Sets) == 0 {
+		return []string{showScore(n.Score)}
+	}
+	var all []string
+	for _, s := range n.Sets {
+		all = append(all, showScore(s))
+	}
+	return all
+}
+
+// fixScores returns the scores that the button with this data gives to a match. ok is false for all that fixData does not
+// write, and for scores that no command can have.
+func fixScores(data string) (scores []ranking.Score, ok bool) {
+	list, ok := argsOf(fixCode, data)
+	if !ok {
+		return nil, false
+	}
+	for one := range strings.SplitSeq(list, ",") {
+		a, b, _ := strings.Cut(one, ":")
+		first, firstErr := strconv.ParseUint(a, 10, 16)
+		second, secondErr := strconv.ParseUint(b, 10, 16)
+		s := ranking.Score{A: int(first), B: int(second)}
+		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
+			return nil, false
+		}
+		scores = append(scores, s)
+	}
+	return scores, len(scores) <= command.MaxSets
+}

@@ -1,0 +1,157 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+)
+
+// Command is something that people can ask for by a message. Dispatch, help, menus and docs/commands.md come from the table
+// of commands; what a command is called and explained by in a language is in [wording].
+type Command struct {
+	Name    string
+	Aliases []string
+	Where   Where
+	Handle  func(r *Router, ctx context.Context, req request) error
+	Help    bool  // there is more to say about it than its line in /help
+	Menu    Where // the menus that list it, 0 for none
+}
+
+// Where is the kinds of chats in which a command works.
+type Where uint8
+
+// The kinds of chats.
+const (
+	InGroups Where = 1 << iota
+	InPrivate
+	Everywhere = InGroups | InPrivate
+)
+
+// commands is the table, in the order of the help and the menus. It is a function because the handlers read it too.
+func commands() []Command {
+	return []Command{
+		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
+		{Name: command.NameMatch, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
+		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
+		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
+		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
+		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.rightScore, (*Router).fix), Help: true, Menu: InGroups},
+		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
+		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
+	}
+}
+
+// parsed returns a handler of commands with arguments, which answers those that cannot be read.
+func parsed[A any](parse func(request) (A, error), handle func(*Router, context.Context, request, A) error) func(*Router, context.Context, request) error {
+	return func(r *Router, ctx context.Context, req request) error {
+		args, err := parse(req)
+		if form, ok := wrongForm(req.command, err); ok {
+			req.origin.Malformed = req.command.Name
+			return r.rankings.Answer(ctx, req.origin, form)
+		}
+		if err != nil {
+			return fmt.Errorf("read /%s: %w", req.command.Name, err)
+		}
+		return handle(r, ctx, req, args)
+	}
+}
+
+// findCommand returns the command of a name or an alias.
+func findCommand(name string) (Command, bool) {
+	for _, c := range commands() {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
+			return c, true
+		}
+	}
+	return Command{}, false
+}
+
+// isKnown tells the names of commands that this bot has.
+func isKnown(name string) bool {
+	_, ok := findCommand(name)
+	return ok
+}
+
+// loggedName is the name of a command for the log, which must not contain what people make up.
+func loggedName(name string) string {
+	if c, ok := findCommand(name); ok {
+		return c.Name
+	}
+	return "unknown"
+}
+
+// dispatch handles a command.
+func (r *Router) dispatch(ctx context.Context, req request) error {
+	private := !req.origin.Chat.IsGroup()
+	c, ok := findCommand(req.command.Name)
+	req.command.Name = c.Name
+	switch {
+	case !ok && (private || req.command.Addressed):
+		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
+	case !ok: // in a group it may be meant for another bot
+		return nil
+	case c.Help && req.command.WantsHelp():
+		return r.rankings.Answer(ctx, req.origin, Help{Topic: c.Name, Private: private})
+	case private && c.Where&InPrivate == 0:
+		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: c.Name})
+	default:
+		return c.Handle(r, ctx, req)
+	}
+}
+
+// start handles /start, which Telegram sends for whoever opens the bot or adds it to a group.
+func (r *Router) start(ctx context.Context, req request) error {
+	if req.origin.Chat.IsGroup() {
+		return r.rankings.Greet(ctx, req.origin, Greeting{})
+	}
+	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
+}
+
+// help handles /help, and "/help match".
+func (r *Router) help(ctx context.Context, req request) error {
+	n := Help{Private: !req.origin.Chat.IsGroup()}
+	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.Help {
+		n.Topic = c.Name
+	}
+	return r.rankings.Answer(ctx, req.origin, n)
+}
+
+// match handles /match.
+func (r *Router) match(ctx context.Context, req request, report ranking.Report) error {
+	return r.rankings.RecordMatch(ctx, req.origin, report)
+}
+
+func (r *Router) ranking(ctx context.Context, req request) error {
+	return r.rankings.ShowRanking(ctx, req.origin)
+}
+
+func (r *Router) me(ctx context.Context, req request) error {
+	return r.rankings.ShowMe(ctx, req.origin)
+}
+
+func (r *Router) join(ctx context.Context, req request) error {
+	return r.rankings.Join(ctx, req.origin)
+}
+
+// Menus are the commands that Telegram offers in groups and in private chats.
+func Menus() []telegram.Menu {
+	words := wordingFor("")
+	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}}
+	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}}
+	for _, c := range commands() {
+		text := words.command(c.Name)
+		if c.Menu&InGroups != 0 {
+			groups.Commands = append(groups.Commands, models.BotCommand{Command: c.Name, Description: text.menu})
+		}
+		if c.Menu&InPrivate != 0 {
+			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: text.menuIn(InPrivate)})
+		}
+	}
+	return []telegram.Menu{groups, private}
+}

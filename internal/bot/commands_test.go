@@ -1,0 +1,86 @@
+package bot
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// commandsPage lists the commands for people who read the documentation.
+func commandsPage() string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nWritten from the table of commands: `go test ./internal/bot -run TestCommandsPage -update`.\n")
+	markdown := strings.NewReplacer("<b>", "**", "</b>", "**", "<code>", "`", "</code>", "`", "\n\n", "\n\n", "\n", "  \n")
+	for _, c := range commands() {
+		b.WriteString("\n## /" + c.Name + "\n\n")
+		switch c.Where {
+		case InGroups:
+			b.WriteString("In groups.")
+		case InPrivate:
+			b.WriteString("In a private chat with the bot.")
+		case Everywhere:
+			b.WriteString("In groups, and in a private chat with the bot.")
+		}
+		for i, alias := range c.Aliases {
+			b.WriteString([]string{" Also ", ", "}[min(i, 1)] + "`/" + alias + "`")
+		}
+		text := english{}.command(c.Name)
+		if len(c.Aliases) > 0 {
+			b.WriteString(".")
+		}
+		b.WriteString("\n\n")
+		if c.Help {
+			b.WriteString(markdown.Replace(text.help) + "\n")
+		} else {
+			b.WriteString(text.menu + ".\n")
+		}
+	}
+	return b.String()
+}
+
+// TestCommandsPage holds docs/commands.md to the table.
+func TestCommandsPage(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/commands.md"
+	if *updateGolden {
+		if err := os.WriteFile(path, []byte(commandsPage()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(commandsPage(), string(page)); diff != "" {
+		t.Errorf("docs/commands.md (-table +page):\n%s", diff)
+	}
+}
+
+// TestCommandTable: a name means one command, each language says all that there is to say about it, and the menus keep to
+// Telegram's limits.
+func TestCommandTable(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, c := range commands() {
+		names = append(append(names, c.Name), c.Aliases...)
+		text := english{}.command(c.Name)
+		if c.Where == 0 || c.Handle == nil || c.Menu&^c.Where != 0 {
+			t.Errorf("/%s works nowhere, does nothing, or is in a menu where it does not work", c.Name)
+		}
+		if got := text.help != ""; got != c.Help {
+			t.Errorf("/%s has a help: %t, want %t", c.Name, got, c.Help)
+		}
+		for _, line := range []string{text.menu, text.privateMenu} {
+			if len([]rune(line)) > 256 || line == "" && line == text.menu {
+				t.Errorf("/%s has the menu line %q", c.Name, line)
+			}
+		}
+	}
+	slices.Sort(names)
+	if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {
+		t.Errorf("a name stands twice: %q", names)
+	}
+}
