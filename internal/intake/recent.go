@@ -1,8 +1,9 @@
 package intake
 
 import (
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 const (
@@ -14,30 +15,22 @@ const (
 // recent is the updates that have been done with lately. A messenger that has not heard of that delivers them again, and
 // nobody need be asked about them.
 type recent struct {
-	mu    sync.Mutex
-	until map[int64]time.Time // by update id
-	order []int64             // the same ids, the oldest first
+	until *lru.Cache[int64, time.Time] // by update id
 }
 
-func newRecent() *recent { return &recent{until: make(map[int64]time.Time)} }
+func newRecent() *recent {
+	until, err := lru.New[int64, time.Time](maxRecent)
+	if err != nil { // only for a size that is not positive
+		panic(err)
+	}
+	return &recent{until}
+}
 
 // add remembers an update.
-func (r *recent) add(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.until[id]; !ok {
-		r.order = append(r.order, id)
-	}
-	r.until[id] = time.Now().Add(rememberRecent)
-	if len(r.order) > maxRecent {
-		delete(r.until, r.order[0])
-		r.order = r.order[1:]
-	}
-}
+func (r *recent) add(id int64) { r.until.Add(id, time.Now().Add(rememberRecent)) }
 
 // has says whether an update is remembered.
 func (r *recent) has(id int64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Now().Before(r.until[id])
+	until, ok := r.until.Get(id)
+	return ok && time.Now().Before(until)
 }

@@ -52,8 +52,8 @@ func TestRecentIsBounded(t *testing.T) {
 			r.add(id)
 			r.add(id)
 		}
-		if len(r.until) != maxRecent || len(r.order) != maxRecent {
-			t.Errorf("%d and %d are remembered, want %d", len(r.until), len(r.order), maxRecent)
+		if r.until.Len() != maxRecent {
+			t.Errorf("%d are remembered, want %d", r.until.Len(), maxRecent)
 		}
 		if r.has(4*maxRecent-1) || !r.has(4*maxRecent) || !r.has(5*maxRecent-1) {
 			t.Error("others than the last ones are remembered")

@@ -1,9 +1,9 @@
 package ranking
 
 import (
-	"maps"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // maxRecent bounds what is remembered of each kind.
@@ -11,29 +11,22 @@ const maxRecent = 1000
 
 // recently remembers when something has happened last.
 type recently[K comparable] struct {
-	mu   sync.Mutex
-	last map[K]time.Time
+	last *lru.Cache[K, time.Time]
 }
 
-// seen takes note that it has happened, and forgets what has happened longer ago than that.
-func (r *recently[K]) seen(what K, now time.Time, within time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.last == nil || len(r.last) >= maxRecent {
-		last := maps.Clone(r.last)
-		maps.DeleteFunc(last, func(_ K, at time.Time) bool { return now.Sub(at) > within })
-		if last == nil || len(last) >= maxRecent { // so many at once that forgetting them costs nobody anything
-			last = make(map[K]time.Time)
-		}
-		r.last = last
+func newRecently[K comparable]() recently[K] {
+	last, err := lru.New[K, time.Time](maxRecent)
+	if err != nil { // only for a size that is not positive
+		panic(err)
 	}
-	r.last[what] = now
+	return recently[K]{last}
 }
+
+// seen takes note that it has happened.
+func (r recently[K]) seen(what K, now time.Time) { r.last.Add(what, now) }
 
 // has tells whether it has happened within that time.
-func (r *recently[K]) has(what K, now time.Time, within time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, ok := r.last[what]
+func (r recently[K]) has(what K, now time.Time, within time.Duration) bool {
+	at, ok := r.last.Get(what)
 	return ok && now.Sub(at) <= within
 }

@@ -45,7 +45,7 @@ func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx 
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.rivals.seen(chat, time.Now(), rivalFor)
+		s.rivals.seen(chat, time.Now())
 		s.log.WarnContext(ctx, "conflict with another transaction",
 			slices.Concat(about, []any{"attempt", attempt, "error", err})...)
 		conflict = err
@@ -97,6 +97,6 @@ func (s *Service) apologises(ctx context.Context, o Origin, err error) bool {
 		return false
 	}
 	again := s.slow.has(o.Key, time.Now(), slowFor)
-	s.slow.seen(o.Key, time.Now(), slowFor)
+	s.slow.seen(o.Key, time.Now())
 	return again
 }

@@ -40,7 +40,10 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	if settings.ResultsPerMinute == 0 {
 		settings.ResultsPerMinute = defaultResults
 	}
-	return &Service{store: store, log: log, settings: settings}
+	return &Service{
+		store: store, log: log, settings: settings,
+		rivals: newRecently[ExternalChatID](), slow: newRecently[string](),
+	}
 }
 
 // Answer answers a command that changes nothing else: a question, or what would have changed something if it could have

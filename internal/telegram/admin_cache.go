@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
 	"elobot/internal/ranking"
@@ -17,7 +18,7 @@ const (
 	adminsKept = 5 * time.Minute
 	// adminsFresh is how old a list may be that somebody is refused by.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists is how many lists are kept; the oldest goes for a new one.
+	// maxAdminLists is how many lists are kept; the least recently used one goes for a new one.
 	maxAdminLists = 10_000
 )
 
@@ -33,7 +34,7 @@ type AdminCache struct {
 	now     func() time.Time
 	asking  singleflight.Group
 	mu      sync.Mutex
-	lists   map[ranking.ExternalChatID]adminList
+	lists   *lru.Cache[ranking.ExternalChatID, adminList]
 	pending map[ranking.ExternalChatID]*lookup // those whose lists are to be kept
 }
 
@@ -47,10 +48,11 @@ type adminList struct {
 
 // NewAdminCache returns a cache in front of the source.
 func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
-	return &AdminCache{
-		source: source, now: now,
-		lists: make(map[ranking.ExternalChatID]adminList), pending: make(map[ranking.ExternalChatID]*lookup),
+	lists, err := lru.New[ranking.ExternalChatID, adminList](maxAdminLists)
+	if err != nil { // only for a size that is not positive
+		panic(err)
 	}
+	return &AdminCache{source: source, now: now, lists: lists, pending: make(map[ranking.ExternalChatID]*lookup)}
 }
 
 // IsAdmin implements Admins.
@@ -78,7 +80,7 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.lists, chat)
+	c.lists.Remove(chat)
 	delete(c.pending, chat)
 	c.asking.Forget(key(chat))
 }
@@ -87,7 +89,7 @@ func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 func (c *AdminCache) ForgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.lists)
+	c.lists.Purge()
 	for chat := range c.pending {
 		c.asking.Forget(key(chat))
 	}
@@ -96,9 +98,7 @@ func (c *AdminCache) ForgetAll() {
 
 // list returns the list of a chat if it can be believed still.
 func (c *AdminCache) list(chat ranking.ExternalChatID) (adminList, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l, ok := c.lists[chat]
+	l, ok := c.lists.Get(chat)
 	return l, ok && c.now().Sub(l.at) < adminsKept
 }
 
@@ -114,24 +114,10 @@ func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID) ([]ra
 	if c.pending[chat] == this { // else it has been forgotten meanwhile
 		delete(c.pending, chat)
 		if err == nil {
-			c.keep(chat, adminList{admins, this.begun})
+			c.lists.Add(chat, adminList{admins, this.begun})
 		}
 	}
 	return admins, err
-}
-
-// keep keeps a list, in place of the oldest one if there are too many.
-func (c *AdminCache) keep(chat ranking.ExternalChatID, l adminList) {
-	if _, ok := c.lists[chat]; !ok && len(c.lists) >= maxAdminLists {
-		var oldest ranking.ExternalChatID
-		for other, o := range c.lists {
-			if oldest == 0 || o.at.Before(c.lists[oldest].at) {
-				oldest = other
-			}
-		}
-		delete(c.lists, oldest)
-	}
-	c.lists[chat] = l
 }
 
 func key(chat ranking.ExternalChatID) string { return strconv.FormatInt(int64(chat), 10) }

@@ -199,7 +199,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	})
 }
 
-// TestListsAreBounded: the oldest goes first.
+// TestListsAreBounded: the least recently used goes first.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,8 +210,8 @@ func TestListsAreBounded(t *testing.T) {
 			}
 			pass(time.Millisecond)
 		}
-		if len(c.lists) != maxAdminLists || len(c.pending) != 0 {
-			t.Errorf("%d lists, %d look-ups", len(c.lists), len(c.pending))
+		if c.lists.Len() != maxAdminLists || len(c.pending) != 0 {
+			t.Errorf("%d lists, %d look-ups", c.lists.Len(), len(c.pending))
 		}
 		for chat, want := range map[ranking.ExternalChatID]bool{-1: false, -3: false, -4: true, -maxAdminLists - 3: true} {
 			if _, kept := c.list(chat); kept != want {
