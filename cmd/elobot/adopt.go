@@ -4,64 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
+	"elobot/internal/app"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
-	"elobot/migrations"
 )
 
-// claim makes sure that the database belongs to this bot. The first bot that runs on a database gets it. Another one would
-// send into chats that it is not in, and edit messages that are not its own.
-func claim(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
-	owner, err := postgres.ClaimBot(ctx, pool, ranking.UserID(self.ID))
-	if err != nil || owner == ranking.UserID(self.ID) {
-		return err
-	}
-	return &otherBotError{owner, self}
-}
-
-// otherBotError says that a database belongs to another bot than this one.
-type otherBotError struct {
-	owner ranking.UserID
-	self  telegram.Self
-}
-
-// Error implements error.
-func (e *otherBotError) Error() string {
-	return fmt.Sprintf("the database belongs to the bot whose token begins with %d:, and this is the token of @%s (%d): "+
-		"give the other token or another database, or have @%s take the database over with `elobot adopt`",
-		e.owner, e.self.Username, e.self.ID, e.self.Username)
-}
-
 type adoptCommand struct {
-	telegramConfig
-	databaseConfig
+	app.TelegramConfig
+	app.DatabaseConfig
 }
 
 // Run makes the database that of the token's bot.
 func (c *adoptCommand) Run(ctx context.Context) error {
-	faults := c.telegramConfig.complete()
-	if fault := c.fault(); fault != "" {
-		faults = append(faults, fault)
+	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
+		return &app.ConfigError{Faults: faults}
 	}
-	if len(faults) > 0 {
-		return &configurationError{faults}
-	}
-	pool, err := connectDatabase(ctx, c.DatabaseURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	pool, err := c.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer postgres.Close(pool)
-	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
-		return err
-	}
-	return c.withTelegram(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
+	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		self, err := client.GetMe(ctx)
 		if err != nil {
 			return fmt.Errorf("%w\nNothing was changed. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -18,13 +18,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/bot"
+	"elobot/internal/app"
 	"elobot/internal/intake"
-	"elobot/internal/outbox"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
-	"elobot/internal/telegram"
-	"elobot/migrations"
 )
 
 const (
@@ -43,28 +39,22 @@ type deadCommand struct {
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
 // withDeadLetters calls a function with the dead letters of the database.
-func (c databaseConfig) withDeadLetters(ctx context.Context, do func(*pgxpool.Pool, *postgres.DeadLetters) error) (err error) {
-	if fault := c.fault(); fault != "" {
-		return &configurationError{[]string{fault}}
-	}
+func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *postgres.DeadLetters) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errDeadStopped // whoever asks by the exit code must not take it for a success
 		}
 	}()
-	pool, err := connectDatabase(ctx, c.DatabaseURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	pool, err := c.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer postgres.Close(pool)
-	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
-		return err
-	}
 	return do(pool, postgres.NewDeadLetters(pool))
 }
 
 type deadListCommand struct {
-	databaseConfig
+	app.DatabaseConfig
 	Limit int `default:"50" placeholder:"N" help:"How many (default: 50)."`
 }
 
@@ -78,7 +68,7 @@ func (c *deadListCommand) Validate() error {
 
 // Run lists the newest dead letters.
 func (c *deadListCommand) Run(ctx context.Context) error {
-	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		letters, total, err := dead.List(ctx, c.Limit)
 		if err != nil {
 			return err
@@ -103,20 +93,20 @@ func (c *deadListCommand) Run(ctx context.Context) error {
 }
 
 type deadShowCommand struct {
-	databaseConfig
+	app.DatabaseConfig
 	ID postgres.DeadLetterID `arg:"" help:"Its number, as the list has it."`
 }
 
 // Run shows everything about a dead letter.
 func (c *deadShowCommand) Run(ctx context.Context) error {
-	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		l, err := dead.Open(ctx, c.ID)
 		if err != nil {
 			return deadSentence(c.ID, err)
 		}
 		about := subject(l)
 		if l.Notice != nil {
-			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice.ID, orDefault(l.Notice.State, "gone"))
+			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice.ID, cmp.Or(l.Notice.State, "gone"))
 		}
 		fmt.Printf("dead letter  %d\nkind         %s\nabout        %s\nfirst seen   %s\nlast seen    %s\nattempts     %d\n",
 			l.ID, kindOf(l), about, moment(l.FirstSeen), moment(l.LastSeen), l.Attempts)
@@ -176,13 +166,13 @@ func (c chosen) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgre
 }
 
 type deadDropCommand struct {
-	databaseConfig
+	app.DatabaseConfig
 	chosen
 }
 
 // Run deletes dead letters.
 func (c *deadDropCommand) Run(ctx context.Context) error {
-	return c.withDeadLetters(ctx, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		ids, _, err := c.find(ctx, dead)
 		if err != nil {
 			return err
@@ -204,20 +194,20 @@ func (c *deadDropCommand) Run(ctx context.Context) error {
 }
 
 type deadRetryCommand struct {
-	config
+	app.Config
 	chosen
 }
 
 // Run sends and handles dead letters once more.
 func (c *deadRetryCommand) Run(ctx context.Context) error {
-	return c.withDeadLetters(ctx, func(pool *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(pool *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		ids, letters, err := c.find(ctx, dead)
 		if err != nil {
 			return err
 		}
 		var handle intake.Handler
 		if slices.ContainsFunc(letters, func(l postgres.DeadLetter) bool { return l.Notice == nil }) {
-			client, router, err := c.router(ctx, pool)
+			client, router, err := c.Router(ctx, pool)
 			if err != nil {
 				return err
 			}
@@ -246,39 +236,6 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 		return fmt.Errorf("%d of %d failed", failed, len(ids))
 	}
 	return nil
-}
-
-// router returns what handles updates, as the running bot does. It completes the configuration, which must be right.
-func (c *config) router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
-	if err := c.complete(); err != nil {
-		return nil, nil, err
-	}
-	log, err := c.logger()
-	if err != nil {
-		return nil, nil, err
-	}
-	settings, err := c.rankingSettings()
-	if err != nil {
-		return nil, nil, err
-	}
-	client, err := telegram.NewClient(c.Token, c.TelegramURL)
-	if err != nil {
-		return nil, nil, err
-	}
-	asking, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	self, err := client.GetMe(asking)
-	if err != nil {
-		client.Close()
-		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
-	}
-	if err := claim(ctx, pool, self); err != nil {
-		client.Close()
-		return nil, nil, err
-	}
-	// the running bot looks for what is to be sent by itself
-	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
-	return client, bot.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
 }
 
 // retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.

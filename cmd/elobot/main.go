@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"elobot/internal/app"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func realMain(args []string) int {
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),
 		kong.Description("Elo rankings for Telegram group chats."),
-		kong.Resolvers(dotenv(".env")),
+		kong.Resolvers(app.Dotenv(".env")),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"version": "elobot " + version},
 	)
@@ -73,7 +74,7 @@ var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]+|\w+://\S*@\S*`)
 
 // report says on standard error what went wrong and returns the exit code for it.
 func report(err error) int {
-	var wrong *configurationError
+	var wrong *app.ConfigError
 	var usage *kong.ParseError
 	switch {
 	case errors.As(err, &wrong): // alone: the parser would name the flag at which it found out

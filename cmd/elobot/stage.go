@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"elobot/internal/app"
 	"elobot/internal/botsim"
 )
 
@@ -43,17 +44,17 @@ func newStage(sim *botsim.Server, paper *transcript) *stage {
 
 // startBot starts the bot as it runs anywhere, but for its log, which shows nothing less than warnings.
 func (s *stage) startBot(ctx context.Context, databaseURL string) error {
-	c := config{telegramConfig: telegramConfig{s.sim.Token(), s.sim.URL()}, databaseConfig: databaseConfig{databaseURL}}
+	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
 	// this Telegram bears any pace, and nobody wants to wait for a scene
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
-	if err := c.complete(); err != nil {
+	if err := c.Resolve(); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ctx, s.stopBot = context.WithCancel(ctx)
 	go func() {
 		defer close(s.ended)
-		s.botErr = runBot(ctx, c, log)
+		s.botErr = app.Run(ctx, c, log)
 	}()
 	return nil
 }

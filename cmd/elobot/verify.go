@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"time"
 
+	"elobot/internal/app"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
-	"elobot/migrations"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 )
 
 type verifyCommand struct {
-	databaseConfig
+	app.DatabaseConfig
 	Group  int64 `placeholder:"ID" help:"Only the group with this Telegram id, as in --group=-1001234567890."`
 	Repair bool  `help:"Write what the replay says over what is stored, after showing it."`
 }
@@ -37,9 +36,6 @@ var (
 
 // Run verifies, and repairs if it is told to.
 func (v *verifyCommand) Run(ctx context.Context) error {
-	if fault := v.fault(); fault != "" {
-		return &configurationError{[]string{fault}}
-	}
 	err := v.run(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errStopped // whoever asks by the exit code must not take it for a success
@@ -48,14 +44,11 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 }
 
 func (v *verifyCommand) run(ctx context.Context) error {
-	pool, err := connectDatabase(ctx, v.DatabaseURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	pool, err := v.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer postgres.Close(pool)
-	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
-		return err
-	}
 	store := postgres.NewStore(pool, func(outbox.Lane) {})
 	differences, ladders, err := v.verify(ctx, store)
 	switch {

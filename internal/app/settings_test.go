@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"strings"
@@ -12,19 +12,18 @@ import (
 )
 
 // configured returns the configuration that elobot run has with these flags, and what is wrong with it.
-func configured(t *testing.T, flags ...string) (*config, error) {
+func configured(t *testing.T, flags ...string) (*Config, error) {
 	t.Helper()
-	var all commands
-	parser, err := kong.New(&all)
+	c := new(Config)
+	parser, err := kong.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"run", "--token=123:abc", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
+	args := append([]string{"--token=123:abc", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
 	if _, err := parser.Parse(args); err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}
-	c := &all.Run.config
-	return c, c.complete()
+	return c, c.Resolve()
 }
 
 // sending is what the settings of sending mean.
@@ -33,7 +32,7 @@ type sending struct {
 	Lease, Renews time.Duration
 }
 
-func sendingOf(c *config) sending {
+func sendingOf(c *Config) sending {
 	return sending{c.outboxSettings(), c.leaseTimes().duration, c.leaseTimes().renewal}
 }
 
@@ -139,7 +138,7 @@ func TestWrongSendingSettings(t *testing.T) {
 	} {
 		for _, value := range tc.values {
 			_, err := configured(t, tc.flag+"="+value)
-			want := (&configurationError{[]string{tc.says}}).Error()
+			want := (&ConfigError{[]string{tc.says}}).Error()
 			if err == nil || err.Error() != want {
 				t.Errorf("%s=%s: %v\nwant: %s", tc.flag, value, err, want)
 			}
@@ -147,7 +146,7 @@ func TestWrongSendingSettings(t *testing.T) {
 	}
 	// a lease that is too short leaves no time for its default renewal either
 	_, err := configured(t, "--lease-duration=499ms")
-	if want := (&configurationError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
+	if want := (&ConfigError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
 		t.Errorf("a short lease: %v\nwant: %s", err, want)
 	}
 }

@@ -1,7 +1,8 @@
-package main
+package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,58 +23,56 @@ import (
 	"elobot/internal/telegram"
 )
 
-// config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
+// Config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
 // or from flags; a flag wins over the environment, and the environment over the file.
-type config struct {
-	telegramConfig
-	databaseConfig
-	webhookConfig
+type Config struct {
+	TelegramConfig
+	DatabaseConfig
+	WebhookConfig
 	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
 	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
 	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
 	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos and corrections of one person count within a minute, or off (default: 60)."`
 	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Where the metrics and the webhook are served, as :8080 or 127.0.0.1:8080 (default: nowhere)."`
 	Port          string `env:"PORT" placeholder:"N" help:"The port of the webhook where there is no LISTEN_ADDR; the metrics are not served there (default: none)."`
-	sendingConfig `group:"Sending"`
+	SendingConfig `group:"Sending"`
 
 	resultLimit int // what complete has read, negative for none
 }
 
-// telegramConfig is which bot it is.
-type telegramConfig struct {
+// TelegramConfig is which bot it is.
+type TelegramConfig struct {
 	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
 	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: https://api.telegram.org)."`
 }
 
-// databaseConfig is where the database is.
-type databaseConfig struct {
+// DatabaseConfig is where the database is.
+type DatabaseConfig struct {
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"The PostgreSQL database, as postgres://user:password@host:5432/database."`
 }
 
-// configurationError is everything that is wrong with the configuration, one sentence for each fault.
-type configurationError struct {
-	faults []string
+// ConfigError is everything that is wrong with the configuration, one sentence for each fault.
+type ConfigError struct {
+	Faults []string
 }
 
 // Error implements error.
-func (e *configurationError) Error() string {
-	return "the configuration is not right yet, nothing was started:\n  - " + strings.Join(e.faults, "\n  - ")
+func (e *ConfigError) Error() string {
+	return "the configuration is not right yet, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
 
-// complete fills in the defaults and reports all faults together. It never repeats a token or a password.
-func (c *config) complete() error {
+// Resolve fills in the defaults and reports all faults together. It never repeats a token or a password.
+func (c *Config) Resolve() error {
 	c.LogLevel = orDefault(c.LogLevel, "info")
 	c.LogFormat = orDefault(c.LogFormat, "text")
 	c.UndoWindow = orDefault(c.UndoWindow, "24h")
 
-	faults := c.telegramConfig.complete()
-	if fault := c.databaseConfig.fault(); fault != "" {
-		faults = append(faults, fault)
-	}
+	faults := c.TelegramConfig.Resolve()
+	faults = append(faults, c.DatabaseConfig.Faults()...)
 	if c.WebhookURL != "" {
-		faults = append(faults, c.webhookConfig.faults(c.TelegramURL)...)
+		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
 	}
 	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute || window%time.Minute != 0 {
 		faults = append(faults, "UNDO_WINDOW must be a time of whole minutes, such as 90m or 24h")
@@ -99,15 +98,15 @@ func (c *config) complete() error {
 			faults = append(faults, "RESULT_LIMIT must be a whole number from 1 to 1000000, or off for none")
 		}
 	}
-	faults = append(faults, c.sendingConfig.complete()...)
+	faults = append(faults, c.SendingConfig.Resolve()...)
 	if len(faults) > 0 {
-		return &configurationError{faults}
+		return &ConfigError{faults}
 	}
 	return nil
 }
 
-// complete fills in the default and returns what is wrong.
-func (c *telegramConfig) complete() (faults []string) {
+// Resolve fills in the default and returns what is wrong.
+func (c *TelegramConfig) Resolve() (faults []string) {
 	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
 	switch {
 	case c.Token == "":
@@ -121,15 +120,15 @@ func (c *telegramConfig) complete() (faults []string) {
 	return faults
 }
 
-// fault says what is wrong with DATABASE_URL, if anything is.
-func (c databaseConfig) fault() string {
+// Faults says what is wrong with DATABASE_URL, if anything is.
+func (c DatabaseConfig) Faults() []string {
 	if c.DatabaseURL == "" {
-		return "DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database"
+		return []string{"DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database"}
 	}
 	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
-		return databaseFault(err)
+		return []string{databaseFault(err)}
 	}
-	return ""
+	return nil
 }
 
 // databaseFault says why pgx cannot use DATABASE_URL. Its own words would quote the address.
@@ -165,7 +164,7 @@ func telegramFault(address string) string {
 }
 
 // rankingSettings returns how a complete configuration has rankings kept.
-func (c *config) rankingSettings() (ranking.Settings, error) {
+func (c *Config) RankingSettings() (ranking.Settings, error) {
 	window, err := time.ParseDuration(c.UndoWindow)
 	if err != nil {
 		return ranking.Settings{}, fmt.Errorf("read undo window: %w", err)
@@ -174,7 +173,7 @@ func (c *config) rankingSettings() (ranking.Settings, error) {
 }
 
 // logger returns the logger that a complete configuration asks for.
-func (c *config) logger() (*slog.Logger, error) {
+func (c *Config) Logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return nil, fmt.Errorf("read log level: %w", err)
@@ -193,8 +192,8 @@ func orDefault(value, fallback string) string {
 	return value
 }
 
-// dotenv resolves flags from a file of NAME=value lines, if there is one. What the environment sets wins.
-func dotenv(path string) kong.Resolver {
+// Dotenv resolves flags from a file of NAME=value lines, if there is one. What the environment sets wins.
+func Dotenv(path string) kong.Resolver {
 	values, err := readDotenv(path)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		if len(flag.Envs) == 0 {
@@ -220,14 +219,29 @@ func readDotenv(path string) (map[string]string, error) {
 		return nil, nil //nolint:nilnil // without the file there are no settings in it
 	}
 	if err != nil {
-		return nil, &configurationError{[]string{
+		return nil, &ConfigError{[]string{
 			"the file " + path + " is there and cannot be opened: it must be a file, not a folder, and one that this user may read"}}
 	}
 	content = bytes.TrimPrefix(content, []byte("\ufeff")) // editors on Windows put it at the beginning
 	values, err := godotenv.UnmarshalBytes(content)
 	if err != nil {
-		return nil, &configurationError{[]string{
+		return nil, &ConfigError{[]string{
 			"the file " + path + " cannot be read as settings: it needs one NAME=value on each line, and comments begin with #"}}
 	}
 	return values, nil
+}
+
+// WithClient calls a function with a client of the bot.
+func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
+	if faults := append(c.Resolve(), more...); len(faults) > 0 {
+		return &ConfigError{faults}
+	}
+	client, err := telegram.NewClient(c.Token, c.TelegramURL)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return do(ctx, client)
 }

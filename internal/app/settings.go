@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ const (
 	shortestRenewal = 100 * time.Millisecond
 )
 
-// sendingConfig is how what has been committed is sent, and by which of several instances.
-type sendingConfig struct {
+// SendingConfig is how what has been committed is sent, and by which of several instances.
+type SendingConfig struct {
 	SendParallel      string `env:"SEND_PARALLEL" placeholder:"N" help:"How many requests to send may be under way at the same time (default: 32)."`
 	SendLimitPrivate  string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"How much is sent to each private chat, as N/duration, several separated by commas, or off (default: 1/1s)."`
 	SendLimitGroup    string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"How much is sent to each group (default: 20/1m,5/5s)."`
@@ -42,8 +42,8 @@ type leaseTimes struct {
 	duration, renewal time.Duration
 }
 
-// complete reads the settings and returns what is wrong with them.
-func (c *sendingConfig) complete() []string {
+// Resolve reads the settings and returns what is wrong with them.
+func (c *SendingConfig) Resolve() []string {
 	var r settingsReader
 	c.outbox = outbox.Settings{
 		Parallel: r.number("SEND_PARALLEL", c.SendParallel, 32, 1, 1000),
@@ -77,10 +77,10 @@ func (c *sendingConfig) complete() []string {
 }
 
 // outboxSettings returns how the dispatcher of a complete configuration works.
-func (c *sendingConfig) outboxSettings() outbox.Settings { return c.outbox }
+func (c *SendingConfig) outboxSettings() outbox.Settings { return c.outbox }
 
 // leaseTimes returns those of a complete configuration.
-func (c *sendingConfig) leaseTimes() leaseTimes { return c.lease }
+func (c *SendingConfig) leaseTimes() leaseTimes { return c.lease }
 
 // settingsReader reads what settings say, and collects a sentence for each that says nothing that it may say. The
 // sentences do not repeat it: whatever was pasted there by mistake may be a secret.

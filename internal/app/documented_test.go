@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"os"
@@ -34,25 +34,23 @@ func readPage(t *testing.T, path string) string {
 // realSettings returns the settings that elobot run has, with the defaults that its help names.
 func realSettings(t *testing.T) map[string]documented {
 	t.Helper()
-	parser, err := kong.New(&commands{})
+	parser, err := kong.New(&Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	settings := make(map[string]documented)
-	for _, node := range parser.Model.Children {
-		if node.Name != "run" {
+	for _, flag := range parser.Model.Flags {
+		if flag.Name == "help" {
 			continue
 		}
-		for _, flag := range node.Flags {
-			if len(flag.Envs) != 1 {
-				t.Fatalf("--%s can be set by %v", flag.Name, flag.Envs)
-			}
-			standard := "needed"
-			if m := helpDefault.FindStringSubmatch(flag.Help); m != nil {
-				standard = m[1]
-			}
-			settings[flag.Envs[0]] = documented{"--" + flag.Name, standard}
+		if len(flag.Envs) != 1 {
+			t.Fatalf("--%s can be set by %v", flag.Name, flag.Envs)
 		}
+		standard := "needed"
+		if m := helpDefault.FindStringSubmatch(flag.Help); m != nil {
+			standard = m[1]
+		}
+		settings[flag.Envs[0]] = documented{"--" + flag.Name, standard}
 	}
 	return settings
 }
@@ -86,9 +84,9 @@ func TestSettingsDocumented(t *testing.T) {
 }
 
 // meaningOf returns what a complete configuration means.
-func meaningOf(c *config) []any {
+func meaningOf(c *Config) []any {
 	return []any{sendingOf(c), c.Token, c.DatabaseURL, c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr,
-		c.webhookConfig, c.Port, c.resultLimit}
+		c.WebhookConfig, c.Port, c.resultLimit}
 }
 
 // TestSettingsInFiles: the example and the Compose file have all settings, none with another default. What the Compose

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"os"
@@ -62,13 +62,13 @@ func TestDotenv(t *testing.T) {
 		}
 		return path
 	}
-	read := func(path string) (*config, error) {
-		var all commands
-		parser, err := kong.New(&all, kong.Resolvers(dotenv(path)))
+	read := func(path string) (*Config, error) {
+		var c Config
+		parser, err := kong.New(&c, kong.Resolvers(Dotenv(path)))
 		if err == nil {
-			_, err = parser.Parse([]string{"run", "--log-format=json"})
+			_, err = parser.Parse([]string{"--log-format=json"})
 		}
-		return &all.Run.config, err
+		return &c, err
 	}
 	for content, says := range map[string]string{
 		"TELEGRAM_BOT_TOKEN='hush\n": "cannot be read as settings", "\xff\xfeh\x00u\x00s\x00h\x00": "cannot be read as settings",
@@ -83,26 +83,5 @@ func TestDotenv(t *testing.T) {
 	c, err := read(write("\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_FORMAT=text\n"))
 	if err != nil || c.Token != "123:hush" || c.LogFormat != "json" {
 		t.Errorf("read %q and %q, %v", c.Token, c.LogFormat, err)
-	}
-}
-
-// TestWrongArguments: no command takes what it does not know, and what was pasted in the wrong place is not printed.
-func TestWrongArguments(t *testing.T) {
-	t.Parallel()
-	for _, args := range []string{
-		"", "walk", "run --fast", "run 123456:hush_HUSH-hush", "123456:hush", "run bot123456:hush", "run --once=123456:hush",
-		"run TELEGRAM_BOT_TOKEN=123456:hush", "dead", "dead show", "dead show x", "dead show 1 2", "dead retry", "dead retry x",
-		"dead drop", "dead drop 1 all", "dead drop all 1", "dead list --limit=0", "dead list 1",
-	} {
-		parser, err := kong.New(&commands{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = parser.Parse(strings.Fields(args))
-		if err == nil {
-			t.Errorf("elobot %s is taken", args)
-		} else if said := secretLike.ReplaceAllString(err.Error(), "***"); strings.Contains(strings.ToLower(said), "hush") {
-			t.Errorf("elobot %s: %s", args, said)
-		}
 	}
 }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestWrongArguments: no command takes what it does not know, and what was pasted in the wrong place is not printed.
+func TestWrongArguments(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"", "walk", "run --fast", "run 123456:hush_HUSH-hush", "123456:hush", "run bot123456:hush", "run --once=123456:hush",
+		"run TELEGRAM_BOT_TOKEN=123456:hush", "dead", "dead show", "dead show x", "dead show 1 2", "dead retry", "dead retry x",
+		"dead drop", "dead drop 1 all", "dead drop all 1", "dead list --limit=0", "dead list 1",
+	} {
+		parser, err := kong.New(&commands{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parser.Parse(strings.Fields(args))
+		if err == nil {
+			t.Errorf("elobot %s is taken", args)
+		} else if said := secretLike.ReplaceAllString(err.Error(), "***"); strings.Contains(strings.ToLower(said), "hush") {
+			t.Errorf("elobot %s: %s", args, said)
+		}
+	}
+}

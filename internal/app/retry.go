@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"elobot/internal/bot"
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+	"elobot/internal/telegram"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Router returns what handles updates, as the running bot does. It completes the configuration, which must be right.
+func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
+	if err := c.Resolve(); err != nil {
+		return nil, nil, err
+	}
+	log, err := c.Logger()
+	if err != nil {
+		return nil, nil, err
+	}
+	settings, err := c.RankingSettings()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := telegram.NewClient(c.Token, c.TelegramURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	self, err := client.GetMe(asking)
+	if err != nil {
+		client.Close()
+		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+	}
+	if err := claim(ctx, pool, self); err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	// the running bot looks for what is to be sent by itself
+	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
+	return client, bot.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
+}
