@@ -15,6 +15,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 	"elobot/internal/web"
 )
@@ -38,7 +39,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer postgres.Close(db.pool, db.auxiliary)
+	defer db.close()
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -149,7 +150,8 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		store, letters = store.Under(lease), letters.Under(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	router := bot.NewRouter(service, b.admins, self, b.client.Now)
+	questions := stats.NewService(postgres.NewStats(b.reading), service)
+	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)

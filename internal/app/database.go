@@ -12,23 +12,37 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// databases are the connections of a running bot: the pool of the commands, and the one beside it.
+// databases are the connections of a running bot.
 type databases struct {
-	pool, auxiliary *pgxpool.Pool
+	pool      *pgxpool.Pool // of commands
+	auxiliary *pgxpool.Pool // of what must go on while all of those wait
+	reading   *pgxpool.Pool // of questions
 }
 
-// openDatabases opens the database twice, and brings it up to date.
-func openDatabases(ctx context.Context, url string, log *slog.Logger) (databases, error) {
-	pool, err := openDatabase(ctx, url, log)
+// openDatabases opens the database and brings it up to date.
+func openDatabases(ctx context.Context, url string, log *slog.Logger) (db databases, err error) {
+	db.pool, err = openDatabase(ctx, url, log)
 	if err != nil {
 		return databases{}, err
 	}
-	auxiliary, err := postgres.Beside(ctx, pool)
+	if db.auxiliary, err = postgres.Beside(ctx, db.pool); err == nil {
+		db.reading, err = postgres.ReadPool(ctx, db.pool)
+	}
 	if err != nil {
-		postgres.Close(pool)
+		db.close()
 		return databases{}, err
 	}
-	return databases{pool, auxiliary}, nil
+	return db, nil
+}
+
+func (db databases) close() {
+	var all []*pgxpool.Pool
+	for _, pool := range []*pgxpool.Pool{db.pool, db.auxiliary, db.reading} {
+		if pool != nil {
+			all = append(all, pool)
+		}
+	}
+	postgres.Close(all...)
 }
 
 // Open opens the database for a command that uses it beside the running bot. Its tables must be those of this version.

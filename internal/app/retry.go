@@ -6,6 +6,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 	"fmt"
 
@@ -42,5 +43,6 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	}
 	// the running bot looks for what is to be sent by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
-	return client, bot.NewRouter(ranking.NewService(store, log, settings), client, self, client.Now), nil
+	service := ranking.NewService(store, log, settings)
+	return client, bot.NewRouter(service, stats.NewService(postgres.NewStats(pool), service), client, self, client.Now), nil
 }

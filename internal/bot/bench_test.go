@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -107,10 +108,10 @@ func BenchmarkShowText(b *testing.B) {
 }
 
 // benchmarkedPage returns a page of twenty with these names, in turn.
-func benchmarkedPage(names ...string) ranking.RankingPage {
-	page := ranking.RankingPage{Title: "Table tennis", Total: 31}
-	for i := range ranking.TopRows {
-		page.Rows = append(page.Rows, ranking.Row{
+func benchmarkedPage(names ...string) stats.RankingPage {
+	page := stats.RankingPage{Title: "Table tennis", Total: 31}
+	for i := range stats.TopRows {
+		page.Rows = append(page.Rows, stats.Row{
 			Position: i + 1, Name: called(names[i%len(names)]), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
 		})
 	}

@@ -128,11 +128,11 @@ func (r *Router) match(ctx context.Context, req request, report ranking.Report) 
 }
 
 func (r *Router) ranking(ctx context.Context, req request) error {
-	return r.rankings.ShowRanking(ctx, req.origin)
+	return r.stats.ShowRanking(ctx, req.origin)
 }
 
 func (r *Router) me(ctx context.Context, req request) error {
-	return r.rankings.ShowMe(ctx, req.origin)
+	return r.stats.ShowMe(ctx, req.origin)
 }
 
 func (r *Router) join(ctx context.Context, req request) error {

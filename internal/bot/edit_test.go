@@ -12,6 +12,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func cardOf42() ranking.MatchRecorded {
@@ -55,7 +56,7 @@ func TestCardsThatCountHaveAButton(t *testing.T) {
 		"a correction":          {ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"a merging":             {ranking.PlayersMerged{Username: "bob", Name: called("Bobby")}, nil},
 		"a refusal":             {ranking.Refusal{Code: ranking.NotYours, Number: 42}, nil},
-		"a ranking":             {ranking.RankingPage{}, nil},
+		"a ranking":             {stats.RankingPage{}, nil},
 	} {
 		p := newPost(t)
 		if diff := cmp.Diff(c.want, p.mustSend(t, messageOf(t, p.group.ID(), c.notice)).Buttons); diff != "" {

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // english is the English wording.
 type english struct{}
 
-func (english) rankingPage(n ranking.RankingPage) string {
+func (english) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return "Nobody has played yet. The first result makes the ranking: " + formMatch
 	}
@@ -38,7 +39,7 @@ func (english) rankingPage(n ranking.RankingPage) string {
 	return b.String()
 }
 
-func writeRow(b *strings.Builder, r ranking.Row) {
+func writeRow(b *strings.Builder, r stats.Row) {
 	fmt.Fprintf(b, "%d. <b>%s</b> %d · %d–%d–%d\n", r.Position, showName(r.Name), r.Elo, r.Won, r.Drawn, r.Lost)
 }
 

@@ -1,13 +1,12 @@
 package bot
 
 import (
+	"elobot/internal/stats"
 	"fmt"
 	"strings"
-
-	"elobot/internal/ranking"
 )
 
-func (english) myStanding(n ranking.MyStanding) string {
+func (english) myStanding(n stats.MyStanding) string {
 	if n.Position == 0 {
 		return notRanked(n)
 	}
@@ -25,14 +24,14 @@ func (english) myStanding(n ranking.MyStanding) string {
 	return strings.Join(lines, "\n")
 }
 
-func (english) myStandingLine(n ranking.MyStanding) string {
+func (english) myStandingLine(n stats.MyStanding) string {
 	if n.Position == 0 {
 		return notRanked(n)
 	}
 	return fmt.Sprintf("%s is %d of %d with a rating of %d", showName(n.Name), n.Position, n.Total, n.Elo)
 }
 
-func notRanked(n ranking.MyStanding) string {
+func notRanked(n stats.MyStanding) string {
 	if n.Left {
 		return fmt.Sprintf("You had left this group, so the ranking does not show you until your next game, or until you "+
 			"send <code>/join</code>. Your rating is still %d.", n.Elo)
@@ -40,7 +39,7 @@ func notRanked(n ranking.MyStanding) string {
 	return "You have not played here yet. After your first game, report it: " + formMatch
 }
 
-func (english) myStandings(n ranking.MyStandings) string {
+func (english) myStandings(n stats.MyStandings) string {
 	if len(n.Groups) == 0 {
 		return "You are in no ranking of a group that I am in. Add me to the one where you play with the button, " +
 			"and report a game there: " + formMatch

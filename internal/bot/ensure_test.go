@@ -10,11 +10,12 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // page is a ranking with one player.
-func page(elo int) ranking.RankingPage {
-	return ranking.RankingPage{Title: "Table tennis", Total: 1, Rows: []ranking.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
+func page(elo int) stats.RankingPage {
+	return stats.RankingPage{Title: "Table tennis", Total: 1, Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
 // board returns what has the group's board say this; target is where it is thought to be.
@@ -369,11 +370,11 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 func TestEnsureFillsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
-		row := ranking.Row{
+		row := stats.Row{
 			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
 		}
-		n := ranking.RankingPage{Title: worst, Total: 1_000_000, Own: &row}
-		for range ranking.TopRows {
+		n := stats.RankingPage{Title: worst, Total: 1_000_000, Own: &row}
+		for range stats.TopRows {
 			n.Rows = append(n.Rows, row)
 		}
 		p := newPost(t)

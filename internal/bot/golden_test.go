@@ -13,6 +13,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -248,28 +249,28 @@ func double(a, b ranking.Name, score, change int) ranking.Side {
 }
 
 func goldenRankings() map[string]ranking.Notice {
-	rows := func(n int) []ranking.Row {
-		var all []ranking.Row
+	rows := func(n int) []stats.Row {
+		var all []stats.Row
 		for i := range n {
-			all = append(all, ranking.Row{
+			all = append(all, stats.Row{
 				Position: i + 1, Name: called(fmt.Sprintf("Player %c", 'A'+i)), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
 			})
 		}
 		return all
 	}
-	own := ranking.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9}
+	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9}
 	tied := rows(4)
 	tied[1].Position, tied[1].Elo = 1, tied[0].Elo
 	tied[2].Position = 3
 	tied[2].Name, tied[3].Name = ranking.Name{Name: "Bob", Mark: "bob"}, ranking.Name{Name: "Bob", Mark: "2"}
 	return map[string]ranking.Notice{
-		"empty":         ranking.RankingPage{Title: "Table tennis"},
-		"one":           ranking.RankingPage{Title: "Table tennis", Rows: rows(1), Total: 1},
-		"without_title": ranking.RankingPage{Rows: rows(2), Total: 2},
-		"twenty":        ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 20},
-		"more":          ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31},
-		"more_and_own":  ranking.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
-		"ties":          ranking.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
-		"hostile":       ranking.RankingPage{Title: hostile, Rows: []ranking.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
+		"empty":         stats.RankingPage{Title: "Table tennis"},
+		"one":           stats.RankingPage{Title: "Table tennis", Rows: rows(1), Total: 1},
+		"without_title": stats.RankingPage{Rows: rows(2), Total: 2},
+		"twenty":        stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 20},
+		"more":          stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31},
+		"more_and_own":  stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
+		"ties":          stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},
+		"hostile":       stats.RankingPage{Title: hostile, Rows: []stats.Row{{Position: 1, Name: called(hostile), Elo: 1500, Won: 1}}, Total: 1},
 	}
 }

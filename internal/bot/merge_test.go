@@ -15,6 +15,7 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // results returns the cards of so many matches, the first one with this number.
@@ -80,7 +81,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 			ranking.MatchRecorded{Number: 13, Sides: [2]ranking.Side{members(2, 0, "👩‍👩‍👧 <3"), members(2, 0, "R&D")}},
 		),
 		"private":               private,
-		"end_before_ranking":    several(results(12, 1, "Alice", "Bob")[0], UnknownCommand{}, ranking.RankingPage{}, UnknownCommand{}),
+		"end_before_ranking":    several(results(12, 1, "Alice", "Bob")[0], UnknownCommand{}, stats.RankingPage{}, UnknownCommand{}),
 		"nothing_to_take_back":  several(undone, ranking.Refusal{Code: ranking.UndoneAlready, Number: 9}),
 		"summary":               standingFor(250, several(five...)),
 		"summary_of_one":        standingFor(250, several(five[:1]...)),
@@ -140,7 +141,7 @@ func TestMergeGolden(t *testing.T) {
 // TestLines: everything but pages is told in a line or two, whose length is bounded.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	alone := []string{ranking.KindRankingPage, ranking.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
+	alone := []string{stats.KindRankingPage, stats.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
 		kindHelp, kindGroupOnly}
 	notices := goldenNotices(t)
 	for i, raw := range longestNames {
@@ -188,7 +189,7 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) ranking.Notice {
 	case "fixed":
 		return ranking.MatchFixed{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
 	case "page":
-		return ranking.RankingPage{Rows: []ranking.Row{{Position: 1, Name: n}}, Total: id}
+		return stats.RankingPage{Rows: []stats.Row{{Position: 1, Name: n}}, Total: id}
 	case "teams":
 		team := slices.Repeat([]string{n.Name}, rapid.IntRange(1, 10).Draw(t, "players"))
 		return ranking.MatchRecorded{Number: id, Sides: [2]ranking.Side{members(3, 16, team...), members(1, -16, team...)}}
@@ -241,7 +242,7 @@ func TestNamesStayTextInLines(t *testing.T) {
 	check := func(f fatalizer, raw string) {
 		f.Helper()
 		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
-			return n.Kind() == ranking.KindRankingPage || n.Kind() == ranking.KindNotRecorded
+			return n.Kind() == stats.KindRankingPage || n.Kind() == ranking.KindNotRecorded
 		})
 		m := messageOf(t, group.ID(), notices...)
 		for i := range m.Items {

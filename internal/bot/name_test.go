@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 const (
@@ -285,7 +286,7 @@ func withName(raw string) []ranking.Notice {
 		ranking.PlayersMerged{
 			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
-		ranking.RankingPage{Title: raw, Rows: []ranking.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
+		stats.RankingPage{Title: raw, Rows: []stats.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
 		ranking.NotRecorded{Limit: 60, Items: []ranking.NotDone{{Command: "match", Sides: [2][]ranking.Name{{n}, {n, n}}}}},
 		PutAside{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
@@ -307,14 +308,14 @@ var longestNames = []string{
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
-		row := func(position int) ranking.Row {
-			return ranking.Row{
+		row := func(position int) stats.Row {
+			return stats.Row{
 				Position: position, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)},
 				Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
 			}
 		}
-		page := ranking.RankingPage{Title: worst, Total: 1_000_000}
-		for i := range ranking.TopRows {
+		page := stats.RankingPage{Title: worst, Total: 1_000_000}
+		for i := range stats.TopRows {
 			page.Rows = append(page.Rows, row(i+1))
 		}
 		own := row(1_000_000)

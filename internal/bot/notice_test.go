@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestPurposes: what came of a command is not an answer to a question, which nobody waits for any more after a while.
@@ -15,7 +16,7 @@ func TestPurposes(t *testing.T) {
 			Greeting{}, ranking.NotRecorded{}, PutAside{},
 		},
 		ranking.Answer: {
-			ranking.RankingPage{}, ranking.MyStanding{}, ranking.MyStandings{}, ranking.FixOffer{},
+			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{},
 			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, UnknownCommand{},
 		},
 		ranking.Notification: {ranking.PlayersMerged{}},

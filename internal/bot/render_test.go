@@ -13,6 +13,7 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
@@ -150,7 +151,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 		ranking.KindMatchUndone:   `{"sides":"two"}`,
 		ranking.KindMatchFixed:    `{"was":7}`,
 		ranking.KindPlayersMerged: `{"undone":["4"]}`,
-		ranking.KindRankingPage:   `{"rows":{}}`,
+		stats.KindRankingPage:     `{"rows":{}}`,
 		ranking.KindJoined:        `{"name":"alice"}`,
 		ranking.KindRefusal:       `{"code":1}`,
 		kindWrongForm:             `{"reason":[]}`,
@@ -175,7 +176,7 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 		{outbox.Send, outbox.Item{Kind: "sticker", Payload: []byte(`{}`)}, 1},
 		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
 		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
-		{outbox.Ensure, outbox.Item{Kind: ranking.KindRankingPage, Payload: []byte(`{`)}, 0},
+		{outbox.Ensure, outbox.Item{Kind: stats.KindRankingPage, Payload: []byte(`{`)}, 0},
 		{outbox.Toast, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
 		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},

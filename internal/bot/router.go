@@ -19,14 +19,18 @@ import (
 type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
-	ShowRanking(ctx context.Context, o ranking.Origin) error
 	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
 	OfferFix(ctx context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
-	ShowMe(ctx context.Context, o ranking.Origin) error
 	GroupLife
+}
+
+// Stats is the part of the stats service that commands call.
+type Stats interface {
+	ShowRanking(ctx context.Context, o ranking.Origin) error
+	ShowMe(ctx context.Context, o ranking.Origin) error
 }
 
 // Admins knows who is an admin of a chat.
@@ -37,6 +41,7 @@ type Admins interface {
 // Router turns updates into calls of the ranking service.
 type Router struct {
 	rankings Rankings
+	stats    Stats
 	admins   Admins
 	self     telegram.Self
 	now      func() time.Time
@@ -45,8 +50,8 @@ type Router struct {
 
 // NewRouter returns a router for the bot with this account. now is Telegram's clock, which says when a button was
 // pressed: the press does not.
-func NewRouter(rankings Rankings, admins Admins, self telegram.Self, now func() time.Time) *Router {
-	return &Router{rankings: rankings, admins: admins, self: self, now: now}
+func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self, now func() time.Time) *Router {
+	return &Router{rankings: rankings, stats: stats, admins: admins, self: self, now: now}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle

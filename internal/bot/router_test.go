@@ -195,7 +195,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return worldTime }))
 	w := &world{t: t, sim: sim, client: client, rankings: &fakeRankings{}}
-	w.router = NewRouter(w.rankings, client, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
+	w.router = NewRouter(w.rankings, w.rankings, client, selfOf(sim), func() time.Time { return worldTime.Add(time.Minute) })
 	w.alice, w.bob, w.carol, w.nameless = sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("Dan 2")
 	w.group = sim.Group("Table tennis", w.alice, w.bob, w.carol, w.nameless)
 	return w
@@ -203,7 +203,7 @@ func newWorld(t *testing.T) *world {
 
 // newRouter returns a router that has nobody to ask who is an admin.
 func newRouter(rankings Rankings) *Router {
-	return NewRouter(rankings, nil, telegram.Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
+	return NewRouter(rankings, rankings.(Stats), nil, telegram.Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
 }
 
 // fetch takes the updates that have come since the last time, and confirms those before.

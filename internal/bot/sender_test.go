@@ -14,6 +14,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -147,7 +148,7 @@ func TestTheButtonIsWhereItHelps(t *testing.T) {
 		{Help{Topic: "match", Private: true}, false},
 		{GroupOnly{Command: "match"}, true},
 		{UnknownCommand{}, false},
-		{ranking.RankingPage{}, false},
+		{stats.RankingPage{}, false},
 	} {
 		p := newPost(t)
 		if m := p.mustSend(t, messageOf(t, p.group.ID(), c.notice)); (len(m.Buttons) == 1) != c.want {

@@ -16,6 +16,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // four returns three results and a refusal, which are told together.
@@ -82,9 +83,9 @@ func TestTheFirstIsToldAlone(t *testing.T) {
 		count         int
 		buttons       bool
 	}{
-		"a card before a page":   {card, ranking.RankingPage{}, 2, true},
-		"a page before a card":   {ranking.RankingPage{}, card, 2, false},
-		"a page before many":     {ranking.RankingPage{}, card, 200, false},
+		"a card before a page":   {card, stats.RankingPage{}, 2, true},
+		"a page before a card":   {stats.RankingPage{}, card, 2, false},
+		"a page before many":     {stats.RankingPage{}, card, 200, false},
 		"a greeting":             {Greeting{}, card, 2, false},
 		"a help with a button":   {Help{Private: true}, card, 2, true},
 		"a command for a group":  {GroupOnly{Command: "match"}, card, 2, true},

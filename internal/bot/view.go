@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // outgoing is a message as it is to be sent.
@@ -43,7 +44,7 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.matchRecorded, words.matchLine)
 	case ranking.KindResultsExpired:
 		return say(item, words.resultsExpired, words.resultsExpired)
-	case ranking.KindRankingPage:
+	case stats.KindRankingPage:
 		return say(item, words.rankingPage, nil)
 	case ranking.KindJoined:
 		return say(item, words.joined, words.joined)
@@ -55,9 +56,9 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.playersMerged, words.playersMergedLine)
 	case ranking.KindGroupsJoined:
 		return say(item, words.groupsJoined, words.groupsJoined)
-	case ranking.KindMyStanding:
+	case stats.KindMyStanding:
 		return say(item, words.myStanding, words.myStandingLine)
-	case ranking.KindMyStandings:
+	case stats.KindMyStandings:
 		return say(item, words.myStandings, nil)
 	case ranking.KindNotRecorded:
 		return say(item, words.notRecorded, nil)
@@ -99,7 +100,7 @@ func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoi
 // answers tells the notices that are meant for one person, of which not all say for whom.
 func answers(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.Joined, ranking.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, PutAside:
+	case ranking.Joined, stats.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, PutAside:
 		return true
 	default:
 		return false
@@ -121,7 +122,7 @@ func invites(n ranking.Notice) bool {
 		return n.Private
 	case Help:
 		return n.Private && n.Topic == ""
-	case ranking.MyStandings:
+	case stats.MyStandings:
 		return len(n.Groups) == 0
 	case GroupOnly:
 		return true

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // wording is one language: everything that the bot says, and nothing else. What a method returns is HTML as Telegram
@@ -9,7 +10,7 @@ import (
 type wording interface {
 	matchRecorded(n ranking.MatchRecorded) string
 	resultsExpired(n ranking.ResultsExpired) string
-	rankingPage(n ranking.RankingPage) string
+	rankingPage(n stats.RankingPage) string
 	joined(n ranking.Joined) string
 	matchUndone(n ranking.MatchUndone) string
 	matchFixed(n ranking.MatchFixed) string
@@ -18,8 +19,8 @@ type wording interface {
 	notRecorded(n ranking.NotRecorded) string
 	fixOffer(n ranking.FixOffer) string
 	refusal(n ranking.Refusal) string
-	myStanding(n ranking.MyStanding) string
-	myStandings(n ranking.MyStandings) string
+	myStanding(n stats.MyStanding) string
+	myStandings(n stats.MyStandings) string
 
 	undo() string                    // on the button that undoes a match
 	fixTo(n ranking.FixOffer) string // on the button that corrects a match; not HTML
@@ -30,7 +31,7 @@ type wording interface {
 	undoneLine(n ranking.MatchUndone) string
 	fixedLine(n ranking.MatchFixed) string
 	playersMergedLine(n ranking.PlayersMerged) string
-	myStandingLine(n ranking.MyStanding) string
+	myStandingLine(n stats.MyStanding) string
 	addressed(name, line string) string // a line, and whom it is meant for
 	more(count int) string              // so many more are not named
 	takeBack(number int) string         // how a result is taken back, with a number for an example

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func TestApplyMatch(t *testing.T) {
@@ -58,7 +59,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	snap := w.read(t, alice)
-	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: ranking.RankingPage{}, Addressee: "Alice"}
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: "Alice"}
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestDeadlines has commands of different ages answered: what comes too late is passed over and ends quietly.
@@ -18,8 +19,8 @@ func TestDeadlines(t *testing.T) {
 		age    time.Duration // of the command
 		late   bool
 	}{
-		"a page of the ranking":           {notice: ranking.RankingPage{}, age: 9 * time.Minute},
-		"a page of the ranking, too late": {notice: ranking.RankingPage{}, age: 11 * time.Minute, late: true},
+		"a page of the ranking":           {notice: stats.RankingPage{}, age: 9 * time.Minute},
+		"a page of the ranking, too late": {notice: stats.RankingPage{}, age: 11 * time.Minute, late: true},
 		"a refusal":                       {notice: ranking.Refusal{}, age: 23 * time.Hour},
 		"a refusal, too late":             {notice: ranking.Refusal{}, age: 25 * time.Hour, late: true},
 		"an outcome":                      {notice: ranking.MatchUndone{}, age: 23 * time.Hour},
@@ -50,7 +51,7 @@ func TestDeadlines(t *testing.T) {
 				}
 			case tc.late:
 				states = []string{"expired", "sending"}
-			case tc.notice.Kind() == ranking.KindRankingPage: // which is told alone
+			case tc.notice.Kind() == stats.KindRankingPage: // which is told alone
 				states = []string{"sending", "planned"}
 			}
 			turn := c.turn(t, lane)

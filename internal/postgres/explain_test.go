@@ -217,8 +217,8 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, 2},
 		{"read ranking", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people[1:2], Top: 20})
-			if len(got.Ranked) != 20 || got.Total != 60 || got.People[0].Position == 0 {
+			got, err := postgres.NewStats(pool).Ranking(ctx, club.ID, &people[1], 20)
+			if len(got.Rows) != 20 || got.Total != 60 {
 				t.Errorf("the ranking is %+v", got)
 			}
 			return err

@@ -12,6 +12,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // hurried has statements wait for a lock a thirtieth of the usual time.
@@ -40,7 +41,7 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 			pool := open(t, pgtest.Borrow(t).URL, hurried)
 			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-			for _, c := range everyKind(service) {
+			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool), service)) {
 				if c.before != nil {
 					if err := c.before(t.Context()); err != nil {
 						t.Fatalf("before %s: %v", c.name, err)
@@ -81,7 +82,7 @@ type action struct {
 }
 
 // everyKind returns commands of all kinds, each of which can be done after those before it.
-func everyKind(s *ranking.Service) []action {
+func everyKind(s *ranking.Service, questions *stats.Service) []action {
 	origin := func(key string, sender *ranking.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
 	}
@@ -103,7 +104,7 @@ func everyKind(s *ranking.Service) []action {
 		{name: "undo", run: func(ctx context.Context) error {
 			return s.UndoMatch(ctx, origin("undo", &alice), ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
 		}},
-		{name: "ranking", run: func(ctx context.Context) error { return s.ShowRanking(ctx, origin("ranking", &bob)) }},
+		{name: "ranking", run: func(ctx context.Context) error { return questions.ShowRanking(ctx, origin("ranking", &bob)) }},
 		{name: "merge", before: func(ctx context.Context) error {
 			if err := s.Join(ctx, origin("join", &zoe)); err != nil {
 				return err

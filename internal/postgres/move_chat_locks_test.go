@@ -10,7 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func TestMoveLockOrder(t *testing.T) {
@@ -153,13 +155,15 @@ func (w *world) mustBeOneChat(t *testing.T) {
 // look at the chat and what they do: each is a conflict, and done in the chat that there is when it is tried again.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string]func(*ranking.Service, ranking.Origin) error{
-		"match": func(s *ranking.Service, o ranking.Origin) error {
+	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
+		"match": func(w *world, s *ranking.Service, o ranking.Origin) error {
 			return s.RecordMatch(context.Background(), o, singles(bob, carol, ranking.Score{A: 3, B: 1}))
 		},
-		"join":    func(s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
-		"ranking": func(s *ranking.Service, o ranking.Origin) error { return s.ShowRanking(context.Background(), o) },
-		"undo": func(s *ranking.Service, o ranking.Origin) error {
+		"join": func(w *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
+		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
+			return stats.NewService(postgres.NewStats(w.pool), s).ShowRanking(context.Background(), o)
+		},
+		"undo": func(w *world, s *ranking.Service, o ranking.Origin) error {
 			return s.UndoMatch(context.Background(), o, ranking.TakeBack{})
 		},
 	} {
@@ -169,7 +173,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 			w.record(t, "1", alice, bob, 3, 1)
 			w.recordIn(t, upgraded, "2", bob, carol, 3, 1)
 			store := &late{Store: w.store, then: func() { w.move(t) }}
-			if err := command(service(store), in(upgraded, "3", bob)); err != nil {
+			if err := command(w, service(store), in(upgraded, "3", bob)); err != nil {
 				t.Fatal(err)
 			}
 			got := value[string](t, w.pool, `

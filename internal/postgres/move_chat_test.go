@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -194,7 +195,7 @@ func TestEarlierIDs(t *testing.T) {
 	exec(t, w.pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
 	read := func(chat ranking.Chat, ref ranking.MatchRef) ranking.Snapshot {
 		t.Helper()
-		q := ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}, Top: 20, Match: &ref}
+		q := ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}, Match: &ref}
 		snap, err := w.store.Read(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -202,8 +203,11 @@ func TestEarlierIDs(t *testing.T) {
 		return snap
 	}
 	late, now := read(club, ranking.MatchRef{}), read(upgraded, ranking.MatchRef{})
-	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != upgraded || late.ChatID != 1 || len(late.Ranked) != 2 {
+	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
+	}
+	if page, err := postgres.NewStats(w.pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {
 		chat ranking.Chat

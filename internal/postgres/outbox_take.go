@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // named is how many results a message names that stands for all those that are too many.
@@ -107,7 +108,7 @@ func itemFields(i *outbox.Item) []any {
 		&i.Attempts, &i.PerhapsSent, &i.Repeated, &i.Failures}
 }
 
-const page = `'` + ranking.KindRankingPage + `'`
+const page = `'` + stats.KindRankingPage + `'`
 
 // fits says that a row o can be told together with the head l of its lane, if all those between them can. A head that has
 // failed is told alone: nobody knows which of those that were told with it was to blame. What can still be added to, or

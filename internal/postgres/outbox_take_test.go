@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestWhatIsToldTogether fills a lane and looks at what is taken of it, message by message.
@@ -378,7 +378,7 @@ func TestMovedMeanwhile(t *testing.T) {
 func TestPagesStandAlone(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	for _, kind := range []string{"a", ranking.KindRankingPage, ranking.KindRankingPage, "b", "c"} {
+	for _, kind := range []string{"a", stats.KindRankingPage, stats.KindRankingPage, "b", "c"} {
 		exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, $1, '{}')`, kind)
 	}
 	for _, want := range [][]int64{{1}, {2}, {3}, {4, 5}} {

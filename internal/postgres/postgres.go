@@ -78,11 +78,26 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 // the queue, and what is said to other instances.
 const besideConns = 4
 
+// readConns bounds the pool of questions.
+const readConns = 4
+
 // Beside returns a small pool for the same database. Commands may wait for locks on all connections of their pool; what
 // has to go on meanwhile, such as renewing the lease, uses this one.
 func Beside(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := pool.Config()
 	config.MaxConns, config.MinConns, config.MinIdleConns = besideConns, 0, 0
+	return newPool(ctx, config)
+}
+
+// ReadPool returns a small pool for questions to the same database. Its sessions only read, and plan each statement for its
+// arguments: unlike what commands do, a question may be about much or little.
+func ReadPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
+	config := pool.Config()
+	config.MaxConns, config.MinConns, config.MinIdleConns = readConns, 0, 0
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET default_transaction_read_only = on; SET jit = off; SET lock_timeout = "+rowLockTimeout)
+		return err
+	}
 	return newPool(ctx, config)
 }
 

@@ -10,6 +10,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/migrations"
 )
 
@@ -92,7 +93,7 @@ func TestGreetedMeanwhile(t *testing.T) {
 		exec(t, w.pool, "UPDATE chats SET greeted_at = "+tc.stored)
 		before := w.contents(t)
 		err := w.store.Apply(t.Context(), ranking.Changes{
-			Key: "k", Chat: 1, Notice: ranking.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.Present, Language: "de",
 			Greeted: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0)},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {

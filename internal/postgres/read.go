@@ -21,17 +21,8 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	if len(q.People) > 0 {
 		queuePeople(&batch, q, &snap)
 	}
-	if q.Top > 0 {
-		queueRanking(&batch, q, &snap)
-	}
-	if q.Top > 0 || q.Place {
-		queueTotal(&batch, q, &snap)
-	}
 	if q.LastPlayed && len(q.People) > 0 {
 		queueLastPlayed(&batch, q, &snap)
-	}
-	if q.Groups > 0 && len(q.People) > 0 {
-		queueGroups(&batch, q, &snap)
 	}
 	if q.Match != nil {
 		queueMatchRef(&batch, q, &snap)
@@ -87,12 +78,8 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
 		       coalesce(s.streak, 0), s.left_at, namesakes.others, namesakes.earlier,
-		       CASE WHEN person.place <= $5 AND ` + thatPlayer + ` IS NULL THEN nextval('players_id_seq') ELSE 0 END,
-		       CASE WHEN $4 AND s.played > 0 AND s.left_at IS NULL THEN
-		           (SELECT 1 + count(*) FROM group_players o
-		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
-		       ELSE 0 END
-		FROM unnest($2::bigint[], $3::text[], $6::text[]) WITH ORDINALITY AS person (user_id, username, called, place)
+		       CASE WHEN person.place <= $4 AND ` + thatPlayer + ` IS NULL THEN nextval('players_id_seq') ELSE 0 END
+		FROM unnest($2::bigint[], $3::text[], $5::text[]) WITH ORDINALITY AS person (user_id, username, called, place)
 		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
 		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
@@ -101,7 +88,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
 		    FROM group_players o
 		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
-		      AND lower(o.name) = lower(coalesce(nullif(person.called, ''), CASE WHEN NOT $7 THEN s.name END,
+		      AND lower(o.name) = lower(coalesce(nullif(person.called, ''), CASE WHEN NOT $6 THEN s.name END,
 		          by_id.display_name, by_name.display_name, person.username))
 		) AS namesakes
 		ORDER BY person.place`
@@ -113,8 +100,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 			called[i] = p.Name
 		}
 	}
-	place := q.Top > 0 || q.Place
-	batch.Queue(sql, q.Chat.ID, ids, usernames, place, q.Needed, called, q.Named).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Needed, called, q.Named).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {
@@ -133,7 +119,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 		&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
 		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
 	}, standingFields(&s)...)
-	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Reserved, &k.Position)...)
+	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Reserved)...)
 	if byID.ID != 0 {
 		k.ByID = &byID
 	}
@@ -144,28 +130,4 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 		k.Standing = &s
 	}
 	return k, err
-}
-
-// queueRanking reads the top of the ranking. Equal ratings share a position and stand in the order in which they came
-// into the ladder.
-func queueRanking(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const top = contenders + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
-	batch.Queue(top, q.Chat.ID, q.Top).Query(func(rows pgx.Rows) error {
-		all, err := pgx.CollectRows(rows, scanContender)
-		for i, c := range all {
-			r := ranking.Ranked{Contender: c, Position: i + 1}
-			if i > 0 && c.Elo == all[i-1].Elo {
-				r.Position = snap.Ranked[i-1].Position
-			}
-			snap.Ranked = append(snap.Ranked, r)
-		}
-		return err
-	})
-}
-
-// queueTotal counts who is in the ranking.
-func queueTotal(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const total = `
-		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + thisLadder
-	batch.Queue(total, q.Chat.ID).QueryRow(func(row pgx.Row) error { return row.Scan(&snap.Total) })
 }

@@ -24,32 +24,3 @@ func queueLastPlayed(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) 
 		return row.Scan((*zeronull.Timestamptz)(&snap.LastPlayed))
 	})
 }
-
-// queueGroups reads where somebody is ranked: in the groups that the bot is in, of which they are a member.
-func queueGroups(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	const sql = `
-		SELECT mine.title, 1 + others.better, 1 + others.all, mine.elo, mine.won, mine.drawn, mine.lost, mine.groups
-		FROM (
-		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, count(*) OVER () AS groups
-		    FROM group_players s
-		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
-		    JOIN groups g ON g.id = l.group_id
-		    JOIN chats c ON c.id = g.chat_id AND c.is_active
-		    WHERE s.player_id = ` + thisPlayer + ` AND s.played > 0 AND s.left_at IS NULL
-		    ORDER BY s.played DESC, s.id LIMIT $1
-		) AS mine
-		CROSS JOIN LATERAL (
-		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better FROM group_players o
-		    WHERE o.ladder_id = mine.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.id <> mine.id
-		) AS others
-		ORDER BY mine.played DESC, mine.id`
-	batch.Queue(sql, q.Groups, q.People[0].ID, q.People[0].Username).Query(func(rows pgx.Rows) error {
-		var err error
-		snap.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.GroupStanding, error) {
-			var g ranking.GroupStanding
-			err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &snap.OfGroups)
-			return g, err
-		})
-		return err
-	})
-}

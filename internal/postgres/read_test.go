@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -14,7 +15,7 @@ func TestReadNothingKnown(t *testing.T) {
 	w := newWorld(t)
 	elsewhere := ranking.Chat{ID: -999, Kind: ranking.Group}
 	got, err := w.store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: elsewhere, People: []ranking.Person{alice, {Username: "nobody"}}, Top: 20,
+		Key: "k", Chat: elsewhere, People: []ranking.Person{alice, {Username: "nobody"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,11 +112,11 @@ func TestReadStandings(t *testing.T) {
 	if err := w.store.Introduce(t.Context(), other, nil); err != nil {
 		t.Fatal(err)
 	}
-	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}, Top: 5})
+	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := snap.People[0]; k.Player == nil || k.Standing != nil || snap.Total != 0 || len(snap.Ranked) != 0 {
+	if k := snap.People[0]; k.Player == nil || k.Standing != nil {
 		t.Errorf("in another group: %+v", snap)
 	}
 }
@@ -129,7 +130,7 @@ func TestReadNamesakes(t *testing.T) {
 	for _, p := range people[:3] {
 		w.play(t, p.Name, p, bob)
 	}
-	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: append(people, bob), Top: 20})
+	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: append(people, bob)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +142,15 @@ func TestReadNamesakes(t *testing.T) {
 	if diff := cmp.Diff([]counts{{2, 0}, {2, 1}, {2, 2}, {3, 3}, {0, 0}}, got); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	ranked := make(map[string]counts)
-	for _, r := range snap.Ranked {
-		ranked[r.Name] = counts{r.Namesakes, r.Earlier}
+	page, err := postgres.NewStats(w.pool).Ranking(t.Context(), club.ID, nil, 20)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := map[string]counts{"Alex": {2, 0}, "ALEX": {2, 1}, "alex": {2, 2}, "Bob": {0, 0}}
-	if diff := cmp.Diff(want, ranked); diff != "" {
+	ranked := make(map[string]string)
+	for _, r := range page.Rows {
+		ranked[r.Name.Name] = r.Name.Mark
+	}
+	if diff := cmp.Diff(map[string]string{"Alex": "1", "ALEX": "2", "alex": "3", "Bob": ""}, ranked); diff != "" {
 		t.Errorf("ranking (-want +got):\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestRoundTrips counts how often a command makes the bot wait for an answer of the server.
@@ -40,6 +41,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	service := ranking.NewService(under(postgres.NewStore(pool, ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
+	questions := stats.NewService(postgres.NewStats(pool), service)
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}
@@ -65,7 +67,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 			renamed.Name = newcomer().Name
 			return service.RecordMatch(t.Context(), origin(key), singles(renamed, bob, won))
 		}, 2},
-		{"ranking", func(key string) error { return service.ShowRanking(t.Context(), origin(key)) }, 2},
+		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key)) }, 3},
 		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
 		{"answer", func(key string) error {
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})

@@ -51,7 +51,7 @@ func (g *game) mustSort(t *testing.T, what, want string) {
 // asked sends a question and says what came of it: answered, slowed or nothing.
 func (g *game) asked(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, s.ShowRanking(t.Context(), o))
+	must(t, g.questions(s).ShowRanking(t.Context(), o))
 	sort := texts(t, g, `SELECT sort FROM handled_commands WHERE key = $1`, o.Key)
 	told := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {

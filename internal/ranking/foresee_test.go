@@ -347,7 +347,7 @@ func TestPeopleComeToTheSame(t *testing.T) {
 			s.showRanking(someone(1, "alice", "Bob"))
 			s.match(carol, carol, zoe)
 			elsewhere(s, func() { s.showRanking(someone(1, "al", "Al")) })
-		}, 7},
+		}, 4},
 		"commands of long ago": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.again = true
@@ -369,7 +369,7 @@ func TestPeopleComeToTheSame(t *testing.T) {
 			s.ask(someone(2, "bobby", "Bobby"))
 			s.chat = club
 			s.match(alice, alice, named("bobby"))
-		}, 5},
+		}, 3},
 	} {
 		kept = 0
 		short.begin(t)

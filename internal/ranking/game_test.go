@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/rapidtest"
+	"elobot/internal/stats"
 )
 
 func TestMain(m *testing.M) {
@@ -54,3 +56,16 @@ func newService(store ranking.Store) *ranking.Service {
 
 // another returns another instance of the service on the same database.
 func (g *game) another() *ranking.Service { return newService(newStore(g.pool)) }
+
+// questions are answered by the service, from the same database.
+func (g *game) questions(s *ranking.Service) *stats.Service {
+	return stats.NewService(postgres.NewStats(g.pool), s)
+}
+
+func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {
+	return g.questions(g.Service).ShowRanking(ctx, o)
+}
+
+func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
+	return g.questions(g.Service).ShowMe(ctx, o)
+}

@@ -86,11 +86,11 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 // Of somebody who has no standing there, and in a chat that nobody knows, it means nothing, and nobody is added for it.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	return s.handle(ctx, o, command{
-		name:   "member left",
-		people: cast{who},
-		ask:    func(q *Query) { q.LastPlayed = true },
-		known:  true,
-		silent: true,
+		name:       "member left",
+		people:     cast{who},
+		lastPlayed: true,
+		known:      true,
+		silent:     true,
 		decide: func(snap Snapshot) (Changes, error) {
 			standing := snap.People[0].Standing
 			if standing == nil || !standing.LeftAt.IsZero() || snap.LastPlayed.After(o.SentAt) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // hello is a greeting.
@@ -151,13 +152,13 @@ func TestAddedBeforeItMoves(t *testing.T) {
 		if tc.known {
 			must(t, g.BotAdded(t.Context(), g.happened(speaking("de"), -time.Hour), hello{}))
 		} else {
-			must(t, g.Answer(t.Context(), g.happened(speaking("de"), -time.Hour), ranking.RankingPage{}))
+			must(t, g.Answer(t.Context(), g.happened(speaking("de"), -time.Hour), stats.RankingPage{}))
 		}
 		must(t, g.BotAdded(t.Context(), g.happened(upgraded, 0), hello{}))
 		g.page(t, &alice)
 		asked := g.origin(&alice)
 		asked.Chat = upgraded
-		must(t, g.Answer(t.Context(), asked, ranking.RankingPage{}))
+		must(t, g.Answer(t.Context(), asked, stats.RankingPage{}))
 		if tc.sent {
 			g.exec(t, `UPDATE outbox SET state = 'sending'`)
 		}
@@ -184,7 +185,7 @@ func TestStartedAndAddedAtOnce(t *testing.T) {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: "Club", Language: "de"}
 		started, added := g.happened(chat, 0), g.happened(chat, time.Second)
 		if n%2 == 0 { // the chat is known already
-			must(t, g.Answer(t.Context(), g.happened(chat, -time.Hour), ranking.RankingPage{}))
+			must(t, g.Answer(t.Context(), g.happened(chat, -time.Hour), stats.RankingPage{}))
 		}
 		greeted := make(chan error, 1)
 		go func() { greeted <- g.Greet(t.Context(), started, hello{}) }()
@@ -207,7 +208,7 @@ func TestLanguageOfAChat(t *testing.T) {
 		{speaking("de"), "de"}, {speaking("fr"), "de"}, {private, "pt-br"},
 		{ranking.Chat{ID: -7, Kind: ranking.Supergroup, Title: "No language"}, "en"},
 	} {
-		must(t, g.Answer(t.Context(), g.happened(tc.chat, 0), ranking.RankingPage{}))
+		must(t, g.Answer(t.Context(), g.happened(tc.chat, 0), stats.RankingPage{}))
 		if got := g.chat(t, tc.chat).Language; got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", tc.chat, got, tc.want)
 		}
@@ -283,7 +284,7 @@ func TestRemovedFromTheGroupThatWas(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.Answer(t.Context(), g.happened(alice1, 0), ranking.RankingPage{}))
+	must(t, g.Answer(t.Context(), g.happened(alice1, 0), stats.RankingPage{}))
 	must(t, g.BotRemoved(t.Context(), g.happened(alice1, time.Second)))
 	if got := g.chat(t, alice1); got.Active || !got.Parked {
 		t.Errorf("blocked, the chat is %+v", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // left makes known that somebody has left the club so long after the matches were played.
@@ -15,7 +16,7 @@ func (g *game) left(t *testing.T, who ranking.Person, after time.Duration) {
 }
 
 // mustRank asks for the ranking, in which exactly these must be shown, as "Alice Bob".
-func (g *game) mustRank(t *testing.T, what, want string) ranking.RankingPage {
+func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)
 	var names []string
@@ -160,7 +161,7 @@ func TestMergedAndLeft(t *testing.T) {
 			g.exec(t, `UPDATE group_players SET left_at = now() WHERE name = ANY ($1)`, tc.leave)
 			renamed := alice
 			renamed.Username = "al"
-			must(t, g.Answer(t.Context(), g.origin(&renamed), ranking.RankingPage{}))
+			must(t, g.Answer(t.Context(), g.origin(&renamed), stats.RankingPage{}))
 			g.mustRank(t, name, tc.want)
 			verifyClean(t, g.store)
 		})

@@ -61,7 +61,7 @@ func (l Shared) merge(from Player) (LadderMerge, error) {
 	if err != nil {
 		return m, err
 	}
-	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).called()}
+	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).Called()}
 	var left Course
 	for _, s := range l.Course.Standings {
 		if s.ID != drop.ID {

@@ -95,5 +95,5 @@ func (c Course) retell(waiting WaitingCard, w Rewrite) WaitingCard {
 
 // isNew tells whether the one with this name had not played in the ladder before the course.
 func (c Course) isNew(name Name) bool {
-	return slices.ContainsFunc(c.Standings, func(s Contender) bool { return s.called() == name && s.Played == 0 })
+	return slices.ContainsFunc(c.Standings, func(s Contender) bool { return s.Called() == name && s.Played == 0 })
 }

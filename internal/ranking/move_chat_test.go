@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // upgrade is a group that becomes a supergroup, and what must be true of it.
@@ -365,7 +366,7 @@ func TestLateCommand(t *testing.T) {
 	for name, command := range map[string]func(ranking.Origin) error{
 		ranking.KindMatchUndone: func(o ranking.Origin) error { return g.UndoMatch(t.Context(), o, number(1)) },
 		ranking.KindJoined:      func(o ranking.Origin) error { return g.Join(t.Context(), o) },
-		ranking.KindRankingPage: func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
+		stats.KindRankingPage:   func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
 		ranking.KindMatchRecorded: func(o ranking.Origin) error {
 			return g.RecordMatch(t.Context(), o, singles(zoe, carol, 3, 1))
 		},

@@ -36,7 +36,6 @@ const ToastLifetime = 15 * time.Second
 // The kinds of notices of this package.
 const (
 	KindMatchRecorded = "match_recorded"
-	KindRankingPage   = "ranking_page"
 	KindJoined        = "joined"
 	KindMatchUndone   = "match_undone"
 	KindMatchFixed    = "match_fixed"
@@ -45,8 +44,6 @@ const (
 	KindNotRecorded   = "not_recorded"
 	KindFixOffer      = "fix_offer"
 	KindRefusal       = "refusal"
-	KindMyStanding    = "my_standing"
-	KindMyStandings   = "my_standings"
 
 	KindResultsExpired = "results_expired"
 )
@@ -180,30 +177,6 @@ type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // how many more ratings have moved
 }
-
-// RankingPage tells the beginning of a ladder's ranking.
-type RankingPage struct {
-	Title string `json:"title"` // of the group
-	Rows  []Row  `json:"rows"`
-	Total int    `json:"total"`         // all who are ranked
-	Own   *Row   `json:"own,omitempty"` // the asker's row when it is not among Rows
-}
-
-// Row is one line of a ranking. Equal ratings share a position.
-type Row struct {
-	Position int  `json:"position"`
-	Name     Name `json:"name"`
-	Elo      int  `json:"elo"`
-	Won      int  `json:"won"`
-	Drawn    int  `json:"drawn"`
-	Lost     int  `json:"lost"`
-}
-
-// Kind implements Notice.
-func (RankingPage) Kind() string { return KindRankingPage }
-
-// Purpose implements Notice.
-func (RankingPage) Purpose() Purpose { return Answer }
 
 // Joined tells that a player is in the ladder.
 type Joined struct {

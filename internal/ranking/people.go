@@ -57,12 +57,8 @@ func recollections(p Person, k Known, needed bool) []PlayerChange {
 }
 
 // foresee returns what there is once the news of its people are kept, as the store would return it. It returns false
-// where that takes another look: where the ranking shows what they are called, where somebody goes by two or gives a
-// username away, and where a new name may tell others of the command apart, or no longer.
+// where that takes another look: where somebody goes by two or gives a username away, and where a new name may tell others of the command apart, or no longer.
 func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
-	if len(snap.Ranked) > 0 {
-		return snap, false
-	}
 	people := slices.Clone(snap.People)
 	for _, change := range news {
 		i := slices.IndexFunc(people, change.concerns)

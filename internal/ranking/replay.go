@@ -66,8 +66,8 @@ type Contender struct {
 	Merged bool
 }
 
-// called returns what the contender is called in notices.
-func (c Contender) called() Name {
+// Called returns what the contender is called in notices.
+func (c Contender) Called() Name {
 	return Name{Name: c.Name, Mark: mark(c.Username, c.Namesakes, c.Earlier)}
 }
 
@@ -258,7 +258,7 @@ func (c Course) moved(w Rewrite, first []PlayerID) Moved {
 		if !rewritten {
 			after = s.Elo
 		}
-		change := RatingChange{Name: s.called(), Before: s.Elo, After: after}
+		change := RatingChange{Name: s.Called(), Before: s.Elo, After: after}
 		switch {
 		case slices.Contains(first, s.Player):
 			named = append(named, change)

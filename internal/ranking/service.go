@@ -63,6 +63,15 @@ func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	return s.handle(ctx, o, c)
 }
 
+// Ask answers a question with what read returns.
+func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
+	var people cast
+	if o.Sender != nil {
+		people.add(*o.Sender)
+	}
+	return s.handle(ctx, o, command{name: "answer", people: people, sort: SortQuestion, read: read})
+}
+
 // answer decides that nothing changes, and that this is told.
 func answer(n Notice) func(Snapshot) (Changes, error) {
 	return func(Snapshot) (Changes, error) { return Changes{Notice: n}, nil }
@@ -76,9 +85,10 @@ type command struct {
 	// shown are others whom the message shows with their ids. They have no part in the command, but a username that one of
 	// them has given up means somebody else.
 	shown []Person
-	top   int // how many rows of the ranking it shows
-	// ask, if set, asks for more than that.
-	ask func(*Query)
+	// lastPlayed asks when the first of the people has played last.
+	lastPlayed bool
+	// read, if set, reads the answer to a question, once everybody goes by the name that they have now.
+	read func(context.Context) (Notice, error)
 	// known says that it means nothing in a chat that is not known; that is not made known then.
 	known bool
 	// silent says that nobody waits for what comes of it: when it cannot be done, nobody is told, and it is tried again.
@@ -103,13 +113,9 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	q := Query{
-		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Again, Top: c.top, Match: c.match,
+	return Query{
+		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Again, LastPlayed: c.lastPlayed, Match: c.match,
 	}
-	if c.ask != nil {
-		c.ask(&q)
-	}
-	return q
 }
 
 // handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
@@ -147,12 +153,18 @@ func (c command) instead(n Notice) command {
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.has(o.Chat.ID, time.Now(), rivalFor)
 	// of a command of long ago the store counts namesakes only by the names that it has already
-	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone && !o.Again)
+	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone && !o.Again && c.read == nil)
 	switch {
 	case err != nil:
 		return err
 	case refusal != nil:
 		c.decide = answer(refusal)
+	case c.read != nil:
+		n, err := c.read(ctx)
+		if err != nil {
+			return err
+		}
+		c.decide = answer(n)
 	case alone:
 		return s.store.Exclusively(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
 			return again(ctx, store, o, c, snap)

@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 var (
@@ -101,16 +102,16 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	switch kind {
 	case ranking.KindMatchRecorded:
 		return decode[ranking.MatchRecorded](t, payload)
-	case ranking.KindRankingPage:
-		return decode[ranking.RankingPage](t, payload)
+	case stats.KindRankingPage:
+		return decode[stats.RankingPage](t, payload)
 	case ranking.KindJoined:
 		return decode[ranking.Joined](t, payload)
 	case ranking.KindRefusal:
 		return decode[ranking.Refusal](t, payload)
-	case ranking.KindMyStanding:
-		return decode[ranking.MyStanding](t, payload)
-	case ranking.KindMyStandings:
-		return decode[ranking.MyStandings](t, payload)
+	case stats.KindMyStanding:
+		return decode[stats.MyStanding](t, payload)
+	case stats.KindMyStandings:
+		return decode[stats.MyStandings](t, payload)
 	case ranking.KindMatchUndone:
 		return decode[ranking.MatchUndone](t, payload)
 	case ranking.KindMatchFixed:

@@ -7,16 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // page asks for the ranking.
-func (g *game) page(t *testing.T, sender *ranking.Person) ranking.RankingPage {
+func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 	t.Helper()
 	o := g.origin(sender)
 	if err := g.ShowRanking(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	page, ok := g.notice(t, o.Key).(ranking.RankingPage)
+	page, ok := g.notice(t, o.Key).(stats.RankingPage)
 	if !ok {
 		t.Fatal("the answer is no page of the ranking")
 	}
@@ -26,7 +27,7 @@ func (g *game) page(t *testing.T, sender *ranking.Person) ranking.RankingPage {
 func TestShowRanking(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	mustTell(t, g.page(t, &zoe), ranking.RankingPage{Title: "Club"})
+	mustTell(t, g.page(t, &zoe), stats.RankingPage{Title: "Club"})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("%d people are stored for having asked", n)
 	}
@@ -38,10 +39,10 @@ func TestShowRanking(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, carol, alice, 2, 2)
-	row := func(position int, name string, elo, won, drawn, lost int) ranking.Row {
-		return ranking.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
+	row := func(position int, name string, elo, won, drawn, lost int) stats.Row {
+		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
 	}
-	want := ranking.RankingPage{Title: "Club", Total: 4, Rows: []ranking.Row{
+	want := stats.RankingPage{Title: "Club", Total: 4, Rows: []stats.Row{
 		row(1, "Carol", 1516, 1, 1, 0), row(1, "Alice", 1516, 1, 1, 0), // Carol came into the ladder first
 		row(3, "Bob", 1484, 0, 0, 1), row(3, "dave", 1484, 0, 0, 1), // Zoe has not played
 	}}
@@ -62,25 +63,25 @@ func TestRankingOfMany(t *testing.T) {
 		FROM ladders l, players p, LATERAL (SELECT 2000 - (telegram_user_id - 1000) / 4 AS e) AS rated,
 		     LATERAL (SELECT (telegram_user_id < 1450)::int AS played) AS active
 		ORDER BY p.id`)
-	var want []ranking.Row
+	var want []stats.Row
 	for i := range 20 {
-		want = append(want, ranking.Row{
+		want = append(want, stats.Row{
 			Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 1,
 		})
 	}
 	person := func(id ranking.UserID) *ranking.Person { return &ranking.Person{ID: id, Name: fmt.Sprintf("P%d", id)} }
 	for name, tc := range map[string]struct {
 		asker *ranking.Person
-		own   *ranking.Row
+		own   *stats.Row
 	}{
 		"anonymous":      {nil, nil},
 		"on the page":    {person(1019), nil},
-		"just below it":  {person(1020), &ranking.Row{Position: 21, Name: ranking.Name{Name: "P1020"}, Elo: 1995, Drawn: 1}},
-		"further down":   {person(1333), &ranking.Row{Position: 333, Name: ranking.Name{Name: "P1333"}, Elo: 1917, Drawn: 1}},
+		"just below it":  {person(1020), &stats.Row{Position: 21, Name: ranking.Name{Name: "P1020"}, Elo: 1995, Drawn: 1}},
+		"further down":   {person(1333), &stats.Row{Position: 333, Name: ranking.Name{Name: "P1333"}, Elo: 1917, Drawn: 1}},
 		"has not played": {person(1450), nil},
 	} {
 		page := g.page(t, tc.asker)
-		if diff := cmp.Diff(ranking.RankingPage{Title: "Club", Total: 450, Rows: want, Own: tc.own}, page); diff != "" {
+		if diff := cmp.Diff(stats.RankingPage{Title: "Club", Total: 450, Rows: want, Own: tc.own}, page); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -67,13 +67,9 @@ type Query struct {
 	People []Person
 	Needed int  // for the first so many people an id is set aside if they are not known
 	Named  bool // what people are called by now is what they go by in the ladder, whatever the store has
-	Top    int  // how many rows of the ranking are wanted, 0 for no ranking
-	Place  bool // where in the ranking the people stand is wanted, which it is with the ranking anyway
 	// LastPlayed asks when the first of the people has played last in the ladder.
 	LastPlayed bool
-	// Groups is how many of the standings of the first of the people are wanted, of those in all groups; 0 for none.
-	Groups int
-	Match  *MatchRef // which match is wanted, nil for none
+	Match      *MatchRef // which match is wanted, nil for none
 	// Course asks for the course of a ladder as well. Only under Exclusively does it stay as it is read.
 	Course *CourseFrom
 	// Counted asks what has been counted lately for whom the command counts, up to its date.
@@ -103,19 +99,15 @@ type Snapshot struct {
 	ChatID  ChatID // 0: the chat is not known
 	Chat    Chat   // as the store knows it
 	Group   GroupID
-	Ladder  Ladder   // the group's default ladder
-	People  []Known  // in the order of the query's people
-	Ranked  []Ranked // the top of the ranking
-	Total   int      // how many are ranked, when the query asked for a place or the ranking
+	Ladder  Ladder  // the group's default ladder
+	People  []Known // in the order of the query's people
 	Match   *StoredMatch
 	Course  Course
 
-	Greeted    time.Time       // when the chat was last greeted, zero for never since the bot is in it
-	Added      time.Time       // when the bot was added to the chat, zero if that is not known
-	LastPlayed time.Time       // when the first of the people has played last in the ladder, zero for never
-	Groups     []GroupStanding // where the first of the people is ranked, those with the most matches first
-	OfGroups   int             // how many there are of these in all
-	Lately     Lately          // of the Counted of the query
+	Greeted    time.Time // when the chat was last greeted, zero for never since the bot is in it
+	Added      time.Time // when the bot was added to the chat, zero if that is not known
+	LastPlayed time.Time // when the first of the people has played last in the ladder, zero for never
+	Lately     Lately    // of the Counted of the query
 }
 
 // StoredMatch is a match that was asked for.
@@ -138,12 +130,6 @@ type StoredMatch struct {
 
 // players returns everybody who has played.
 func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
-
-// Ranked is somebody in the ranking.
-type Ranked struct {
-	Contender
-	Position int
-}
 
 // Shared is a ladder in which two players are ranked who are to become one.
 type Shared struct {
@@ -169,7 +155,6 @@ type Known struct {
 	ByUsername *Player   // who has the person's username
 	Player     *Player   // which of the two the person is, or nil
 	Standing   *Standing // of that player
-	Position   int       // of that player in the ranking, when the query asked for it; 0 for who is not shown there
 	Reserved   PlayerID  // set aside for the player that the person becomes; 0 if there is one, or nobody needs one
 
 	// Namesakes is how many others in the ladder go by the name that the player goes by, Earlier how many of them

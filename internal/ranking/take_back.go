@@ -132,7 +132,7 @@ func (c Course) sides(parts []Part, entries []Entry) (sides [2]Side) {
 	for i, p := range parts {
 		var name Name
 		if at := slices.IndexFunc(c.Standings, func(s Contender) bool { return s.Player == p.Player }); at >= 0 {
-			name = c.Standings[at].called()
+			name = c.Standings[at].Called()
 		}
 		side := &sides[p.Side-1]
 		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})

@@ -255,7 +255,7 @@ func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 		f.Number = m.Number
 	}
 	if t := l.tallies[player]; t != nil {
-		f.Player = t.stored.called().String()
+		f.Player = t.stored.Called().String()
 	}
 	l.found(f)
 }

@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// Stats reads what questions are about. It implements stats.Store.
+type Stats struct {
+	db *pgxpool.Pool
+}
+
+var _ stats.Store = (*Stats)(nil)
+
+// NewStats returns what reads from the pool.
+func NewStats(pool *pgxpool.Pool) *Stats { return &Stats{pool} }
+
+// Ranking implements stats.Store.
+func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
+	var page stats.RankingPage
+	var own standing
+	var batch pgx.Batch
+	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '')`
+	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
+	queueRows(&batch, chat, rows, &page.Rows)
+	queueTotal(&batch, chat, &page.Total)
+	if asker != nil {
+		queueStanding(&batch, chat, *asker, &own)
+	}
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return stats.RankingPage{}, translate(err)
+	}
+	if row := own.row(); own.position > len(page.Rows) || own.position > 0 && !contains(page.Rows, row) {
+		page.Own = &row
+	}
+	return page, nil
+}
+
+// contains tells whether a row is one of the page: equal ratings share a position, so that the position does not tell.
+func contains(rows []stats.Row, row stats.Row) bool {
+	for _, r := range rows {
+		if r.Name == row.Name && r.Position == row.Position {
+			return true
+		}
+	}
+	return false
+}
+
+// Standing implements stats.Store.
+func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (stats.MyStanding, error) {
+	var total int
+	var own standing
+	var batch pgx.Batch
+	queueTotal(&batch, chat, &total)
+	queueStanding(&batch, chat, who, &own)
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return stats.MyStanding{}, translate(err)
+	}
+	n := stats.MyStanding{Total: total}
+	if own.Name != "" {
+		n.Name = own.Called()
+	}
+	if own.ID != 0 {
+		n.Position, n.Left = own.position, !own.LeftAt.IsZero()
+		n.Elo, n.Best, n.Streak = own.Elo, own.BestElo, own.Streak
+		n.Won, n.Drawn, n.Lost = own.Won, own.Drawn, own.Lost
+	}
+	return n, nil
+}
+
+// Standings implements stats.Store: in the groups that the bot is in, of which the person is a member.
+func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (stats.MyStandings, error) {
+	const sql = `
+		SELECT mine.title, 1 + others.better, 1 + others.all, mine.elo, mine.won, mine.drawn, mine.lost, mine.groups
+		FROM (
+		    SELECT s.id, s.ladder_id, c.title, s.elo, s.played, s.won, s.drawn, s.lost, count(*) OVER () AS groups
+		    FROM group_players s
+		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
+		    JOIN groups g ON g.id = l.group_id
+		    JOIN chats c ON c.id = g.chat_id AND c.is_active
+		    WHERE s.player_id = ` + thisPlayer + ` AND s.played > 0 AND s.left_at IS NULL
+		    ORDER BY s.played DESC, s.id LIMIT $1
+		) AS mine
+		CROSS JOIN LATERAL (
+		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > mine.elo) AS better FROM group_players o
+		    WHERE o.ladder_id = mine.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.id <> mine.id
+		) AS others
+		ORDER BY mine.played DESC, mine.id`
+	rows, err := s.db.Query(ctx, sql, limit, who.ID, who.Username)
+	if err != nil {
+		return stats.MyStandings{}, translate(err)
+	}
+	var n stats.MyStandings
+	n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
+		var g stats.GroupStanding
+		var all int
+		err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &all)
+		n.More = all - limit
+		return g, err
+	})
+	n.More = max(0, n.More)
+	return n, translate(err)
+}
+
+// standing is somebody's standing in a group. Without an ID it is nobody's, or that of somebody who is known and not in the
+// ladder.
+type standing struct {
+	ranking.Contender
+	position int // 0 for who is not shown
+}
+
+func (s standing) row() stats.Row {
+	return stats.Row{Position: s.position, Name: s.Called(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
+}
+
+// queueRows reads the top of the ranking. Equal ratings share a position and stand in the order in which they came into the
+// ladder.
+func queueRows(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, page *[]stats.Row) {
+	const top = contenders + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
+	batch.Queue(top, chat, limit).Query(func(rows pgx.Rows) error {
+		all, err := pgx.CollectRows(rows, scanContender)
+		for i, c := range all {
+			s := standing{c, i + 1}
+			if i > 0 && c.Elo == all[i-1].Elo {
+				s.position = (*page)[i-1].Position
+			}
+			*page = append(*page, s.row())
+		}
+		return err
+	})
+}
+
+// queueTotal counts who is in the ranking.
+func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
+	const sql = `
+		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + thisLadder
+	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
+}
+
+// queueStanding reads where somebody stands in a group, and what they are called there.
+func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Person, own *standing) {
+	const sql = `
+		SELECT coalesce(s.id, 0), p.id, coalesce(s.name, p.display_name),
+		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
+		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
+		       coalesce(s.streak, 0), s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
+		       CASE WHEN s.played > 0 AND s.left_at IS NULL THEN
+		           (SELECT 1 + count(*) FROM group_players o
+		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
+		       ELSE 0 END
+		FROM players p
+		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
+		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = p.id
+		CROSS JOIN LATERAL (
+		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
+		    FROM group_players o
+		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
+		      AND lower(o.name) = lower(coalesce(s.name, p.display_name))
+		) AS namesakes
+		WHERE p.id = ` + thisPlayer
+	batch.Queue(sql, chat, who.ID, who.Username).Query(func(rows pgx.Rows) error {
+		for rows.Next() { // at most once
+			err := rows.Scan(append(standingFields(&own.Standing), &own.Username, &own.Namesakes, &own.Earlier, &own.position)...)
+			if err != nil {
+				return fmt.Errorf("scan standing: %w", err)
+			}
+		}
+		return rows.Err()
+	})
+}
