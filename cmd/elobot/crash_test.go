@@ -223,50 +223,6 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// conversation is a group, and what was said there.
-type conversation struct {
-	group *botsim.Chat
-	said  []botsim.Message
-}
-
-// killTogether ends the bot when it is about to write results of several groups in one transaction. It returns the groups.
-func (k *killed) killTogether() []*conversation {
-	k.t.Helper()
-	var all []*conversation
-	for i := range 12 {
-		all = append(all, &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)})
-	}
-	recorded := func() int {
-		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
-			WHERE c.telegram_chat_id = ANY ($1)`, ids(all))
-	}
-	k.at(crashpoint.ApplyingTogether, 1, crashpoint.End)
-	reported := 0
-	for k.carriedOut() == 0 { // each time it is likely that some come at the same moment
-		for _, g := range all {
-			g.said = append(g.said, g.group.Say(k.alice, "/match @bob 3:1"))
-			reported++
-		}
-		k.await("all are recorded, or the bot ends", func() bool { return recorded() == reported || k.carriedOut() != 0 })
-	}
-	k.awaitCrash(k.bot)
-	if n := recorded(); n == reported || k.sim.Pending() < reported-n {
-		k.t.Errorf("of %d results %d were recorded, and %d have not been confirmed", reported, n, k.sim.Pending())
-	}
-	k.live("off")
-	if n := recorded(); n != reported {
-		k.t.Errorf("of %d results %d were recorded", reported, n)
-	}
-	return all
-}
-
-func ids(all []*conversation) (ids []int64) {
-	for _, g := range all {
-		ids = append(ids, g.group.ID())
-	}
-	return ids
-}
-
 // killMerging ends the bot before and after requests of which each tells several results. It returns their group, and how
 // many they were.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,13 +15,14 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// holdRows has another session hold what the statement locks until it is released.
+// holdRows has another session hold what the statement locks until it is released, or the test ends.
 func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }) // it may have been released
 	if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,11 @@ type Point string
 const (
 	// Applying: what a command changes is decided, and nothing of it has been written.
 	Applying Point = "applying"
-	// ApplyingTogether is the same, for several results in one transaction.
+	// Gathering: it is decided whether a result is written at once, or waits to be written together with others, and nothing
+	// of it has been written.
+	Gathering Point = "gathering"
+	// ApplyingTogether: what several results change in one transaction is on its way to the database, and nobody knows whether
+	// it commits.
 	ApplyingTogether Point = "applying together"
 	// Applied: what a command changes has been written, and nobody knows it yet. A result has committed; what takes a match
 	// back has not, because the group is held until it does.
@@ -38,6 +42,8 @@ const Variable = "ELOBOT_CRASHPOINT"
 const (
 	End  = "end"
 	Stop = "stop"
+	// Meet has those who come to the point wait there until the nth has come and there is another plan.
+	Meet = "meet"
 )
 
 // Plan is what a file says that has a process do this at the nth visit to a point since the file is there.

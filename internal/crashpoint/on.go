@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // visits are those to the point of the plan that was read last. While the process ends or stands still, nobody else gets past
@@ -17,6 +18,7 @@ var visits struct {
 	sync.Mutex
 	plan string
 	n    int
+	met  chan struct{} // closed when it has been carried out
 }
 
 // At ends or stops the process if that is what it shall do at this visit.
@@ -29,7 +31,7 @@ func At(p Point) {
 		return // there is none
 	}
 	if visits.plan != string(plan) {
-		visits.plan, visits.n = string(plan), 0
+		visits.plan, visits.n, visits.met = string(plan), 0, make(chan struct{})
 	}
 	var visit int
 	var what string
@@ -40,17 +42,42 @@ func At(p Point) {
 		return
 	}
 	if visits.n++; visits.n != visit {
+		if what == Meet {
+			await(visits.met)
+		}
 		return
 	}
 	visits.plan = ""
+	defer close(visits.met)
 	if os.Rename(path, fmt.Sprintf("%s.%d", path, os.Getpid())) != nil {
 		return // another process was faster
 	}
-	if what == Stop {
+	switch what {
+	case End:
+		end()
+	case Stop:
 		stop()
-		return
+	case Meet:
+		awaitPlan(path)
 	}
-	end()
+}
+
+// await lets others come to points until those who meet go on.
+func await(met <-chan struct{}) {
+	visits.Unlock()
+	defer visits.Lock()
+	<-met
+}
+
+func awaitPlan(path string) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		<-tick.C
+	}
 }
 
 // stop has the process stand still until somebody has it go on. This goroutine goes no further even if another thread is

@@ -71,7 +71,11 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 		taken = queueTakeNow(&batch, all[0])
 	}
 	crashpoint.At(crashpoint.Applying)
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+	results := s.db.SendBatch(ctx, &batch)
+	if len(all) > 1 {
+		crashpoint.At(crashpoint.ApplyingTogether)
+	}
+	if err := results.Close(); err != nil {
 		return fmt.Errorf("apply: %w", translate(err))
 	}
 	crashpoint.At(crashpoint.Applied)

@@ -55,6 +55,7 @@ func (g *gathering) apply(ctx context.Context, s *Store, c ranking.Changes) erro
 		return s.apply(ctx, alone, nil)
 	}
 	w := g.join(ctx, c)
+	crashpoint.At(crashpoint.Gathering)
 	if w == nil {
 		defer g.counts(s)()
 		return s.apply(ctx, alone, nil)
@@ -166,6 +167,5 @@ func (s *Store) applyTogether(together []*waiting) (err error) {
 			err = errAlone
 		}
 	}()
-	crashpoint.At(crashpoint.ApplyingTogether)
 	return s.apply(ctx, all, nil)
 }

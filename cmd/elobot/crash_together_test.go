@@ -1,0 +1,84 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+
+	"elobot/internal/botsim"
+	"elobot/internal/crashpoint"
+)
+
+// conversation is a group, and what was said there.
+type conversation struct {
+	group *botsim.Chat
+	said  []botsim.Message
+}
+
+// What keeps results from being written: each by itself, and several in one transaction when all of it is written but this.
+const (
+	aloneLock    = 1
+	togetherLock = 2
+	resultsWait  = `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$
+		BEGIN
+		    PERFORM pg_advisory_xact_lock_shared(CASE WHEN (SELECT count(*) FROM added) = 1 THEN 1 ELSE 2 END);
+		    RETURN NULL;
+		END $$;
+		CREATE TRIGGER wait AFTER INSERT ON matches REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait()`
+)
+
+// killTogether ends the bot in the middle of a transaction with results of several groups. It returns the groups.
+func (k *killed) killTogether() []*conversation {
+	k.t.Helper()
+	const (
+		direct   = 3 // as many at the most have a place to be sent at, and gather with no others
+		alone    = 4 // as many others are written at once
+		together = 2 // as many others at least gather
+	)
+	if _, err := k.pool.Exec(k.t.Context(), resultsWait); err != nil {
+		k.t.Fatal(err)
+	}
+	writeAlone := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, aloneLock)
+	writeTogether := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, togetherLock)
+	k.at(crashpoint.Gathering, alone+together, crashpoint.Meet)
+	var all []*conversation
+	for i := range direct + alone + together {
+		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
+		g.said = append(g.said, g.group.Say(k.alice, "/match @bob 3:1"))
+		all = append(all, g)
+	}
+	k.awaitCarriedOut(k.bot)
+	k.at(crashpoint.ApplyingTogether, 1, crashpoint.End)
+	writeAlone()
+	k.awaitCarriedOut(k.bot)
+	k.mustCrash(k.bot)
+	k.await("the transaction is in its middle", func() bool {
+		return count(k.t, k.pool, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, togetherLock) == 1
+	})
+	recorded := func() int {
+		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE c.telegram_chat_id = ANY ($1)`, ids(all))
+	}
+	if n := recorded(); n > len(all)-together || k.sim.Pending() < len(all)-n {
+		k.t.Errorf("of %d results %d were recorded, and %d have not been confirmed", len(all), n, k.sim.Pending())
+	}
+	writeTogether()
+	k.awaitSilence(k.bot)
+	if n := count(k.t, k.pool, `SELECT max(n) FROM (SELECT count(*) AS n FROM matches GROUP BY xmin::text) AS written`); n < together {
+		k.t.Errorf("in one transaction at most %d results were written", n)
+	}
+	k.live("off")
+	if n := recorded(); n != len(all) {
+		k.t.Errorf("of %d results %d were recorded", len(all), n)
+	}
+	return all
+}
+
+func ids(all []*conversation) (ids []int64) {
+	for _, g := range all {
+		ids = append(ids, g.group.ID())
+	}
+	return ids
+}
