@@ -39,12 +39,12 @@ func TestKilledAtEachPoint(t *testing.T) {
 	k.alice, k.bob, k.carol = k.sim.User("alice"), k.sim.User("bob"), k.sim.User("carol")
 	k.begin()
 	for _, tc := range []struct {
-		point     crashpoint.Point
-		visit     int
-		commands  func(*table)
-		committed int    // of the commands
-		requests  int    // that were made
-		merge     string // as SEND_MERGE of the next bot
+		point         crashpoint.Point
+		visit         int
+		commands      func(*table)
+		wantCommitted int    // of the commands
+		wantRequests  int    // that were made
+		merge         string // as SEND_MERGE of the next bot
 	}{
 		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
 		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
@@ -55,7 +55,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 		{crashpoint.Requested, 3, k.results, anyNumber, 3, "off"},
 		{crashpoint.Requested, 1, k.latePress, 1, 1, "on"},
 	} {
-		k.kill(tc.point, tc.visit, tc.commands, tc.committed, tc.requests, tc.merge)
+		k.kill(tc.point, tc.visit, tc.commands, tc.wantCommitted, tc.wantRequests, tc.merge)
 	}
 	merged, results := k.killMerging()
 	together := k.killTogether()
@@ -143,28 +143,28 @@ func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 type stateAtDeath struct{ Messages, Edits, Toasts int }
 
 // kill has commands given and the bot end at a point, looks at what there is then, and has the next bot go on.
-func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), committed, requests int, merge string) {
+func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
 	b := k.tables[k.lives%len(k.tables)]
-	given, requestsBefore, perhapsBefore, copiesBefore := len(b.keys), k.requests(), k.perhaps(), k.copies(b.group)
+	given, requestsBefore, perhapsBefore, copiesBefore := len(b.keys), k.countRequests(), k.perhaps(), k.copies(b.group)
 	k.at(point, visit, crashpoint.End)
 	commands(b)
 	k.awaitCrash(k.bot)
 
 	keys := b.keys[given:]
-	n := k.committed(where, keys)
-	if committed != anyNumber && n != committed {
-		k.t.Errorf("%s: %d commands have committed, want %d", where, n, committed)
+	n := k.countCommitted(where, keys)
+	if wantCommitted != anyNumber && n != wantCommitted {
+		k.t.Errorf("%s: %d commands have committed, want %d", where, n, wantCommitted)
 	}
 	confirmed := len(keys) - k.sim.Pending()
 	isRequest := point == crashpoint.Requesting || point == crashpoint.Requested
 	if confirmed > n || !isRequest && confirmed >= visit {
 		k.t.Errorf("%s: %d commands have been confirmed, %d committed", where, confirmed, n)
 	}
-	made := k.requests() - requestsBefore
-	if requests != anyNumber && made != requests {
-		k.t.Errorf("%s: %d requests were made, want %d", where, made, requests)
+	made := k.countRequests() - requestsBefore
+	if wantRequests != anyNumber && made != wantRequests {
+		k.t.Errorf("%s: %d requests were made, want %d", where, made, wantRequests)
 	}
 	sending := collect(k.t, k.pool, pgx.RowToStructByPos[stateAtDeath], `
 		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action = 'edit'), count(*) FILTER (WHERE action = 'toast')
@@ -187,8 +187,8 @@ func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), 
 	k.extra += copies
 }
 
-// committed returns how many commands have committed, which must be the first ones.
-func (k *killed) committed(where string, keys []string) (n int) {
+// countCommitted returns how many commands have committed, which must be the first ones.
+func (k *killed) countCommitted(where string, keys []string) (n int) {
 	k.t.Helper()
 	handled := handledKeys(k.t, k.pool)
 	for n < len(keys) && handled[keys[n]] {
@@ -200,8 +200,8 @@ func (k *killed) committed(where string, keys []string) (n int) {
 	return n
 }
 
-// requests returns how many have been made to tell people something.
-func (k *killed) requests() int {
+// countRequests returns how many have been made to tell people something.
+func (k *killed) countRequests() int {
 	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
 
