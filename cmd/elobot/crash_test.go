@@ -264,8 +264,8 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating ends the bot before and after steps of the schema. The next one goes on, and the schema is what
-// it is after steps that nothing has disturbed.
+// TestKilledWhileMigrating ends the bot before and after steps of the schema. Of the next two, which start at the same
+// moment, one goes on, and the schema is what it is after steps that nothing has disturbed. One of them leads.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -294,10 +294,49 @@ func TestKilledWhileMigrating(t *testing.T) {
 			t.Errorf("step %d, %q: the version is %v, want %s", at.step, at.point, got, want)
 		}
 	}
-	c.start().await(t, "leading")
+	c.startTwo()
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("the schema is\n%s\nwant\n%s", got, undisturbed)
 	}
+}
+
+// startTwo starts two bots at the same moment on a database that is not up to date.
+func (c *crashes) startTwo() {
+	c.t.Helper()
+	release := holdRows(c.t, c.pool, `LOCK TABLE schema_migrations`)
+	bots := []*process{c.start(), c.start()}
+	c.await("both are about to migrate", func() bool {
+		return count(c.t, c.pool, `
+			SELECT count(DISTINCT application_name) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`) == len(bots)
+	})
+	release()
+	said := make(map[string]int)
+	for _, bot := range bots {
+		bot.await(c.t, "msg=ready")
+		eventually(c.t, "it has asked for the lease", func() bool {
+			for _, what := range []string{"msg=leading", "standing by"} {
+				if strings.Contains(bot.output.String(), what) {
+					said[what]++
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if said["msg=leading"] != 1 || said["standing by"] != 1 {
+		c.t.Errorf("of two bots, %v", said)
+	}
+	group := c.sim.Group("Chess", c.sim.User("alice"), c.sim.User("bob"))
+	group.Say(c.sim.User("alice"), "/match @bob 3:1")
+	c.settle()
+	if answers := group.BotMessages(); len(answers) != 1 || !strings.Contains(answers[0].Text, "Match #1") {
+		c.t.Errorf("the bots have said %+v", answers)
+	}
+	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != 1 {
+		c.t.Errorf("%d matches were recorded, want 1", n)
+	}
+	checkNoComplaints(c.t, c.sim)
 }
 
 // schema returns all columns, indexes and constraints of the database, and its version.
