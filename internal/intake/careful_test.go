@@ -108,6 +108,41 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 	})
 }
 
+// TestOneAloneAfterCrash: a messenger that was asked a moment before the crash shows one update alone. Those behind it were
+// in hand as well, and if there is none, care is over at once.
+func TestOneAloneAfterCrash(t *testing.T) {
+	t.Parallel()
+	for inHand := 1; inHand <= 3; inHand++ {
+		t.Run(fmt.Sprint(inHand), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b, a := newBot(t), &attempts{lost: make(map[int64]int)}
+				b.show = 1
+				b.onUpdates = func(context.Context) error {
+					if len(b.asked()) > 1 {
+						b.show = 100
+					}
+					return nil
+				}
+				b.answer = func(ctx context.Context, u Update) error {
+					if b.inHand() != 1 || a.of(u.ID) == 0 {
+						t.Errorf("update %d is one of %d, and noted %d times", u.ID, b.inHand(), a.of(u.ID))
+					}
+					return pass(ctx, 300*ms)
+				}
+				b.come(updates(1, inHand, 1, 2, 3)...)
+				b.startAfterCrash(a)
+				after(t, 3*time.Second)
+				b.checkConfirmed()
+				if b.worker.Careful() {
+					t.Error("care is not over")
+				}
+				b.stop()
+			})
+		})
+	}
+}
+
 // TestUpdateThatEndsTheProcess: after eight attempts that have not returned it is a dead letter, without another one; and
 // nobody is told if telling has ended the process as well.
 func TestUpdateThatEndsTheProcess(t *testing.T) {

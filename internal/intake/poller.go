@@ -36,7 +36,8 @@ type Poller struct {
 	queue  []*taken         // in hand, in the order in which they came
 	inHand map[int64]*taken // the same, by update id
 
-	afterCrash bool // as long as nothing has been taken
+	afterCrash bool // as long as it is not known what was in hand
+	oneAlone   bool // is all that was shown after the crash
 	suspects   int  // how many at the head of the queue may have ended the process before
 }
 
@@ -87,8 +88,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		failures = nil
 		p.accept(work, updates)
 		if p.afterCrash && ctx.Err() == nil { // else nobody has shown what was in hand
-			p.afterCrash, p.suspects = false, len(p.queue)
-			p.worker.SetCareful(p.suspects > 0)
+			p.suspect(len(updates))
 		}
 		p.settle(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(asked) >= reaskAfter)
@@ -98,9 +98,19 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
+// suspect takes note of what was in hand when the predecessor crashed, which is all that is in hand now. Where that had
+// asked a moment before, the messenger shows one update alone, whatever is behind it.
+func (p *Poller) suspect(shown int) {
+	if p.oneAlone = shown == 1 && !p.oneAlone; p.oneAlone {
+		return
+	}
+	p.afterCrash, p.suspects = false, len(p.queue)
+	p.worker.SetCareful(p.suspects > 0)
+}
+
 // patience is how long a poll may wait. With updates in hand the messenger answers at once anyway.
 func (p *Poller) patience() time.Duration {
-	if len(p.queue) > 0 {
+	if len(p.queue) > 0 || p.oneAlone {
 		return 0
 	}
 	return longPoll
