@@ -22,6 +22,7 @@ type Call struct {
 	Status      int           // HTTP status of the answer, 0 if the connection was cut without one
 	Delivered   bool          // it took effect, whatever the client was told
 	MessageID   int           // the message that it made or edited
+	Shown       int           // how many updates a getUpdates showed, whatever the client was told
 	Fault       string        // name of the fault that was applied, if any
 	Body        string        // beginning of the answer
 }

@@ -141,6 +141,9 @@ func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier .
 		return refuse(err)
 	}
 	s.delivered(c)
+	if shown, ok := result.(updateList); ok {
+		s.showed(c, len(shown))
+	}
 	body, err := success(result)
 	if err != nil {
 		return refuse(err)
@@ -174,6 +177,12 @@ func (s *Server) delivered(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Delivered = true
+}
+
+func (s *Server) showed(c *Call, updates int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Shown = updates
 }
 
 // refuse is the answer that tells of an error.
