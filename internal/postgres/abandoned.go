@@ -30,7 +30,8 @@ const processKey = "process"
 // identify asks a connection for its process. What the server says of it at the start of the session may be made up by a
 // pooler in between.
 func identify(ctx context.Context, conn *pgx.Conn) error {
-	const sql = `SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()`
+	// the view is this function for all processes, with their databases and roles: each new session would pay for reading it
+	const sql = `SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())`
 	var p process
 	if err := conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&p.PID, &p.Since); err != nil {
 		return fmt.Errorf("ask for the server's process: %w", err)
