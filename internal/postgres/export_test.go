@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/ranking"
 )
@@ -24,8 +27,13 @@ func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error
 	return s.apply(ctx, all, nil)
 }
 
-// Standstill says how long a transaction under the lease may do nothing, in PostgreSQL's words.
-func (l *Lease) Standstill(standstill string) { l.standstill = standstill }
+// Standstill says how long a transaction under the lease may do nothing.
+func (l *Lease) Standstill(standstill time.Duration) { l.standstill = standstill }
+
+// Transact runs a function in a transaction under the lease.
+func (l *Lease) Transact(ctx context.Context, fn func(pgx.Tx) error) error {
+	return l.transact(ctx, l.pool, fn)
+}
 
 // HoldUp has all results wait until the returned function is called. Then there is one transaction after the other.
 func (s *Store) HoldUp() (goOn func()) {

@@ -31,8 +31,7 @@ type Lease struct {
 	log          *slog.Logger
 	clock        clock.Remote  // the database's
 	commands     *pgxpool.Pool // nil: no other pool
-	// standstill is how long a transaction under the lease may do nothing, in PostgreSQL's words.
-	standstill string
+	standstill   time.Duration // how long a transaction under the lease may do nothing
 
 	mu      sync.Mutex
 	epoch   int64

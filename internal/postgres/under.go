@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,7 +16,7 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
 // maxStandstill is how long a transaction under the lease may do nothing. One of a process at work may well do nothing for a
 // second or two.
-const maxStandstill = "'5s'"
+const maxStandstill = 5 * time.Second
 
 // queueEpoch queues the beginning of what is done under a lease. It fails with outbox.ErrLeaseLost if the lease is of
 // another epoch by now. The lease is looked at by a statement of its own, which sees what whoever had the lock has
@@ -63,7 +65,8 @@ func (l *Lease) transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx
 	return transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch
-			batch.Queue(`SET LOCAL idle_in_transaction_session_timeout = ` + l.standstill)
+			batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
+				strconv.FormatInt(l.standstill.Milliseconds(), 10))
 			l.require(&batch)
 			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 				return err

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -222,7 +224,7 @@ func TestHolderStandsStill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	store, lease := w.asLeader(t)
-	lease.Standstill("'250ms'")
+	lease.Standstill(250 * time.Millisecond)
 	exec(t, w.pool, runsOut)
 	changes := match(w.read(t, alice, bob), "1")
 	standing, goOn := make(chan struct{}), make(chan struct{})
@@ -253,6 +255,34 @@ func TestHolderStandsStill(t *testing.T) {
 	}
 	if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 0 {
 		t.Errorf("there are %d matches", n)
+	}
+}
+
+// TestStandstillOfALease asks the server how long it lets a transaction do nothing: seconds under the lease, and however long
+// in the same session once that is over.
+func TestStandstillOfALease(t *testing.T) {
+	t.Parallel()
+	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`
+	pool := pgtest.Borrow(t).Pool
+	lease := leader(pool, "a")
+	acquire(t, lease, true)
+	var session *pgx.Conn
+	var under, later string
+	err := lease.Transact(t.Context(), func(tx pgx.Tx) error {
+		session = tx.Conn()
+		return tx.QueryRow(t.Context(), sql).Scan(&under)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range pool.AcquireAllIdle(t.Context()) {
+		if conn.Conn() == session {
+			err = conn.QueryRow(t.Context(), sql).Scan(&later)
+		}
+		conn.Release()
+	}
+	if err != nil || under != "5s" || later != "0" {
+		t.Errorf("the server waits for %q and then for %q, want 5s and then 0, no end (%v)", under, later, err)
 	}
 }
 
