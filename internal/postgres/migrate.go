@@ -33,7 +33,10 @@ const lockTimeout = 5 * time.Minute
 // also while it waits; a step that is running then is still applied as a whole or not at all. A database that is up to date
 // is asked for no more than that, by a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
-	if CheckSchema(ctx, pool, files) == nil {
+	switch done, err := isMigrated(ctx, pool, files); {
+	case err != nil:
+		return fmt.Errorf("migrate: %w", err)
+	case done:
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -56,28 +59,30 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	return nil
 }
 
+// isMigrated tells whether the database is at the newest version of the files. One is not in which another instance is just
+// writing down what it has done: Migrate has to wait for that one.
+func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
+	newest, err := newestVersion(files)
+	if err != nil {
+		return false, err
+	}
+	version, dirty, err := versionOf(ctx, pool)
+	var pg *pgconn.PgError
+	if errors.Is(err, errNothingYet) || errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable {
+		return false, nil
+	}
+	return version == newest && !dirty, err
+}
+
 // CheckSchema returns an error unless the database is at the newest version of the files. It changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
-	src, err := iofs.New(files, ".")
+	newest, err := newestVersion(files)
 	if err != nil {
-		return fmt.Errorf("read migration files: %w", err)
+		return err
 	}
-	newest, err := src.First()
-	for next := newest; err == nil; next, err = src.Next(newest) {
-		newest = next
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read migration files: %w", err)
-	}
-	var version uint
-	var dirty bool
-	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
-	var pg *pgconn.PgError
-	switch {
-	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
-		return errors.New("there is nothing of elobot in this database yet: `elobot run` makes its tables")
+	switch version, dirty, err := versionOf(ctx, pool); {
 	case err != nil:
-		return fmt.Errorf("read the version of the database: %w", err)
+		return err
 	case version > newest:
 		return fmt.Errorf("the database is at version %d, made by a newer elobot than this one, which knows %d",
 			version, newest)
@@ -88,6 +93,38 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 			version, newest)
 	}
 	return nil
+}
+
+// newestVersion returns the newest version of the files.
+func newestVersion(files fs.FS) (uint, error) {
+	src, err := iofs.New(files, ".")
+	if err != nil {
+		return 0, fmt.Errorf("read migration files: %w", err)
+	}
+	newest, err := src.First()
+	for next := newest; err == nil; next, err = src.Next(newest) {
+		newest = next
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read migration files: %w", err)
+	}
+	return newest, nil
+}
+
+var errNothingYet = errors.New("there is nothing of elobot in this database yet: `elobot run` makes its tables")
+
+// versionOf returns the version of the database, and whether the step to it is not done yet. It fails with errNothingYet
+// where there is none.
+func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty bool, err error) {
+	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
+	var pg *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
+		return 0, false, errNothingYet
+	case err != nil:
+		return 0, false, fmt.Errorf("read the version of the database: %w", err)
+	}
+	return version, dirty, nil
 }
 
 func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrate.Migrate, error) {

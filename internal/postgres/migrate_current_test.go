@@ -1,30 +1,128 @@
 package postgres_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
 
+	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
 	"elobot/migrations"
 )
 
-// TestMigrateWhatIsUpToDate: it takes no connection of its own and waits for nobody.
-func TestMigrateWhatIsUpToDate(t *testing.T) {
-	t.Parallel()
-	var dialled atomic.Int64
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) {
+// onDial has a function called before each connection that a pool makes, or others with its configuration, with how many
+// there were before. The connection fails if it does.
+func onDial(called func(before int64) error) func(*pgxpool.Config) {
+	return func(c *pgxpool.Config) {
+		var count atomic.Int64
 		dial := c.ConnConfig.DialFunc
 		c.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-			dialled.Add(1)
+			if err := called(count.Add(1) - 1); err != nil {
+				return nil, err
+			}
 			return dial(ctx, network, address)
 		}
+	}
+}
+
+// once lets only the first connection be made.
+func once(before int64) error {
+	if before > 0 {
+		return errors.New("another connection")
+	}
+	return nil
+}
+
+// holdMigrationLock has somebody migrate for as long as the test lasts.
+func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	driver, err := migratepgx.WithInstance(stdlib.OpenDBFromPool(pool), &migratepgx.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(driver.Unlock(), driver.Close()); err != nil {
+			t.Error(err)
+		}
 	})
-	migrate(t, pool, migrations.FS)
-	if n := dialled.Load(); n != 1 {
-		t.Errorf("it took %d connections, want the one of the pool", n)
+	if err := driver.Lock(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMigrateWhatIsUpToDate: it takes no connection but the one of the pool, and waits for nobody who migrates.
+func TestMigrateWhatIsUpToDate(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Borrow(t)
+	holdMigrationLock(t, d.Pool)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := postgres.Migrate(ctx, open(t, d.URL, onDial(once)), migrations.FS); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMigrateCannotLook: why it cannot be found out how far a database has come is said, and nothing is done about it.
+func TestMigrateCannotLook(t *testing.T) {
+	t.Parallel()
+	errAway := errors.New("away")
+	pool := open(t, closedPort(t), onDial(func(before int64) error { return cmp.Or(once(before), errAway) }))
+	if err := postgres.Migrate(t.Context(), pool, migrations.FS); !errors.Is(err, errAway) {
+		t.Errorf("no connection: %v", err)
+	}
+	pool = open(t, pgtest.Borrow(t).URL, onDial(once), func(c *pgxpool.Config) {
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE schema_migrations (version bigint)")
+			return err
+		}
+	})
+	err := postgres.Migrate(t.Context(), pool, migrations.FS)
+	if pg := new(pgconn.PgError); !errors.As(err, &pg) || pg.Code != pgerrcode.UndefinedColumn {
+		t.Errorf("another table of the name: %v", err)
+	}
+}
+
+// TestMigrateMeetsOneWhoWrites: where the version is just being written down, longer than statements wait for that, it waits.
+func TestMigrateMeetsOneWhoWrites(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Borrow(t)
+	writing := begin(t, d.Pool)
+	if _, err := writing.Exec(t.Context(), `LOCK TABLE schema_migrations`); err != nil {
+		t.Fatal(err)
+	}
+	migrates := make(chan struct{}) // with a connection of its own
+	pool := open(t, d.URL, onDial(func(before int64) error {
+		if before == 1 {
+			close(migrates)
+		}
+		return nil
+	}), func(c *pgxpool.Config) {
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "SET lock_timeout = '10ms'")
+			return err
+		}
+	})
+	migrated := start(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
+	select {
+	case <-migrates:
+	case err := <-migrated:
+		t.Fatalf("it does not wait: %v", err)
+	}
+	await(t, d.Pool, blocked)
+	if err := writing.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, migrated); err != nil {
+		t.Error(err)
 	}
 }
