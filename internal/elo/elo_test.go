@@ -7,7 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/elo"
+	"elobot/internal/rapidtest"
 )
+
+func TestMain(m *testing.M) {
+	rapidtest.Same(100)
+	m.Run()
+}
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
