@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -28,61 +29,88 @@ var (
 	errHangs     = errors.New("the sender does not come back")
 )
 
-// send makes the request for a message, unless what is there says it already, and tells in the log what came of it. The
+// send makes the request for a message, unless there is no need for it or no time, and tells in the log what came of it. The
 // request may take as long as the timeout.
 func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
 	r := result{lane: l, Result: Result{Message: m}}
-	begun := time.Now()
-	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
-		"items", m.Count, "attempt", m.Row.Attempts)
-	if m.Row.PerhapsSent > 0 {
-		log = log.With("perhaps_sent", m.Row.PerhapsSent)
-	}
-	switch {
-	case m.Target != 0 && m.Known != "" && m.Row.PerhapsSent == 0 && m.Known == m.fingerprint(len(m.Items)):
-		r.Fingerprint, r.MessageID = m.Known, m.Target
-		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
-		return r
-	case m.isUsedUp():
-		r.Failure = &Failure{Class: Uncertain, Err: errCopies}
-		log.ErrorContext(ctx, "notice was perhaps sent too often and is given up", "result", r.Failure.Class)
-		return r
-	case ctx.Err() != nil:
-		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
-	case !t.mayBegin():
-		r.Failure = &Failure{Class: Unreachable, Err: errLeaseEnds}
-	}
-	if r.Failure != nil {
-		log.WarnContext(ctx, "notice was not sent", "result", r.Failure.Class, "error", r.Failure.Err)
+	begun, log := time.Now(), t.logOf(m)
+	if t.withheld(ctx, log, &r) {
 		return r
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, m, timeout)
 	crashpoint.At(crashpoint.Requested)
-	r.Receipt, r.slow = receipt, time.Since(begun) >= t.settings.SendTimeout
-	told := len(m.Items)
-	if receipt.Told > 0 {
-		told = min(told, receipt.Told)
-	}
-	r.Fingerprint = m.fingerprint(told)
-	if err != nil && !errors.As(err, &r.Failure) {
-		r.Failure = &Failure{Class: Failed, Err: err}
-	}
-	r.asked = r.Failure == nil || !r.Failure.Unasked
+	told := r.note(receipt, err)
+	r.slow = time.Since(begun) >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.move(ctx, m, r.Failure)
 	}
 	log = log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds())
 	if r.Failure == nil {
 		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "told", told, "result", "sent")
-		return r
+	} else {
+		logFailure(ctx, log, r.Failure)
 	}
-	log = log.With("result", r.Failure.Class, "error", r.Failure.Err)
-	switch r.Failure.Class {
+	return r
+}
+
+// logOf returns a log that says of each record which message it is about.
+func (t *tenure) logOf(m Message) *slog.Logger {
+	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
+		"items", m.Count, "attempt", m.Row.Attempts)
+	if m.Row.PerhapsSent > 0 {
+		log = log.With("perhaps_sent", m.Row.PerhapsSent)
+	}
+	return log
+}
+
+// withheld says whether no request is made for a message, and then puts down what comes of it instead: what is there says it
+// already, it was perhaps sent too often, or there is no time for it.
+func (t *tenure) withheld(ctx context.Context, log *slog.Logger, r *result) bool {
+	m := r.Message
+	switch {
+	case m.Target != 0 && m.Known != "" && m.Row.PerhapsSent == 0 && m.Known == m.fingerprint(len(m.Items)):
+		r.Fingerprint, r.MessageID = m.Known, m.Target
+		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
+		return true
+	case m.isUsedUp():
+		r.Failure = &Failure{Class: Uncertain, Err: errCopies}
+		log.ErrorContext(ctx, "notice was perhaps sent too often and is given up", "result", r.Failure.Class)
+		return true
+	case ctx.Err() != nil:
+		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
+	case !t.mayBegin():
+		r.Failure = &Failure{Class: Unreachable, Err: errLeaseEnds}
+	default:
+		return false
+	}
+	log.WarnContext(ctx, "notice was not sent", "result", r.Failure.Class, "error", r.Failure.Err)
+	return true
+}
+
+// note puts down what has come of a request, and returns how many items it was about.
+func (r *result) note(receipt Receipt, err error) (told int) {
+	r.Receipt = receipt
+	told = len(r.Message.Items)
+	if receipt.Told > 0 {
+		told = min(told, receipt.Told)
+	}
+	r.Fingerprint = r.Message.fingerprint(told)
+	if err != nil && !errors.As(err, &r.Failure) {
+		r.Failure = &Failure{Class: Failed, Err: err}
+	}
+	r.asked = r.Failure == nil || !r.Failure.Unasked
+	return told
+}
+
+// logFailure tells why a request has failed, as loud as somebody has to know of it.
+func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
+	log = log.With("result", f.Class, "error", f.Err)
+	switch f.Class {
 	case RateLimited:
-		log = log.With("retry_after_ms", r.Failure.RetryAfter.Milliseconds())
-		if r.Failure.RetryAfter > longWait {
+		log = log.With("retry_after_ms", f.RetryAfter.Milliseconds())
+		if f.RetryAfter > longWait {
 			log.WarnContext(ctx, "the messenger asks to wait for a very long time")
 			break
 		}
@@ -96,11 +124,10 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 	case Gone:
 		log.WarnContext(ctx, "the bot may not write to the chat: its notices wait until it is heard of again")
 	case Migrated:
-		log.InfoContext(ctx, "the chat has another id now", "new_chat_id", r.Failure.NewID)
+		log.InfoContext(ctx, "the chat has another id now", "new_chat_id", f.NewID)
 	default:
 		log.WarnContext(ctx, "notice was not sent, trying again")
 	}
-	return r
 }
 
 // move has the chat of a message go by its new id. If that fails, the messenger will say so again.
