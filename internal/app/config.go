@@ -163,7 +163,7 @@ func telegramFault(address string) string {
 	}
 }
 
-// rankingSettings returns how a complete configuration has rankings kept.
+// RankingSettings returns how a complete configuration has rankings kept.
 func (c *Config) RankingSettings() (ranking.Settings, error) {
 	window, err := time.ParseDuration(c.UndoWindow)
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Config) RankingSettings() (ranking.Settings, error) {
 	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit}, nil
 }
 
-// logger returns the logger that a complete configuration asks for.
+// Logger returns the logger that a complete configuration asks for.
 func (c *Config) Logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {

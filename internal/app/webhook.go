@@ -41,7 +41,7 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	return faults
 }
 
-// webhook returns the webhook that is wanted.
+// Webhook returns the webhook that is wanted.
 func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }

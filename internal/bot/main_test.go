@@ -70,15 +70,3 @@ func startSimulator(t testing.TB, opts ...botsim.Option) (*botsim.Server, *teleg
 func selfOf(sim *botsim.Server) telegram.Self {
 	return telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
 }
-
-// receive waits for a value.
-func receive[T any](t testing.TB, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-testContext(t).Done():
-		t.Fatal("nothing came")
-		panic("unreachable")
-	}
-}

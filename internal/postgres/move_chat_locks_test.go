@@ -156,14 +156,14 @@ func (w *world) mustBeOneChat(t *testing.T) {
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
-		"match": func(w *world, s *ranking.Service, o ranking.Origin) error {
+		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.RecordMatch(context.Background(), o, singles(bob, carol, ranking.Score{A: 3, B: 1}))
 		},
-		"join": func(w *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
+		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
 		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
 			return stats.NewService(postgres.NewStats(w.pool), s).ShowRanking(context.Background(), o)
 		},
-		"undo": func(w *world, s *ranking.Service, o ranking.Origin) error {
+		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.UndoMatch(context.Background(), o, ranking.TakeBack{})
 		},
 	} {

@@ -83,10 +83,6 @@ func startSimulator(t testing.TB, opts ...botsim.Option) (*botsim.Server, *Clien
 	return sim, newClient(t, sim.URL())
 }
 
-func selfOf(sim *botsim.Server) Self {
-	return Self{ID: sim.Bot().ID, Username: sim.Bot().Username}
-}
-
 // receive waits for a value.
 func receive[T any](t testing.TB, from <-chan T) T {
 	t.Helper()
