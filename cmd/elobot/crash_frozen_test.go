@@ -17,7 +17,7 @@ import (
 
 // TestFrozenAtEachPoint has the leader stand still at one point after the other, for longer than its lease. The other
 // instance takes over, and the one that goes on later does no harm: what it has begun comes to nothing, and a message comes
-// twice only if its request is made by both.
+// twice only if its request is made by both. At last the leader ends around a renewal, and the other instance takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -37,7 +37,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		return n
 	}
 	for _, point := range []crashpoint.Point{
-		crashpoint.Applying, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
+		crashpoint.Applying, crashpoint.Applied, crashpoint.Handled, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
 		crashpoint.Requesting, // the last, because nobody knows when that request ends
 	} {
 		found := make(map[*process]int)
@@ -50,6 +50,9 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		}
 		frozen := bots[c.awaitCarriedOut(bots...)]
 		last := g.said[len(g.said)-1]
+		if committed := handledKeys(t, c.pool)[key(last)]; committed != (point != crashpoint.Applying) {
+			t.Errorf("%q: the result has committed: %t", point, committed)
+		}
 		arrived := answers(last)
 		report()
 		c.await("another instance leads", func() bool { return c.leader(bots) != frozen })
@@ -64,12 +67,24 @@ func TestFrozenAtEachPoint(t *testing.T) {
 			t.Errorf("%q: %d answers had come, %d have in the end, and nobody knew of the first", point, arrived, n)
 		}
 	}
+	for _, point := range []crashpoint.Point{crashpoint.Renewing, crashpoint.Renewed} {
+		c.at(point, 1, crashpoint.End)
+		died := c.awaitCrash(bots...)
+		report()
+		if point == crashpoint.Renewing {
+			bots[died] = c.start(short...) // which leads when the other one has ended
+		}
+		c.settle()
+	}
 	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`); twice > perhaps {
 		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", twice, perhaps)
 	}
 	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
 		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
 	}
+	checkNoneDied(t, c.pool)
+	verifyClean(t, c.url)
+	checkNoComplaints(t, c.sim)
 }
 
 // leader returns the bot that has the lease, nil if it is none of them.
