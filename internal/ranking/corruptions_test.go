@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"context"
 	"testing"
 
 	"elobot/internal/ranking"
@@ -55,21 +56,28 @@ func newBooks(t *testing.T) *game {
 		t.Fatal(err)
 	}
 	g.exec(t, shorthand)
+	t.Cleanup(func() {
+		if _, err := g.pool.Exec(context.Background(), withoutShorthand); err != nil {
+			t.Error(err)
+		}
+	})
 	return g
 }
 
 // shorthand lets corruptions name matches and standings of the club, players, and entries of the history that hold.
 const shorthand = `
-	CREATE OR REPLACE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
+	CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100';
-	CREATE OR REPLACE FUNCTION match(n integer) RETURNS bigint STABLE LANGUAGE sql AS
+	CREATE FUNCTION match(n integer) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT id FROM matches WHERE group_id = club() AND number = n';
-	CREATE OR REPLACE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
+	CREATE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT id FROM players WHERE display_name = n';
-	CREATE OR REPLACE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
+	CREATE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT s.id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE group_id = club() AND player_id = who(n)';
-	CREATE OR REPLACE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
+	CREATE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at IS NULL';`
+
+const withoutShorthand = `DROP FUNCTION club(), match(integer), who(text), standing(text), entry(integer, text)`
 
 // corruption is something that is done to the books of newBooks behind the bot's back.
 type corruption struct {

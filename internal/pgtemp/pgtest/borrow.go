@@ -20,13 +20,17 @@ type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
 
-	schema   string // what it consisted of when it was new
+	asNew    fingerprint
 	emptying string // the statement that deletes all rows
 	drop     func() error
 }
 
-// sessionsEach is how many connections there are to one database at the most.
-const sessionsEach = 16
+// How many connections there are to one database at the most, while a test has it and while it is spare. Most tests use no more
+// than are kept: to open one takes more time than many tests, and those of all packages together have to fit into a server.
+const (
+	sessionsEach = 16
+	sessionsKept = 4
+)
 
 // spare are the databases that no test has.
 var spare struct {
@@ -147,9 +151,9 @@ func (d *Database) connect() error {
 	if d.Pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		return fmt.Errorf("connect to a database: %w", err)
 	}
-	if err := d.Pool.QueryRow(ctx, schemaAndSize).Scan(&d.schema, new(int)); err != nil {
+	if d.asNew, _, err = fingerprintOf(ctx, d.Pool); err != nil {
 		d.Pool.Close()
-		return fmt.Errorf("look at a database: %w", err)
+		return err
 	}
 	if err := d.Pool.QueryRow(ctx, emptying).Scan(&d.emptying); err != nil {
 		d.Pool.Close()
@@ -159,8 +163,22 @@ func (d *Database) connect() error {
 }
 
 // Empty makes the database as it was when it was borrowed.
-func (d *Database) Empty(ctx context.Context) error {
-	if _, err := d.Pool.Exec(ctx, d.emptying); err != nil {
+func (d *Database) Empty(ctx context.Context) error { return d.empty(ctx, d.Pool) }
+
+// querier is what a pool, a connection and a transaction have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// empty asks by Query, which has a connection plan the statement once: that takes longer than to delete a few rows.
+func (d *Database) empty(ctx context.Context, on querier) error {
+	rows, err := on.Query(ctx, d.emptying)
+	if err == nil {
+		rows.Close()
+		err = rows.Err()
+	}
+	if err != nil {
 		return fmt.Errorf("empty a database: %w", err)
 	}
 	return nil
@@ -177,21 +195,11 @@ const (
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// schemaAndSize tells one schema from another, and one in which a lock is kept, and how many bytes there are in tables.
-	// Functions that a test leaves do no harm unless something calls them.
-	schemaAndSize = `
-		SELECT concat_ws(' ', count(*), sum(oid::bigint), sum(hashtext(relname)),
-		           (SELECT concat_ws(' ', count(*), sum(attnum)) FROM pg_attribute WHERE attrelid >= 16384),
-		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_constraint WHERE oid >= 16384),
-		           (SELECT concat_ws(' ', count(*), sum(oid::bigint)) FROM pg_trigger WHERE oid >= 16384),
-		           (SELECT 'locked' FROM pg_locks WHERE locktype = 'advisory'
-		                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1)),
-		       coalesce(sum(pg_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)
-		FROM pg_class WHERE oid >= 16384`
-	// sessionsThere returns those in the database, after it has told those that are not in $1 to end.
+	// sessionsThere returns those in the database, after it has told those that are not in $1 to end. It goes without the
+	// view of this function, which takes four times as long.
 	sessionsThere = `
-		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_activity
-		WHERE datname = current_database() AND backend_type = 'client backend'`
+		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_get_activity(NULL)
+		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'`
 	tooMuch = 1 << 20 // bytes, that are not deleted one row after the other
 )
 
@@ -211,16 +219,20 @@ func (d *Database) clean() (again bool, err error) {
 	if len(all) == 0 {
 		return false, nil
 	}
+	for len(all) > sessionsKept {
+		last := all[len(all)-1]
+		all = all[:len(all)-1]
+		_ = last.Conn().Close(ctx) // it may have ended already
+		last.Release()
+	}
 	conn := all[0].Conn()
 	if alone, err := isAlone(ctx, conn, all); err != nil || !alone {
 		return false, err
 	}
-	var now string
-	var size int
-	if err := conn.QueryRow(ctx, schemaAndSize).Scan(&now, &size); err != nil || now != d.schema || size > tooMuch {
+	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.asNew || size > tooMuch {
 		return false, err
 	}
-	if _, err := conn.Exec(ctx, d.emptying); err != nil {
+	if err := d.empty(ctx, conn); err != nil {
 		return false, err
 	}
 	for _, c := range all {

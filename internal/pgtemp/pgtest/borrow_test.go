@@ -68,6 +68,18 @@ func TestBorrow(t *testing.T) {
 			}
 			t.Cleanup(conn.Release)
 		}, true},
+		{"many connections", func(t *testing.T, d *Database) {
+			t.Helper()
+			for range sessionsKept + 1 { // all of them at once
+				conn, err := d.Pool.Acquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(conn.Release)
+			}
+		}, true},
+		{"changes that are taken back", tryChanges, true},
+		{"another step", exec("UPDATE schema_migrations SET version = version + 1"), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.do(t, Borrow(t)) })
 		t.Run("after "+tc.name, func(t *testing.T) {
@@ -75,10 +87,70 @@ func TestBorrow(t *testing.T) {
 			if got := state(d); got != begun {
 				t.Errorf("the database is %q, the first was %q", got, begun)
 			}
+			const sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+			var there int
+			if err := d.Pool.QueryRow(t.Context(), sessions).Scan(&there); err != nil || there > sessionsKept {
+				t.Errorf("it has %d sessions, want %d at the most (%v)", there, sessionsKept, err)
+			}
 			if (d.URL == url) != tc.same {
 				t.Errorf("it is %s after %s", d.URL, url)
 			}
 			url = d.URL
 		})
+	}
+}
+
+// tryChanges looks at a database after each of many changes. What is more or less than rows of its tables makes it another one.
+func tryChanges(t *testing.T, d *Database) {
+	t.Helper()
+	const function = " FUNCTION require_one_chat() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+	const trigger = "CREATE TRIGGER new BEFORE UPDATE ON chats FOR EACH ROW EXECUTE FUNCTION require_one_chat();"
+	for _, tc := range []struct {
+		sql  string
+		same bool
+	}{
+		{"INSERT INTO chats (telegram_chat_id, kind) VALUES (1, 'group'); DELETE FROM chats", true},
+		{trigger + "DROP TRIGGER new ON chats", true},
+		{"CREATE TABLE new (); DROP TABLE new", true},
+		{trigger, false},
+		{"ALTER TABLE chats DISABLE TRIGGER chats_no_alias", false},
+		{"CREATE OR REPLACE" + function, false},
+		{"ALTER FUNCTION require_one_chat() SET lock_timeout = 0", false},
+		{"CREATE TABLE new ()", false},
+		{"ALTER TABLE chats RENAME TO new", false},
+		{"ALTER TABLE chats SET (fillfactor = 50)", false},
+		{"ALTER TABLE chats ENABLE ROW LEVEL SECURITY", false},
+		{"GRANT SELECT ON chats TO PUBLIC", false},
+		{"ALTER TABLE chats ADD COLUMN new text", false},
+		{"ALTER TABLE chats DROP COLUMN title", false},
+		{"ALTER TABLE chats ADD COLUMN new text; ALTER TABLE chats DROP COLUMN new", false},
+		{"ALTER TABLE chats ALTER title SET DEFAULT 'new'", false},
+		{"ALTER TABLE chats ALTER title DROP NOT NULL", false},
+		{"ALTER TABLE chats DROP CONSTRAINT chats_kind_check; ALTER TABLE chats ADD CONSTRAINT chats_kind_check CHECK (true)", false},
+		{"DROP INDEX chats_parked_idx; CREATE INDEX chats_parked_idx ON chats (id)", false},
+		{"ALTER INDEX chats_parked_idx RENAME TO new", false},
+		{"ALTER SEQUENCE chats_id_seq INCREMENT 2", false},
+		{"CREATE DOMAIN new AS text", false},
+		{"CREATE POLICY new ON chats", false},
+		{"CREATE RULE new AS ON UPDATE TO chats DO INSTEAD NOTHING", false},
+		{"UPDATE schema_migrations SET dirty = true", false},
+		{"DELETE FROM schema_migrations", false},
+		{"DROP TABLE schema_migrations", false},
+		{"ALTER TABLE schema_migrations RENAME version TO new", false},
+		{"SELECT pg_advisory_xact_lock(1)", false},
+	} {
+		tx, err := d.Pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), tc.sql); err != nil {
+			t.Errorf("%s: %v", tc.sql, err)
+		}
+		if got, _, err := fingerprintOf(t.Context(), tx); err != nil || (got == d.asNew) != tc.same {
+			t.Errorf("%s: it is as new: %t, want %t (%v)", tc.sql, got == d.asNew, tc.same, err)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
