@@ -75,7 +75,7 @@ var bulkMatches = []string{
 	                          created_at) OVERRIDING SYSTEM VALUE
 	 SELECT 2 * id - 2 + side, id, player_id, 1500, 1500, 1500, 0, 'match', played_at
 	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
-	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, sort)
+	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, rate_class)
 	 SELECT key, played_at, sender, date_trunc('second', played_at), 'result' FROM ` + bulkPlayed + ` ORDER BY id`,
 	`INSERT INTO outbox (id, chat_id, key, kind, purpose, payload, state, attempts, addressee, reply_to, match_id,
 	                     telegram_message_id, created_at, tried_at, finished_at, expires_at) OVERRIDING SYSTEM VALUE

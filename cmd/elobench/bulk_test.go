@@ -46,7 +46,7 @@ func TestBulk(t *testing.T) {
 		`SELECT count(*) FROM elo_history`:   602,
 		`SELECT count(*)
 		 FROM handled_commands h JOIN matches ON idempotency_key = key JOIN players p ON p.id = reported_by
-		 WHERE h.sender = p.telegram_user_id AND h.sort = 'result'`: 301,
+		 WHERE h.sender = p.telegram_user_id AND h.rate_class = 'result'`: 301,
 		`SELECT count(*) FROM outbox o JOIN matches m ON m.id = o.match_id JOIN groups g ON g.id = m.group_id
 		 WHERE o.key = m.idempotency_key AND o.chat_id = g.chat_id AND (o.payload ->> 'number')::int = m.number`: 301,
 		`SELECT count(*) FROM match_messages mm JOIN outbox o ON o.id = mm.outbox_id JOIN chats c ON c.id = o.chat_id

@@ -77,11 +77,11 @@ func stopAgainAndAgain(t *testing.T, latency time.Duration) {
 	launch(t, quickEnvironment(sim, url), "run")
 	awaitAllSent(t, sim, pool)
 	t.Logf("%d stops, the longest took %v, %d requests until then, %d notices left for the end; copies: %d, counted as perhaps sent: %d",
-		stops, longest.Round(time.Millisecond), underWay, waiting, copies(chats), count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`))
+		stops, longest.Round(time.Millisecond), underWay, waiting, copies(chats), count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`))
 	if n := copies(chats); n != 0 {
 		t.Errorf("%d messages came twice", n)
 	}
-	if n := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`); n != 0 {
+	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
 		t.Errorf("%d requests are counted as perhaps sent", n)
 	}
 }

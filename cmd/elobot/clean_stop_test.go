@@ -78,7 +78,7 @@ func TestCleanStop(t *testing.T) {
 		}
 		checkOnce(t, group, messages)
 	}
-	if n := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`); n != 0 {
+	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
 		t.Errorf("%d requests are counted as perhaps sent", n)
 	}
 	checkNoComplaints(t, sim)

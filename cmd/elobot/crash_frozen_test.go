@@ -76,7 +76,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		}
 		c.settle()
 	}
-	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`); twice > perhaps {
+	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > perhaps {
 		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", twice, perhaps)
 	}
 	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {

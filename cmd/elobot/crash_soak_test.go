@@ -312,7 +312,7 @@ func (c *crash) check() {
 	for i, group := range c.groups {
 		copies += c.checkGroup(i, group)
 	}
-	perhaps := count(c.t, c.pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	perhaps := count(c.t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`)
 	c.t.Logf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
 	if copies > perhaps {
 		c.t.Errorf("%d answers came twice, but only %d were counted as perhaps sent", copies, perhaps)

@@ -208,7 +208,7 @@ func (k *killed) countRequests() int {
 // perhaps returns how often messages were counted as perhaps sent.
 func (k *killed) perhaps() int {
 	k.t.Helper()
-	return count(k.t, k.pool, `SELECT coalesce(sum(perhaps_sent), 0) FROM outbox WHERE action <> 'toast'`)
+	return count(k.t, k.pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox WHERE action <> 'toast'`)
 }
 
 // copies returns how many answers in a group came once more.

@@ -253,7 +253,7 @@ func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.De
 	case handle == nil:
 		return postgres.ErrNoDeadLetter // it has come since the command began
 	}
-	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Again: true}); err != nil {
+	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Redelivered: true}); err != nil {
 		if ctx.Err() != nil {
 			return context.Canceled // it was not given the time, which says nothing about it
 		}

@@ -17,7 +17,7 @@ import (
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
-		SELECT format('%s %s %s %s, failures %s, perhaps sent %s', id, chat_id, kind, payload, failures, perhaps_sent)
+		SELECT format('%s %s %s %s, failures %s, perhaps sent %s', id, chat_id, kind, payload, failures, possible_duplicates)
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
@@ -59,7 +59,7 @@ func TestTokenRevoked(t *testing.T) {
 	if len(after) < len(before) || !slices.Equal(after[:len(before)], before) {
 		t.Errorf("after the end there waits\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	const untouched = `SELECT count(*) FROM outbox WHERE state = 'planned' AND failures + perhaps_sent = 0`
+	const untouched = `SELECT count(*) FROM outbox WHERE state = 'planned' AND failures + possible_duplicates = 0`
 	if n := count(t, pool, untouched); n != len(after) {
 		t.Errorf("%d of %d rows are planned and have no failure", n, len(after))
 	}

@@ -43,7 +43,7 @@ func testServerErrorAfterTheEffect(t *testing.T, b *house) {
 		t.Fatalf("the fault was applied to %+v", hit)
 	}
 	copies, perhaps := len(group.BotMessages())-len(said), count(t, pool, `
-		SELECT sum(perhaps_sent) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
+		SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 	if copies > perhaps || perhaps == 0 {
 		t.Errorf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
 	}

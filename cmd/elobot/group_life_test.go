@@ -88,7 +88,7 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 		}
 		// what is under way while the two become one is perhaps sent again
 		perhaps := count(t, b.pool, `
-			SELECT coalesce(sum(perhaps_sent), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
+			SELECT coalesce(sum(possible_duplicates), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 AND o.kind = 'greeting'`, supergroup.ID())
 		n := greetings(supergroup)
 		if n > order.most+perhaps {

@@ -243,7 +243,7 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	if n := copies(chats); n != 0 {
 		t.Errorf("%d answers came twice", n)
 	}
-	if n := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`); n != 0 {
+	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
 		t.Errorf("%d requests are counted as perhaps sent", n)
 	}
 	if epoch := count(t, pool, `SELECT epoch FROM leases`); epoch != 1 {

@@ -86,7 +86,7 @@ func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, ur
 	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
-	if perhaps := count(t, pool, `SELECT coalesce(sum(perhaps_sent), 0) FROM outbox`); copies > perhaps {
+	if perhaps := count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); copies > perhaps {
 		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", copies, perhaps)
 	}
 	verifyClean(t, url)

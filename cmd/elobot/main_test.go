@@ -246,7 +246,7 @@ func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, said []
 	type counted struct{ ReplyTo, Perhaps int }
 	perhaps := make(map[int]int)
 	for _, row := range collect(t, pool, pgx.RowToStructByPos[counted], `
-		SELECT o.reply_to, o.perhaps_sent FROM outbox o JOIN chats c ON c.id = o.chat_id
+		SELECT o.reply_to, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE c.telegram_chat_id = $1`, group.ID()) {
 		perhaps[row.ReplyTo] = row.Perhaps
 	}

@@ -99,7 +99,7 @@ func (p *poisoned) check() {
 	if len(letters) != 1 || letters[0].Attempts != mayCrash || !strings.Contains(letters[0].LastError, "the process ended") {
 		p.t.Errorf("the dead letters are %v", letters)
 	}
-	perhaps := count(p.t, p.pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	perhaps := count(p.t, p.pool, `SELECT sum(possible_duplicates) FROM outbox`)
 	for i, group := range p.groups {
 		seen := make(map[int]bool)
 		var order, want []int

@@ -199,7 +199,7 @@ func (b *table) checkAnswers() {
 	type counted struct{ ReplyTo, Perhaps int }
 	perhaps := make(map[int]int)
 	for _, row := range collect(b.t, b.pool, pgx.RowToStructByPos[counted], `
-		SELECT o.reply_to, o.perhaps_sent FROM outbox o JOIN chats c ON c.id = o.chat_id
+		SELECT o.reply_to, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE c.telegram_chat_id = $1 AND o.reply_to IS NOT NULL`, b.group.ID()) {
 		perhaps[row.ReplyTo] = row.Perhaps
 	}

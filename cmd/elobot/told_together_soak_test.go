@@ -58,7 +58,7 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	for i, chat := range chats {
 		twice += checkToldInOrder(t, chat, said[i])
 	}
-	perhaps := count(t, pool, `SELECT sum(perhaps_sent) FROM outbox`)
+	perhaps := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`)
 	t.Logf("%d kills during %d results: %d between send and mark; %d results were told twice, %d were counted as perhaps sent; refused: %d",
 		kills, kills*results, unmarked, twice, perhaps, refused(sim))
 	if twice > perhaps {

@@ -125,7 +125,7 @@ func newInstance(c Config, db databases, client *telegram.Client, self telegram.
 	b := &instance{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
 	b.lease = postgres.NewLease(db.auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
 	b.admins = telegram.NewAdminCache(client, time.Now)
-	b.notifier = postgres.NewNotifier(db.auxiliary, postgres.Heard{
+	b.notifier = postgres.NewNotifier(db.auxiliary, postgres.Events{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
 		LeaseReleased: func() { signal(b.released) },
 		AdminsChanged: b.admins.Forget,
@@ -144,10 +144,10 @@ func newInstance(c Config, db databases, client *telegram.Client, self telegram.
 
 // handling returns what handles updates, under a lease if there is one.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pool, b.committed).Reserving(b.reserve).WithClock(b.client.Now).Logging(b.log).Asking(b.auxiliary)
-	letters := postgres.NewDeadLetters(b.pool).Waking(b.committed).WithClock(b.client.Now)
+	store := postgres.NewStore(b.pool, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.auxiliary)
+	letters := postgres.NewDeadLetters(b.pool).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
-		store, letters = store.Under(lease), letters.Under(lease)
+		store, letters = store.WithLease(lease), letters.WithLease(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
 	questions := stats.NewService(postgres.NewStats(b.reading), service)
@@ -156,14 +156,14 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	dead := bot.NewUndertaker(letters, self, store.Unavailable, b.client.Now, b.log)
+	dead := bot.NewDeadLetterHandler(letters, self, store.Unavailable, b.client.Now, b.log)
 	worker := intake.NewWorker(router.Handle, dead, store.Class, b.log)
 	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
 	return handling{service, worker}
 }
 
 // reserve holds the place of a lane, if this instance is the one that sends.
-func (b *instance) reserve(ctx context.Context, l outbox.Lane) *outbox.Place {
+func (b *instance) reserve(ctx context.Context, l outbox.Lane) *outbox.SendSlot {
 	return b.dispatcher.Reserve(ctx, l)
 }
 
@@ -177,7 +177,7 @@ func (b *instance) committed(l outbox.Lane) {
 // serve has the server serve what there is to be served.
 func (b *instance) serve(server *web.Server, c Config) error {
 	if c.ListenAddr != "" { // a port that a platform names is open to the world
-		server.Figures(b.dispatcher.Figures)
+		server.Stats(b.dispatcher.Stats)
 	}
 	if b.polls {
 		return nil
@@ -206,7 +206,7 @@ func (b *instance) work(ctx context.Context) error {
 		dispatched <- b.dispatcher.Run(ctx, b.lease)
 	}()
 	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(b.pool, b.log).Under(b.lease).Run(ctx) }()
+	go func() { purged <- postgres.NewPurger(b.pool, b.log).WithLease(b.lease).Run(ctx) }()
 	err := b.poll(ctx)
 	stop()
 	lost := <-dispatched
@@ -245,7 +245,7 @@ func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		self, err := client.GetMe(ctx)
-		if err != nil && telegram.Passing(err) {
+		if err != nil && telegram.IsTransient(err) {
 			log.WarnContext(ctx, "Telegram does not answer yet, trying again", "error", err)
 			return self, retry.RetryableError(err)
 		}

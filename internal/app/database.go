@@ -25,7 +25,7 @@ func openDatabases(ctx context.Context, url string, log *slog.Logger) (db databa
 	if err != nil {
 		return databases{}, err
 	}
-	if db.auxiliary, err = postgres.Beside(ctx, db.pool); err == nil {
+	if db.auxiliary, err = postgres.AuxiliaryPool(ctx, db.pool); err == nil {
 		db.reading, err = postgres.ReadPool(ctx, db.pool)
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		return nil, nil, err
 	}
 	// the running bot looks for what is to be sent by itself
-	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).Logging(log)
+	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
 	service := ranking.NewService(store, log, settings)
 	return client, bot.NewRouter(service, stats.NewService(postgres.NewStats(pool), service), client, self, client.Now), nil
 }

@@ -32,7 +32,7 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 		faults = append(faults, "WEBHOOK_URL must be a web address without a query, as https://elo.example.org/telegram; without it updates are polled")
 	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers to nothing else")
-	case u.Path == web.MetricsPath || u.Path == web.FiguresPath:
+	case u.Path == web.MetricsPath || u.Path == web.StatsPath:
 		faults = append(faults, "WEBHOOK_URL must have another path: the metrics are served at that one")
 	}
 	if !secretForm.MatchString(c.WebhookSecret) {
@@ -83,7 +83,7 @@ func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegra
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}
 		}
-		if err != nil && telegram.Passing(err) {
+		if err != nil && telegram.IsTransient(err) {
 			log.WarnContext(ctx, "Telegram does not answer yet, trying again", "error", err)
 			return retry.RetryableError(err)
 		}

@@ -173,7 +173,7 @@ func BenchmarkToast(b *testing.B) {
 	out := mustRender(b, goldenUndone()["others"])
 	b.ReportAllocs()
 	for b.Loop() {
-		if out.toast() == "" {
+		if out.callbackAnswer() == "" {
 			b.Fatal("nothing is said")
 		}
 	}

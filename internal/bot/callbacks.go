@@ -89,7 +89,7 @@ func (r *Router) press(ctx context.Context, q *callbackQuery, again bool) error 
 	if !ok {
 		return nil
 	}
-	o.Again = again
+	o.Redelivered = again
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}
@@ -107,7 +107,7 @@ func (r *Router) pressUndo(ctx context.Context, p press) error {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Number: number, Below: p.query.Message.ID}
-	return r.rankings.UndoMatch(ctx, p.origin, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(p.origin)})
+	return r.rankings.UndoMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)})
 }
 
 // pressFix handles the button of an offer to fix a match. The match is the one of the command that the offer replies to.
@@ -118,7 +118,7 @@ func (r *Router) pressFix(ctx context.Context, p press) error {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
-	return r.rankings.FixMatch(ctx, p.origin, ranking.TakeBack{Match: match, IsAdmin: r.isAdmin(p.origin)}, right)
+	return r.rankings.FixMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)}, right)
 }
 
 // origin returns where a press came from. ok is false if it is none of a person in a chat that the bot can talk in.
@@ -126,7 +126,7 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
 		return o, false
 	}
-	o = q.Message.place()
+	o = q.Message.replyTarget()
 	sender := person(q.From.mentioned())
 	o.Key, o.Button, o.Sender, o.SentAt = "c:"+q.ID, q.ID, &sender, now.UTC()
 	o.Chat.Language = languageTag(q.From.LanguageCode)

@@ -24,7 +24,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
 		out, _ = merge(m, words)
 	}
 	if m.Target == 0 {
-		return &outbox.Failure{Class: outbox.Pointless, Unasked: true, Err: errNothingToEdit}
+		return &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
 	}
 	return s.rewrite(ctx, m, m.Target, out)
 }
@@ -67,6 +67,6 @@ func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 		return telegram.Rejected(err)
 	}
 	_, err = s.client.Call(ctx, "answerCallbackQuery",
-		&botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button, Text: out.toast()})
+		&botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button, Text: out.callbackAnswer()})
 	return err
 }

@@ -121,7 +121,7 @@ func TestAnEditOfNothingIsPointless(t *testing.T) {
 		t.Parallel()
 		p := newPost(t)
 		_, err := p.sender.Send(testContext(t), p.editOf(t, 0, undoneCard()))
-		if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
 		if n := len(p.sim.Calls()); n != 0 {
@@ -137,7 +137,7 @@ func TestAnEditOfNothingIsPointless(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			_, err := p.sender.Send(testContext(t), p.editOf(t, message(p), undoneCard()))
-			if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+			if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
 			if n := p.sim.CallCount("editMessageText"); n != 1 {
@@ -154,22 +154,22 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 		return botsim.Fault{Kind: botsim.Reject, Status: status, Description: description}
 	}
 	const (
-		edit  = outbox.Edit
-		toast = outbox.Toast
+		edit           = outbox.Edit
+		callbackAnswer = outbox.CallbackAnswer
 	)
 	for name, c := range map[string]struct {
 		action outbox.Action
 		fault  botsim.Fault
 		class  outbox.Class
 	}{
-		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Pointless},
-		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Pointless},
-		"edit: invalid id":      {edit, reject(400, "Bad Request: MESSAGE_ID_INVALID"), outbox.Pointless},
+		"edit: not found":       {edit, reject(400, "Bad Request: message to edit not found"), outbox.Obsolete},
+		"edit: can't be edited": {edit, reject(400, "Bad Request: message can't be edited"), outbox.Obsolete},
+		"edit: invalid id":      {edit, reject(400, "Bad Request: MESSAGE_ID_INVALID"), outbox.Obsolete},
 		"edit: any other 400":   {edit, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
 		"edit: too long":        {edit, reject(400, "Bad Request: message is too long"), outbox.Rejected},
 		"edit: 404 in words":    {edit, reject(404, "Not Found: message to edit not found"), outbox.Unauthorized},
-		"edit: kicked":          {edit, reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Gone},
-		"edit: chat not found":  {edit, reject(400, "Bad Request: chat not found"), outbox.Gone},
+		"edit: kicked":          {edit, reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Forbidden},
+		"edit: chat not found":  {edit, reject(400, "Bad Request: chat not found"), outbox.Forbidden},
 		"edit: 429":             {edit, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
 		"edit: HTML 502":        {edit, botsim.Fault{Kind: botsim.ServerError}, outbox.Ambiguous},
 		"edit: cut before":      {edit, botsim.Fault{Kind: botsim.CutBefore}, outbox.Ambiguous},
@@ -180,20 +180,20 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 			Kind: botsim.Reject, Description: "Bad Request: group chat was upgraded to a supergroup chat",
 			Parameters: map[string]any{"migrate_to_chat_id": -1001},
 		}, outbox.Migrated},
-		"toast: too old":       {toast, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Pointless},
-		"toast: invalid id":    {toast, reject(400, "Bad Request: query ID is invalid"), outbox.Pointless},
-		"toast: any other 400": {toast, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
-		"toast: 429":           {toast, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
-		"toast: JSON 500":      {toast, reject(500, "Internal Server Error"), outbox.Unreachable},
-		"toast: cut after":     {toast, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
+		"toast: too old":       {callbackAnswer, reject(400, "Bad Request: query is too old and response timeout expired or query ID is invalid"), outbox.Obsolete},
+		"toast: invalid id":    {callbackAnswer, reject(400, "Bad Request: query ID is invalid"), outbox.Obsolete},
+		"toast: any other 400": {callbackAnswer, reject(400, "Bad Request: of tomorrow"), outbox.Rejected},
+		"toast: 429":           {callbackAnswer, botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited},
+		"toast: JSON 500":      {callbackAnswer, reject(500, "Internal Server Error"), outbox.Unreachable},
+		"toast: cut after":     {callbackAnswer, botsim.Fault{Kind: botsim.CutAfter}, outbox.Ambiguous},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			card := p.sendCard(t)
 			m := p.editOf(t, card.ID, undoneCard())
-			if c.action == toast {
-				m = p.toast(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())
+			if c.action == callbackAnswer {
+				m = p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
@@ -263,7 +263,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.toast(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())); err != nil {
+			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 		})
@@ -271,10 +271,10 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 }
 
 // toast returns what answers a press.
-func (p *post) toast(t *testing.T, press string, n ranking.Notice) outbox.Message {
+func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
-	m.Action, m.Lane.Toasts, m.Row.Button, m.Items[0].Button = outbox.Toast, true, press, press
+	m.Action, m.Lane.CallbackAnswers, m.Row.Button, m.Items[0].Button = outbox.CallbackAnswer, true, press, press
 	return m
 }
 
@@ -292,7 +292,7 @@ func TestToastOfAPress(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42")
-			receipt, err := p.sender.Send(testContext(t), p.toast(t, press, c.notice))
+			receipt, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, c.notice))
 			if receipt != (outbox.Receipt{}) || err != nil {
 				t.Fatalf("%+v, error %v", receipt, err)
 			}
@@ -321,13 +321,13 @@ func TestALateToastIsPointless(t *testing.T) {
 	card := p.sendCard(t)
 	late, twice := sim.Press(p.alice, card, "1u:42"), sim.Press(p.alice, card, "1u:42")
 	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
-	if _, err := p.sender.Send(testContext(t), p.toast(t, twice, refusal)); err != nil {
+	if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, twice, refusal)); err != nil {
 		t.Fatalf("toast: %v", err)
 	}
 	now = now.Add(151 * time.Second)
 	for what, press := range map[string]string{"late": late, "a second one": twice, "of no press": "123", "of nothing": ""} {
-		_, err := p.sender.Send(testContext(t), p.toast(t, press, refusal))
-		if failure := failureOf(t, err); failure.Class != outbox.Pointless {
+		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal))
+		if failure := failureOf(t, err); failure.Class != outbox.Obsolete {
 			t.Errorf("%s: class %s: %v", what, failure.Class, err)
 		}
 	}

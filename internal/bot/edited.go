@@ -34,7 +34,7 @@ func (r *Router) edited(ctx context.Context, m *message, again bool) error {
 	}
 	made := ranking.MatchRef{Message: m.ID, Key: messageKey(m.Chat.ID, m.ID)}
 	req.origin.Key = fmt.Sprintf("e:%d:%d:%d", m.Chat.ID, m.ID, m.EditDate)
-	req.origin.SentAt, req.origin.Again = time.Unix(m.EditDate, 0).UTC(), again
+	req.origin.SentAt, req.origin.Redelivered = time.Unix(m.EditDate, 0).UTC(), again
 	return r.rankings.OfferFix(ctx, req.origin, made, report)
 }
 

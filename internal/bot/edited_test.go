@@ -214,7 +214,7 @@ func TestAgain(t *testing.T) {
 	updates := w.fetch()
 	for i, again := range []bool{false, true} {
 		for _, u := range updates {
-			u.Again = again
+			u.Redelivered = again
 			if err := w.router.Handle(testContext(t), u); err != nil {
 				t.Fatal(err)
 			}
@@ -224,8 +224,8 @@ func TestAgain(t *testing.T) {
 			t.Fatalf("%d calls", len(calls))
 		}
 		for _, c := range calls[3*i:] {
-			if c.origin.Again != again {
-				t.Errorf("%s: again is %t", c, c.origin.Again)
+			if c.origin.Redelivered != again {
+				t.Errorf("%s: again is %t", c, c.origin.Redelivered)
 			}
 		}
 	}

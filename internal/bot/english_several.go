@@ -60,7 +60,7 @@ func (english) resultsExpired(n ranking.ResultsExpired) string {
 		results, command.NameRanking)
 }
 
-func (english) takeBack(number int) string {
+func (english) amendment(number int) string {
 	return fmt.Sprintf("Take a result back: <code>/%s %d</code>", command.NameUndo, number)
 }
 

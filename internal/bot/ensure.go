@@ -22,7 +22,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 	}
 	out.html += s.mark(m.Object)
 	if m.Target != 0 {
-		if err := s.rewrite(ctx, m, m.Target, out); !isPointless(err) {
+		if err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
 			return m.Target, err
 		}
 	}
@@ -31,7 +31,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 		return 0, err
 	}
 	if pinned != 0 {
-		if err := s.rewrite(ctx, m, pinned, out); !isPointless(err) {
+		if err := s.rewrite(ctx, m, pinned, out); !isObsolete(err) {
 			return pinned, err
 		}
 	}
@@ -43,8 +43,8 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 }
 
 // isPointless tells that there is no message to be edited, or none that the bot can edit.
-func isPointless(err error) bool {
-	return err != nil && telegram.Failure(err).Class == outbox.Pointless
+func isObsolete(err error) bool {
+	return err != nil && telegram.Failure(err).Class == outbox.Obsolete
 }
 
 // objectParam is the parameter of a link that names an object.

@@ -292,7 +292,7 @@ func TestFailuresOfEnsure(t *testing.T) {
 		"look: 429":           {false, botsim.Fault{Method: "getChat", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 		"look: cut":           {false, botsim.Fault{Method: "getChat", Kind: botsim.CutAfter}, outbox.Unreachable},
 		"look: HTML 502":      {false, botsim.Fault{Method: "getChat", Kind: botsim.ServerError}, outbox.Unreachable},
-		"look: kicked":        {false, botsim.Fault{Method: "getChat", Kind: botsim.Reject, Status: 403, Description: "Forbidden: no"}, outbox.Gone},
+		"look: kicked":        {false, botsim.Fault{Method: "getChat", Kind: botsim.Reject, Status: 403, Description: "Forbidden: no"}, outbox.Forbidden},
 		"send: cut":           {false, botsim.Fault{Method: "sendMessage", Kind: botsim.CutAfter}, outbox.Ambiguous},
 		"send: 429":           {false, botsim.Fault{Method: "sendMessage", Kind: botsim.TooManyRequests, RetryAfter: 5}, outbox.RateLimited},
 	} {

@@ -7,14 +7,14 @@ import (
 )
 
 func goldenNotRecorded() map[string]ranking.Notice {
-	match := func(score [2]int, a, b []ranking.Name) ranking.NotDone {
-		return ranking.NotDone{Command: "match", Sides: [2][]ranking.Name{a, b}, Score: score}
+	match := func(score [2]int, a, b []ranking.Name) ranking.RejectedResult {
+		return ranking.RejectedResult{Command: "match", Sides: [2][]ranking.Name{a, b}, Score: score}
 	}
 	alice, bob := []ranking.Name{called("Alice")}, []ranking.Name{called("@bob")}
 	tens := slices.Repeat(alice, 10)
 	sets := match([2]int{2, 1}, alice, bob)
 	sets.Sets = []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}
-	all := []ranking.NotDone{
+	all := []ranking.RejectedResult{
 		match([2]int{3, 1}, alice, bob), sets, match([2]int{10, 8}, tens, slices.Concat(bob, alice)),
 		{Command: "match", Malformed: true},
 		{Command: "undo", Number: 42}, {Command: "undo", Last: true}, {Command: "undo"}, {Command: "undo", Malformed: true},
@@ -25,8 +25,8 @@ func goldenNotRecorded() map[string]ranking.Notice {
 		"one":      ranking.NotRecorded{Limit: 60, Items: all[:1]},
 		"of_one":   ranking.NotRecorded{Limit: 1, Items: all[:2]},
 		"each":     ranking.NotRecorded{Limit: 60, Items: all},
-		"and_more": ranking.NotRecorded{Limit: 60, Items: slices.Repeat(all[:1], ranking.MaxNotDone), More: 70},
-		"hostile": ranking.NotRecorded{Limit: 60, Items: []ranking.NotDone{
+		"and_more": ranking.NotRecorded{Limit: 60, Items: slices.Repeat(all[:1], ranking.MaxRejected), More: 70},
+		"hostile": ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{
 			match([2]int{3, 1}, []ranking.Name{called(hostile)}, []ranking.Name{called("محمد")}),
 		}},
 	}

@@ -11,7 +11,7 @@ import (
 // comesOfAPress tells the notices that the press of a button can be answered with.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, PutAside:
+	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, CommandFailed:
 		return true
 	default:
 		return false

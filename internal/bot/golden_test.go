@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 				got += "\nline: " + out.line + "\n"
 			}
 			if comesOfAPress(notice) {
-				got += "\ntoast: " + out.toast() + "\n"
+				got += "\ntoast: " + out.callbackAnswer() + "\n"
 			}
 			got = visible.Replace(got)
 			file := filepath.Join("testdata", "golden", name+".golden")
@@ -109,8 +109,8 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("me", goldenMe())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
-	add("put_aside", map[string]ranking.Notice{
-		"command": PutAside{Command: "/match @bob 3:1"}, "press": PutAside{}, "hostile": PutAside{Command: hostile},
+	add("command_failed", map[string]ranking.Notice{
+		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})
 	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
 	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}

@@ -60,7 +60,7 @@ func TestTheLongestMatchFits(t *testing.T) {
 				if what != "undone card" && strings.Count(m.Text, "→ 10000\n") < size[0]+size[1] {
 					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
 				}
-				if text := mustRender(t, n).toast(); utf16Length(text) > 200 || text == "" {
+				if text := mustRender(t, n).callbackAnswer(); utf16Length(text) > 200 || text == "" {
 					t.Errorf("%s of %v: the toast has %d units: %q", what, size, utf16Length(text), text)
 				}
 			}
@@ -78,14 +78,14 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 		for _, raw := range longestNames {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, size)
-			item := ranking.NotDone{
+			item := ranking.RejectedResult{
 				Command: "match", Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
 				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
 			}
-			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.NotDone{item}, ranking.MaxNotDone), More: 1_000_000}
+			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
 			m := sendTo(t, sim, sender, group, n) // which checks the length
 			named := strings.Count(m.Text, "\n– ")
-			if named < 2 || !strings.Contains(m.Text, fmt.Sprintf("…and %d more\n", 1_000_000+ranking.MaxNotDone-named)) {
+			if named < 2 || !strings.Contains(m.Text, fmt.Sprintf("…and %d more\n", 1_000_000+ranking.MaxRejected-named)) {
 				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)
 			}
 		}
@@ -96,7 +96,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 	}
 	sendTo(t, sim, sender, group, offer)
 	for _, raw := range longestNames {
-		sendTo(t, sim, sender, group, PutAside{Command: raw})
+		sendTo(t, sim, sender, group, CommandFailed{Command: raw})
 	}
 }
 
@@ -114,7 +114,7 @@ func TestToast(t *testing.T) {
 		strings.Repeat("&lt;", 150):                    strings.Repeat("<", 150),
 		strings.Repeat("<b>bold</b>", 49) + " and on.": strings.Repeat("bold", 49) + " an…",
 	} {
-		if got := (outgoing{html: html}).toast(); got != want {
+		if got := (outgoing{html: html}).callbackAnswer(); got != want {
 			t.Errorf("toast of %q is %q, want %q", html, got, want)
 		}
 	}

@@ -79,7 +79,7 @@ func (s *several) text(all int, words wording) string {
 		text += "\n" + words.more(more)
 	}
 	if s.undo != 0 {
-		text += "\n\n" + words.takeBack(s.undo)
+		text += "\n\n" + words.amendment(s.undo)
 	}
 	return text
 }

@@ -287,8 +287,8 @@ func withName(raw string) []ranking.Notice {
 			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
 		stats.RankingPage{Title: raw, Rows: []stats.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
-		ranking.NotRecorded{Limit: 60, Items: []ranking.NotDone{{Command: "match", Sides: [2][]ranking.Name{{n}, {n, n}}}}},
-		PutAside{Command: raw},
+		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "match", Sides: [2][]ranking.Name{{n}, {n, n}}}}},
+		CommandFailed{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
 		WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
 	}

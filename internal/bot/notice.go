@@ -15,7 +15,7 @@ const (
 	kindWrongForm      = "wrong_form"
 	kindGroupOnly      = "group_only"
 	kindUnknownCommand = "unknown_command"
-	kindPutAside       = "put_aside"
+	kindCommandFailed  = "command_failed"
 )
 
 // Greeting says what the bot does.
@@ -91,14 +91,14 @@ func (UnknownCommand) Kind() string { return kindUnknownCommand }
 func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
 
 // PutAside says that a command could not be handled, because of something that is wrong with the bot.
-type PutAside struct {
+type CommandFailed struct {
 	Command string `json:"command,omitempty"` // as it was written, or its beginning; empty for the press of a button
 }
 
 // Kind implements ranking.Notice.
-func (PutAside) Kind() string { return kindPutAside }
+func (CommandFailed) Kind() string { return kindCommandFailed }
 
 // Purpose implements ranking.Notice.
-func (PutAside) Purpose() ranking.Purpose { return ranking.Outcome }
+func (CommandFailed) Purpose() ranking.Purpose { return ranking.Outcome }
 
-var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, PutAside{}}
+var _ = []ranking.Notice{Greeting{}, Help{}, WrongForm{}, GroupOnly{}, UnknownCommand{}, CommandFailed{}}

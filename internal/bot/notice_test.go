@@ -13,7 +13,7 @@ func TestPurposes(t *testing.T) {
 	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{
 		ranking.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.Joined{}, ranking.Refusal{}, WrongForm{},
-			Greeting{}, ranking.NotRecorded{}, PutAside{},
+			Greeting{}, ranking.NotRecorded{}, CommandFailed{},
 		},
 		ranking.Answer: {
 			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{},

@@ -177,13 +177,13 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
 		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
 		{outbox.Ensure, outbox.Item{Kind: stats.KindRankingPage, Payload: []byte(`{`)}, 0},
-		{outbox.Toast, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
+		{outbox.CallbackAnswer, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
 		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 	} {
 		m := outbox.Message{To: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
 		receipt, err := s.Send(testContext(t), m)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: c.told}) {
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.told}) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
 	}

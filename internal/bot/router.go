@@ -19,9 +19,9 @@ import (
 type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
-	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack) error
+	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment) error
 	OfferFix(ctx context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error
-	FixMatch(ctx context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error
+	FixMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife
@@ -64,9 +64,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	switch {
 	case u.CallbackQuery != nil:
-		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Again)
+		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Redelivered)
 	case u.EditedMessage != nil:
-		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Again)
+		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Redelivered)
 	case u.MyChatMember != nil:
 		return r.botMember(ctx, u.MyChatMember)
 	case u.ChatMember != nil:
@@ -90,7 +90,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return nil
 	}
 	req := request{message: m, command: c, origin: m.origin()}
-	req.origin.Again = in.Again
+	req.origin.Redelivered = in.Redelivered
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
@@ -147,7 +147,7 @@ func (m *message) isAnonymousAdmin() bool {
 
 // origin returns where a command came from.
 func (m *message) origin() ranking.Origin {
-	o := m.place()
+	o := m.replyTarget()
 	o.Key, o.SentAt = m.key(), time.Unix(m.Date, 0).UTC()
 	if !m.isAnonymousAdmin() {
 		sender := person(m.From.mentioned())
@@ -157,7 +157,7 @@ func (m *message) origin() ranking.Origin {
 }
 
 // place returns the part of an origin that says where the answer goes.
-func (m *message) place() ranking.Origin {
+func (m *message) replyTarget() ranking.Origin {
 	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID

@@ -24,7 +24,7 @@ type call struct {
 	method string
 	origin ranking.Origin
 	report ranking.Report
-	take   ranking.TakeBack
+	take   ranking.Amendment
 	scores []ranking.Score // of a fix
 	notice ranking.Notice
 	who    ranking.Person // who has left
@@ -128,16 +128,16 @@ func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "ranking", origin: o})
 }
 
-func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack) error {
+func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
 	return f.add(call{method: "undo", origin: o, take: t})
 }
 
-func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.TakeBack, scores []ranking.Score) error {
+func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
 	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
 }
 
 func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
-	return f.add(call{method: "offer", origin: o, take: ranking.TakeBack{Match: made}, report: r})
+	return f.add(call{method: "offer", origin: o, take: ranking.Amendment{Match: made}, report: r})
 }
 
 func (f *fakeRankings) Answer(_ context.Context, o ranking.Origin, n ranking.Notice) error {

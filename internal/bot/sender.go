@@ -45,13 +45,13 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		receipt.MessageID, err = m.Target, s.edit(ctx, m)
 	case m.Action == outbox.Ensure:
 		receipt.MessageID, err = s.ensure(ctx, m)
-	case m.Action == outbox.Toast:
+	case m.Action == outbox.CallbackAnswer:
 		err = s.answerPress(ctx, m)
 	default:
 		err = telegram.Rejected(fmt.Errorf("there is no action %q", m.Action))
 	}
 	if err != nil {
-		return outbox.Receipt{Told: receipt.Told}, telegram.Failure(err)
+		return outbox.Receipt{Covered: receipt.Covered}, telegram.Failure(err)
 	}
 	return receipt, nil
 }
@@ -61,19 +61,19 @@ func (s *Sender) tell(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	words := wordingFor(m.Language)
 	first, err := render(m.Items[0], words)
 	if err != nil {
-		return outbox.Receipt{Told: 1}, telegram.Rejected(err)
+		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
 	if out, told := merge(m, words); told > 1 && first.line != "" {
 		id, err := s.post(ctx, m, out)
 		if err == nil || telegram.Failure(err).Class != outbox.Rejected {
-			return outbox.Receipt{MessageID: id, Told: told}, err
+			return outbox.Receipt{MessageID: id, Covered: told}, err
 		}
 		s.log.ErrorContext(ctx, "Telegram refuses a message of ours that tells several, sending the first of them alone",
 			"kind", m.Row.Kind, "item", m.Row.ID, "told", told, "error", err)
 	}
 	first.replyTo = m.Items[0].ReplyTo
 	id, err := s.post(ctx, m, first)
-	return outbox.Receipt{MessageID: id, Told: 1}, err
+	return outbox.Receipt{MessageID: id, Covered: 1}, err
 }
 
 // post sends a new message.

@@ -200,21 +200,21 @@ func TestFailures(t *testing.T) {
 		"429":                     {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 35}, outbox.RateLimited, 35 * time.Second},
 		"429 of hours":            {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 73414}, outbox.RateLimited, 73414 * time.Second},
 		"429 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 429}, outbox.RateLimited, 0},
-		"blocked":                 {reject(403, "Forbidden: bot was blocked by the user"), outbox.Gone, 0},
-		"kicked":                  {reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Gone, 0},
+		"blocked":                 {reject(403, "Forbidden: bot was blocked by the user"), outbox.Forbidden, 0},
+		"kicked":                  {reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Forbidden, 0},
 		"403 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 403}, outbox.Unreachable, 0},
 		"401 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 401}, outbox.Unreachable, 0},
 		"redirect":                {botsim.Fault{Kind: botsim.ServerError, Status: 302}, outbox.Unreachable, 0},
 		"conflict":                {reject(409, "Conflict: terminated by other getUpdates request"), outbox.Failed, 0},
 		"a teapot":                {reject(418, "I'm a teapot: chat not found"), outbox.Failed, 0},
 		"no of HTTP 200":          {botsim.Fault{Kind: botsim.Reject, Status: 200, Description: "Bad Request: chat not found"}, outbox.Failed, 0},
-		"chat not found":          {reject(400, "Bad Request: chat not found"), outbox.Gone, 0},
-		"CHAT_WRITE_FORBIDDEN":    {reject(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), outbox.Gone, 0},
-		"CHAT_RESTRICTED":         {reject(400, "Bad Request: CHAT_RESTRICTED"), outbox.Gone, 0},
-		"no rights to send":       {reject(400, "Bad Request: have no rights to send a message"), outbox.Gone, 0},
-		"only admins may write":   {reject(400, "Bad Request: need administrator rights in the channel chat"), outbox.Gone, 0},
-		"group is a supergroup":   {reject(400, "Bad Request: group chat was deactivated"), outbox.Gone, 0},
-		"not enough rights":       {reject(400, "Bad Request: not enough rights to send text messages to the chat"), outbox.Gone, 0},
+		"chat not found":          {reject(400, "Bad Request: chat not found"), outbox.Forbidden, 0},
+		"CHAT_WRITE_FORBIDDEN":    {reject(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), outbox.Forbidden, 0},
+		"CHAT_RESTRICTED":         {reject(400, "Bad Request: CHAT_RESTRICTED"), outbox.Forbidden, 0},
+		"no rights to send":       {reject(400, "Bad Request: have no rights to send a message"), outbox.Forbidden, 0},
+		"only admins may write":   {reject(400, "Bad Request: need administrator rights in the channel chat"), outbox.Forbidden, 0},
+		"group is a supergroup":   {reject(400, "Bad Request: group chat was deactivated"), outbox.Forbidden, 0},
+		"not enough rights":       {reject(400, "Bad Request: not enough rights to send text messages to the chat"), outbox.Forbidden, 0},
 		"text is empty":           {reject(400, "Bad Request: message text is empty"), outbox.Rejected, 0},
 		"text is too long":        {reject(400, "Bad Request: message is too long"), outbox.Rejected, 0},
 		"any other 400":           {reject(400, "Bad Request: of tomorrow"), outbox.Rejected, 0},
@@ -240,7 +240,7 @@ func TestFailures(t *testing.T) {
 			p.sim.Fault(c.fault)
 			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
 			failure := failureOf(t, err)
-			if receipt != (outbox.Receipt{Told: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
+			if receipt != (outbox.Receipt{Covered: 1}) || failure.Class != c.class || failure.RetryAfter != c.retryAfter {
 				t.Errorf("%+v, class %s, retry after %v: %v", receipt, failure.Class, failure.RetryAfter, err)
 			}
 			if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -266,10 +266,10 @@ func TestTrueRefusals(t *testing.T) {
 		chat  func(*post) int64
 		class outbox.Class
 	}{
-		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Gone},
-		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Gone},
-		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice, botsim.NotStarted()).ID() }, outbox.Gone},
-		"unknown chat":     {func(*post) int64 { return -1009999999999 }, outbox.Gone},
+		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Forbidden},
+		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Forbidden},
+		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice, botsim.NotStarted()).ID() }, outbox.Forbidden},
+		"unknown chat":     {func(*post) int64 { return -1009999999999 }, outbox.Forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -404,7 +404,7 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 			p := newPost(t)
 			p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: c.body})
 			receipt, err := p.sender.Send(testContext(t), hello(t, p.group.ID()))
-			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Told: 1}) {
+			if err != nil || receipt != (outbox.Receipt{MessageID: c.id, Covered: 1}) {
 				t.Errorf("%+v, error %v", receipt, err)
 			}
 			if n := len(p.group.BotMessages()); n != 1 {

@@ -43,7 +43,7 @@ func TestSeveralAreOneMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	receipt, m, err := p.send(t, p.four(t))
-	if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Told: 4}) {
+	if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Covered: 4}) {
 		t.Fatalf("%+v, error %v", receipt, err)
 	}
 	if m.ReplyTo != 0 || len(m.Buttons) > 0 || !m.Silent || !m.NoPreview || strings.Count(m.Text, "\n") != 5 {
@@ -69,7 +69,7 @@ func TestSeveralInATopic(t *testing.T) {
 	}
 	forum.CloseTopic(topic.ID)
 	receipt, m, err := p.send(t, several)
-	if err != nil || receipt.Told != 3 || m.ThreadID != 0 {
+	if err != nil || receipt.Covered != 3 || m.ThreadID != 0 {
 		t.Errorf("%+v, %+v, %v", receipt, m, err)
 	}
 }
@@ -96,7 +96,7 @@ func TestTheFirstIsToldAlone(t *testing.T) {
 		several := answering(messageOf(t, p.group.ID(), c.first, c.second), p.group.Say(p.alice, "/x").ID)
 		several.Count = c.count
 		receipt, m, err := p.send(t, several)
-		if err != nil || receipt.Told != 1 || m.ReplyTo == 0 || (len(m.Buttons) > 0) != c.buttons {
+		if err != nil || receipt.Covered != 1 || m.ReplyTo == 0 || (len(m.Buttons) > 0) != c.buttons {
 			t.Errorf("%s: %+v, %+v, %v", what, receipt, m, err)
 		}
 		if want := mustRender(t, c.first).html; m.HTML != want {
@@ -117,7 +117,7 @@ func TestTheFirstCannotBeTold(t *testing.T) {
 		several := messageOf(t, p.group.ID(), broken{}, cardOf42())
 		several.Count = count
 		receipt, _, err := p.send(t, several)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: 1}) {
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
 			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
 		}
 		if n := len(p.sim.CallsOf("sendMessage")); n != 0 {
@@ -135,7 +135,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 		several.Count = count
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
 		receipt, m, err := p.send(t, several)
-		if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Told: 1}) {
+		if err != nil || receipt != (outbox.Receipt{MessageID: int64(m.ID), Covered: 1}) {
 			t.Fatalf("%+v, error %v", receipt, err)
 		}
 		if m.HTML != mustRender(t, results(12, 1, "Alice", "Bob")[0]).html || len(m.Buttons) != 1 || m.ReplyTo == 0 {
@@ -152,7 +152,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 		}
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow"})
 		receipt, _, err = p.send(t, several)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Told: 1}) {
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: 1}) {
 			t.Errorf("%+v, class %s: %v", receipt, failure.Class, err)
 		}
 		if n := p.sim.CallCount("sendMessage"); n != 4 {
@@ -169,7 +169,7 @@ func TestFailuresOfSeveral(t *testing.T) {
 		outbox.Ambiguous:    {Kind: botsim.CutAfter},
 		outbox.Unreachable:  {Kind: botsim.Reject, Status: 500, Description: "Internal Server Error"},
 		outbox.Unauthorized: {Kind: botsim.Reject, Status: 401, Description: "Unauthorized"},
-		outbox.Gone:         {Kind: botsim.Reject, Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"},
+		outbox.Forbidden:    {Kind: botsim.Reject, Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"},
 		outbox.Failed:       {Kind: botsim.Reject, Status: 409, Description: "Conflict"},
 		outbox.Migrated: {
 			Kind: botsim.Reject, Description: "Bad Request: group chat was upgraded to a supergroup chat",
@@ -182,7 +182,7 @@ func TestFailuresOfSeveral(t *testing.T) {
 			several.Count = count
 			p.sim.Fault(f)
 			receipt, _, err := p.send(t, several)
-			if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Told: count}) {
+			if failure := failureOf(t, err); failure.Class != class || receipt != (outbox.Receipt{Covered: count}) {
 				t.Errorf("%s: %+v, class %s: %v", class, receipt, failure.Class, err)
 			}
 			if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -197,7 +197,7 @@ func TestSeveralThatCannotBeParsedAreSentAsPlainText(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: can't parse entities: once", Times: 1})
 	receipt, m, err := p.send(t, p.four(t))
-	if err != nil || receipt.Told != 4 || m.ParseMode != "" || strings.Contains(m.Text, "<") || !strings.Contains(m.Text, "#14 · ") {
+	if err != nil || receipt.Covered != 4 || m.ParseMode != "" || strings.Contains(m.Text, "<") || !strings.Contains(m.Text, "#14 · ") {
 		t.Errorf("%+v, %+v, %v", receipt, m, err)
 	}
 }
@@ -226,7 +226,7 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	p.group.Delete(m)
-	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Pointless {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Obsolete {
 		t.Errorf("deleted: %v", err)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -238,7 +238,7 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	edit.Target = 0
-	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Pointless {
+	if _, _, err := p.send(t, edit); failureOf(t, err).Class != outbox.Obsolete {
 		t.Errorf("no message: %v", err)
 	}
 }
@@ -322,7 +322,7 @@ func TestEverythingIsToldOnce(t *testing.T) {
 			m := messageOf(t, group.ID(), waiting...)
 			if _, unreadable := waiting[0].(broken); unreadable {
 				receipt, err := sender.Send(testContext(t), m)
-				if failureOf(t, err).Class != outbox.Rejected || receipt.Told != 1 {
+				if failureOf(t, err).Class != outbox.Rejected || receipt.Covered != 1 {
 					rt.Fatalf("%+v, %v", receipt, err)
 				}
 				waiting = waiting[1:]
@@ -348,10 +348,10 @@ func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender
 	t.Helper()
 	spy := &receipts{Sender: s}
 	sent := deliver(ctx, t, sim, spy, group, m)
-	if spy.last.Told < 1 {
+	if spy.last.Covered < 1 {
 		t.Fatalf("%+v", spy.last)
 	}
-	return spy.last.Told, sent.Text
+	return spy.last.Covered, sent.Text
 }
 
 // receipts is a sender that keeps the last receipt.
@@ -385,7 +385,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
-			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Told: told}) {
+			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Covered: told}) {
 				t.Errorf("%d requests, %+v", n, receipt)
 			}
 		})
@@ -407,7 +407,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
-			if receipt != (outbox.Receipt{Told: told}) {
+			if receipt != (outbox.Receipt{Covered: told}) {
 				t.Errorf("%+v", receipt)
 			}
 		})

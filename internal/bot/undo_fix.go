@@ -16,18 +16,18 @@ func (req request) rightScore() (command.Fix, error) { return command.ParseFix(r
 
 // undo handles /undo.
 func (r *Router) undo(ctx context.Context, req request, number int) error {
-	return r.rankings.UndoMatch(ctx, req.origin, r.takeBack(req, number))
+	return r.rankings.UndoMatch(ctx, req.origin, r.amendment(req, number))
 }
 
 // fix handles /fix.
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
-	return r.rankings.FixMatch(ctx, req.origin, r.takeBack(req, f.Number), scores(f.Scores))
+	return r.rankings.FixMatch(ctx, req.origin, r.amendment(req, f.Number), scores(f.Scores))
 }
 
 // takeBack says which match a command means: that with the number; without one, that which the message tells of or has
 // made to which this one replies; else the sender's last.
-func (r *Router) takeBack(req request, number int) ranking.TakeBack {
-	t := ranking.TakeBack{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
+func (r *Router) amendment(req request, number int) ranking.Amendment {
+	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
 		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), Below: to.ID}
 		if t.Match.Number == 0 {

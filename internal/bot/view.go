@@ -29,12 +29,12 @@ type outgoing struct {
 
 // maxToast is how many characters the answer to a pressed button may have. It is a bound for UTF-16 units too: which of
 // the two Telegram counts is not documented.
-const maxToast = 200
+const maxCallbackAnswer = 200
 
 // toast returns the message as the answer to a pressed button: its first line as plain text.
-func (o outgoing) toast() string {
+func (o outgoing) callbackAnswer() string {
 	line, _, _ := strings.Cut(o.html, "\n")
-	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxToast, maxToast)
+	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
 
 // render puts a notice into the words of a language.
@@ -74,8 +74,8 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return say(item, words.wrongForm, words.wrongForm)
 	case kindGroupOnly:
 		return say(item, words.groupOnly, nil)
-	case kindPutAside:
-		return say(item, words.putAside, words.putAside)
+	case kindCommandFailed:
+		return say(item, words.commandFailed, words.commandFailed)
 	case kindUnknownCommand:
 		unknown := func(UnknownCommand) string { return words.unknownCommand() }
 		return say(item, unknown, unknown)
@@ -100,7 +100,7 @@ func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoi
 // answers tells the notices that are meant for one person, of which not all say for whom.
 func answers(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.Joined, stats.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, PutAside:
+	case ranking.Joined, stats.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, CommandFailed:
 		return true
 	default:
 		return false

@@ -34,7 +34,7 @@ type wording interface {
 	myStandingLine(n stats.MyStanding) string
 	addressed(name, line string) string // a line, and whom it is meant for
 	more(count int) string              // so many more are not named
-	takeBack(number int) string         // how a result is taken back, with a number for an example
+	amendment(number int) string        // how a result is taken back, with a number for an example
 
 	greeting(n Greeting) string
 	addToGroup() string // on the button that adds the bot to a group
@@ -42,7 +42,7 @@ type wording interface {
 	wrongForm(n WrongForm) string
 	groupOnly(n GroupOnly) string
 	unknownCommand() string
-	putAside(n PutAside) string
+	commandFailed(n CommandFailed) string
 
 	command(name string) commandText // for each command of the table
 }

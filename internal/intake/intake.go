@@ -15,9 +15,9 @@ type Update struct {
 	ID int64
 	// Lane is what the update belongs to, a chat as a rule: the updates of a lane are handled one after the other, in
 	// the order in which they came.
-	Lane  int64
-	Raw   json.RawMessage
-	Again bool // handled once more because somebody asked for it: what comes of it is told however late it is
+	Lane        int64
+	Raw         json.RawMessage
+	Redelivered bool // handled once more because somebody asked for it: what comes of it is told however late it is
 }
 
 // Handler handles an update. When it returns nil, everything that comes of the update has been committed. It may be

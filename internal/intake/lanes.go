@@ -9,23 +9,23 @@ import (
 // lanes lets the updates of each lane pass one after the other, different lanes side by side.
 type lanes struct {
 	mu      sync.Mutex
-	waiting map[int64][]*place // by lane, in the order in which they came; it is the turn of the first
+	waiting map[int64][]*ticket // by lane, in the order in which they came; it is the turn of the first
 }
 
 // place is the place of one update in its lane.
-type place struct {
+type ticket struct {
 	lanes *lanes
 	lane  int64
 	turn  chan struct{} // closed when it is its turn
 }
 
-func newLanes() *lanes { return &lanes{waiting: make(map[int64][]*place)} }
+func newLanes() *lanes { return &lanes{waiting: make(map[int64][]*ticket)} }
 
 // join takes the last place in a lane. It has to be left, whether its turn came or not.
-func (l *lanes) join(lane int64) *place {
+func (l *lanes) join(lane int64) *ticket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := &place{lanes: l, lane: lane, turn: make(chan struct{})}
+	p := &ticket{lanes: l, lane: lane, turn: make(chan struct{})}
 	l.waiting[lane] = append(l.waiting[lane], p)
 	if l.waiting[lane][0] == p {
 		close(p.turn)
@@ -34,7 +34,7 @@ func (l *lanes) join(lane int64) *place {
 }
 
 // wait returns true when it is the place's turn, and false if the context ends before.
-func (p *place) wait(ctx context.Context) bool {
+func (p *ticket) wait(ctx context.Context) bool {
 	select {
 	case <-p.turn:
 	case <-ctx.Done():
@@ -43,7 +43,7 @@ func (p *place) wait(ctx context.Context) bool {
 }
 
 // leave gives the place up, and the turn to the next one if it was its turn.
-func (p *place) leave() {
+func (p *ticket) leave() {
 	l := p.lanes
 	l.mu.Lock()
 	defer l.mu.Unlock()

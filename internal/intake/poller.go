@@ -90,7 +90,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		if p.afterCrash && ctx.Err() == nil { // else nobody has shown what was in hand
 			p.suspect(len(updates))
 		}
-		p.settle(ctx, time.Now().Add(reaskAfter), func() bool {
+		p.onPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(asked) >= reaskAfter)
 		})
 	}
@@ -152,17 +152,17 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		t := &taken{update: u}
 		p.inHand[u.ID] = t
 		p.queue = append(p.queue, t)
-		place := p.lanes.join(u.Lane)
+		ticket := p.lanes.join(u.Lane)
 		p.all.Go(func() {
-			defer place.leave()
-			p.bring(ctx, u, place)
+			defer ticket.leave()
+			p.bring(ctx, u, ticket)
 		})
 	}
 }
 
 // bring brings an update to its end when its turn has come. When the context ends before, it stays undone.
-func (p *Poller) bring(ctx context.Context, u Update, place *place) {
-	if !place.wait(ctx) || !p.worker.persist(ctx, u) {
+func (p *Poller) bring(ctx context.Context, u Update, ticket *ticket) {
+	if !ticket.wait(ctx) || !p.worker.persist(ctx, u) {
 		return
 	}
 	select {
@@ -188,7 +188,7 @@ func (p *Poller) rest(ctx context.Context) {
 }
 
 // settle takes note of what is done, until it is enough or time is up.
-func (p *Poller) settle(ctx context.Context, until time.Time, enough func() bool) {
+func (p *Poller) onPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for !enough() {
@@ -222,7 +222,7 @@ func (p *Poller) markDone(id int64) {
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
-	p.settle(ctx, time.Now().Add(finishWithin), func() bool { return len(p.queue) == 0 })
+	p.onPersisted(ctx, time.Now().Add(finishWithin), func() bool { return len(p.queue) == 0 })
 	if p.offset == 0 {
 		return
 	}

@@ -105,9 +105,9 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 		return status
 	}
 	// Whoever has gone away sees no answer. It must not be 200 all the same: there may be somebody in between.
-	place := h.lanes.join(u.Lane)
-	defer place.leave()
-	if !place.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {
+	ticket := h.lanes.join(u.Lane)
+	defer ticket.leave()
+	if !ticket.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK

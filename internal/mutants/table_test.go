@@ -4,8 +4,8 @@ package mutants
 
 var mutants = []mutant{
 	{
-		name: "no unique key", file: "internal/postgres/flood.go",
-		before: "AS c (key, sender, sent_at, sort)`,", after: "AS c (key, sender, sent_at, sort) ON CONFLICT DO NOTHING`,",
+		name: "no unique key", file: "internal/postgres/rate_limit.go",
+		before: "AS c (key, sender, sent_at, rate_class)`,", after: "AS c (key, sender, sent_at, rate_class) ON CONFLICT DO NOTHING`,",
 		packages: "./internal/ranking ./internal/postgres", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{
@@ -19,13 +19,13 @@ var mutants = []mutant{
 		packages: "./internal/postgres", tests: "^TestTake$",
 	},
 	{
-		name: "no version check", file: "internal/postgres/take_back.go",
+		name: "no version check", file: "internal/postgres/amend.go",
 		before: "WHERE s.id = w.id AND s.version = w.version", after: "WHERE s.id = w.id",
 		packages: "./internal/postgres", tests: "^TestVersionGuard$",
 	},
 	{
 		name: "another key at each attempt", file: "internal/ranking/service.go",
-		before: "= o.Key, snap.ChatID, c.counted(o, changes.Notice)", after: "= o.Key+o.SentAt.Format(\"05.000\")+time.Now().String(), snap.ChatID, c.counted(o, changes.Notice)",
+		before: "= o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)", after: "= o.Key+o.SentAt.Format(\"05.000\")+time.Now().String(), snap.ChatID, c.rateEntry(o, changes.Notice)",
 		packages: "./internal/ranking", tests: "^TestRedelivery$",
 	},
 	{
@@ -34,7 +34,7 @@ var mutants = []mutant{
 		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
 	},
 	{
-		name: "no epoch check", file: "internal/postgres/under.go",
+		name: "no epoch check", file: "internal/postgres/with_lease.go",
 		before: "WHERE name = $1 AND epoch = $2)::lease_held", after: "WHERE name = $1 AND epoch >= $2)::lease_held",
 		packages: "./internal/postgres", tests: "^TestUnderLostLease$",
 	},
@@ -55,7 +55,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",
-		before: "\tt.giveBack(l)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.giveBack(l)\n\t}\n\tl.slow = false\n",
+		before: "\tt.release(l)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l)\n\t}\n\tl.slow = false\n",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{

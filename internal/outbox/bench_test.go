@@ -39,9 +39,9 @@ func BenchmarkPaceNext(b *testing.B) {
 }
 
 // readyLanes returns a tenure in which so many lanes are ready.
-func readyLanes(count int) (*tenure, time.Time) {
+func readyLanes(count int) (*term, time.Time) {
 	d := NewDispatcher(nil, nil, slog.New(slog.DiscardHandler), Settings{Limits: MessengerLimits()})
-	t, now := newTenure(d, hold(1)), time.Now()
+	t, now := newTerm(d, hold(1)), time.Now()
 	for c := range ChatID(count) {
 		l := t.lane(Lane{Chat: c}, now.Add(-time.Duration(c%977)*time.Millisecond))
 		l.level = int(c % 3)
@@ -101,7 +101,7 @@ func BenchmarkArouse(b *testing.B) {
 					t.schedule(l, now)
 				}
 				now = until
-				t.arouse(now)
+				t.promoteDue(now)
 				if t.patient != 0 || len(t.ready) != count {
 					b.Fatalf("%d lanes wait, %d are ready", t.patient, len(t.ready))
 				}
@@ -117,13 +117,13 @@ func BenchmarkAdmit(b *testing.B) {
 			b.ReportAllocs()
 			t, now := readyLanes(count)
 			for b.Loop() {
-				t.admit(now)
+				t.startReady(now)
 				if len(t.takes) == 0 || !t.next(now).After(now) {
 					b.Fatalf("%d lanes have a place", len(t.takes))
 				}
 				now = now.Add(time.Millisecond)
 				for _, l := range t.takes {
-					t.giveBack(l)
+					t.release(l)
 					l.since = now
 					t.schedule(l, now)
 				}

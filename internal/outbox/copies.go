@@ -12,7 +12,7 @@ import (
 const MaxCopies = 5
 
 // isUsedUp tells whether a message ends because of its copies. Repeating an edit makes none.
-func (m Message) isUsedUp() bool { return m.copiesEnd(m.Row.PerhapsSent) }
+func (m Message) isUsedUp() bool { return m.copiesEnd(m.Row.PossibleDuplicates) }
 
 func (m Message) copiesEnd(perhapsSent int) bool { return m.Action != Edit && perhapsSent >= MaxCopies }
 
@@ -37,11 +37,11 @@ var errCopies = errors.New("it has perhaps been delivered too often already")
 // unknownPause returns how long a message waits after a request whose outcome is unknown, where a request usually may take so
 // long: nothing if it ends now.
 func (m Message) unknownPause(sendTimeout time.Duration) time.Duration {
-	if m.copiesEnd(m.Row.PerhapsSent + 1) {
+	if m.copiesEnd(m.Row.PossibleDuplicates + 1) {
 		return 0
 	}
 	pause := firstUnknown
-	for range m.Row.PerhapsSent {
+	for range m.Row.PossibleDuplicates {
 		pause = min(10*pause, maxUnknown)
 	}
 	const jitter = backoffJitter / 100.0
@@ -51,19 +51,19 @@ func (m Message) unknownPause(sendTimeout time.Duration) time.Duration {
 
 // timeout returns how long the request for a message of the lane may take. If the last request timed out, allow the next one
 // more time. Only one request at a time gets more: each keeps its place, and its chat, for so long.
-func (t *tenure) timeout(l *lane, m Message) time.Duration {
-	if m.Row.PerhapsSent > 0 && !l.Toasts && t.long == nil {
+func (t *term) timeout(l *lane, m Message) time.Duration {
+	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.long == nil {
 		t.long = l
 	}
 	timeout := t.settings.SendTimeout
 	if t.long != l || m.isUsedUp() {
 		return timeout
 	}
-	return timeout * time.Duration(min(1<<min(m.Row.PerhapsSent, maxLonger), maxLonger))
+	return timeout * time.Duration(min(1<<min(m.Row.PossibleDuplicates, maxLonger), maxLonger))
 }
 
 // endBeforeLease cuts a request off that is still under way when the lease, which nobody renews, is about to end.
-func (t *tenure) endBeforeLease(request context.Context, cut func()) {
+func (t *term) endBeforeLease(request context.Context, cut func()) {
 	for left := t.spare(); left > 0; left = t.spare() {
 		timer := time.NewTimer(left)
 		select {

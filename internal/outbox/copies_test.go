@@ -16,7 +16,7 @@ import (
 // figure returns a figure as it is shown.
 func figure(t *testing.T, p *process, name string) any {
 	t.Helper()
-	text, err := json.Marshal(p.Figures())
+	text, err := json.Marshal(p.Stats())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +96,14 @@ func TestCopiesEnd(t *testing.T) {
 					t.Errorf("then %v is sent after %v", to[most].ids, to[most].begun.Sub(to[most-1].ended))
 				}
 				for _, id := range together {
-					if r := store.row(id); r.state != "uncertain" || r.PerhapsSent != most {
-						t.Errorf("item %d is %s after %d copies", id, r.state, r.PerhapsSent)
+					if r := store.row(id); r.state != "uncertain" || r.PossibleDuplicates != most {
+						t.Errorf("item %d is %s after %d copies", id, r.state, r.PossibleDuplicates)
 					}
 				}
 				if n := figure(t, p, "uncertain"); n != float64(len(together)) {
 					t.Errorf("%v items are uncertain, want %d", n, len(together))
 				}
-				if n := figure(t, p, "perhaps_sent"); n != float64(len(together)*(most-1)) {
+				if n := figure(t, p, "possible_duplicates"); n != float64(len(together)*(most-1)) {
 					t.Errorf("%v items were sent once more", n)
 				}
 				lines := book.lines("notice was perhaps sent too often and is given up")
@@ -122,7 +122,7 @@ func (m *memory) orphan(chat ChatID, copies int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.rows[len(m.rows)-1]
-	r.state, r.batch, r.Attempts, r.PerhapsSent = rowSending, r.ID, copies, copies-1
+	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
 // Copies that processes have made which are gone count as others do.
@@ -215,7 +215,7 @@ func TestToastsMakeNoPause(t *testing.T) {
 			}
 			return takes(time.Minute)(ctx, m)
 		})
-		store.put(row{chat: 1, action: Toast, expires: time.Now().Add(15 * time.Second)})
+		store.put(row{chat: 1, action: CallbackAnswer, expires: time.Now().Add(15 * time.Second)})
 		p := dispatch(t, store, sender, Settings{})
 		after(t, time.Minute)
 		to := sender.to(1)
@@ -241,12 +241,12 @@ func TestNewcomersAreNotGivenUpWithCopies(t *testing.T) {
 		after(t, 10*time.Minute)
 		store.add(1, 1)
 		after(t, time.Hour)
-		if r := store.row(1); r.state != rowUncertain || r.PerhapsSent != 5 {
-			t.Errorf("item 1 is %s after %d copies", r.state, r.PerhapsSent)
+		if r := store.row(1); r.state != rowUncertain || r.PossibleDuplicates != 5 {
+			t.Errorf("item 1 is %s after %d copies", r.state, r.PossibleDuplicates)
 		}
 		for id := int64(2); id <= 3; id++ {
-			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
-				t.Errorf("item %d is %s after %d copies", id, r.state, r.PerhapsSent)
+			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
+				t.Errorf("item %d is %s after %d copies", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()
@@ -275,7 +275,7 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 		for i := 4; i < unknown; i++ {
 			between(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 15*time.Minute*7/10-rounding, 15*time.Minute+rounding)
 		}
-		if n := figure(t, p, "perhaps_sent"); n != float64(unknown) {
+		if n := figure(t, p, "possible_duplicates"); n != float64(unknown) {
 			t.Errorf("%v edits were sent once more, want %d", n, unknown)
 		}
 		p.stop()

@@ -17,7 +17,7 @@ type Dispatcher struct {
 	mu     sync.Mutex
 	woken  map[Lane]struct{} // since it was last looked at; nil while nothing is dispatched
 	signal chan struct{}     // there is something in woken
-	tenure *tenure           // that gives away places; nil while there is none
+	term   *term             // that gives away places; nil while there is none
 
 	meter meter
 }
@@ -73,11 +73,11 @@ func (d *Dispatcher) takeWoken() map[Lane]struct{} {
 // time, writes down what came of them and returns nil; the rest waits in the store for the next one. It ends with ErrLeaseLost when the lease is over. It can be
 // run again, with another lease, but not twice at a time.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
-	return newTenure(d, lease).dispatch(ctx)
+	return newTerm(d, lease).dispatch(ctx)
 }
 
 // dispatch is Run.
-func (t *tenure) dispatch(ctx context.Context) error {
+func (t *term) dispatch(ctx context.Context) error {
 	t.meter.dispatching(true)
 	defer t.meter.dispatching(false)
 	t.listen(true) // before the first look at all lanes, which finds what was committed before
@@ -93,10 +93,10 @@ func (t *tenure) dispatch(ctx context.Context) error {
 }
 
 // Figures returns what has been measured.
-func (d *Dispatcher) Figures() Figures { return d.meter.read() }
+func (d *Dispatcher) Stats() Stats { return d.meter.read() }
 
 // survey counts what there is in the store, again and again.
-func (t *tenure) survey(ctx context.Context) {
+func (t *term) survey(ctx context.Context) {
 	const every, largest = 10 * time.Second, 20
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (t *tenure) survey(ctx context.Context) {
 
 // watch asks the store again and again for lanes with something to be sent: those from before the start, those whose
 // wake was lost, and those whose pause is over.
-func (t *tenure) watch(ctx context.Context) {
+func (t *term) watch(ctx context.Context) {
 	failing := false
 	for {
 		begun := time.Now()

@@ -176,7 +176,7 @@ func TestFailuresEnd(t *testing.T) {
 				if second.state != rowSent || second.Failures != 0 {
 					t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
 				}
-				if died := p.Figures().Died; died != 1 {
+				if died := p.Stats().Died; died != 1 {
 					t.Errorf("%d items died, want 1", died)
 				}
 				p.stop()
@@ -188,7 +188,7 @@ func TestFailuresEnd(t *testing.T) {
 // A pause that is very long is something that somebody should know about.
 func TestLongPausesAreReported(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[time.Duration]int{
+	for attempted, want := range map[time.Duration]int{
 		time.Second:                  0,
 		10 * time.Minute:             0,
 		10*time.Minute + time.Second: 1,
@@ -198,11 +198,11 @@ func TestLongPausesAreReported(t *testing.T) {
 		10*time.Minute - time.Second: 0,
 		73_414 * time.Second:         1,
 	} {
-		t.Run(asked.String(), func(t *testing.T) {
+		t.Run(attempted.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, book := newMemory(), newLogbook()
-				sender := newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(asked)}}))
+				sender := newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(attempted)}}))
 				store.add(1)
 				p := run(t, NewDispatcher(store, sender, slog.New(book), seldom), hold(1))
 				synctest.Wait()
@@ -211,11 +211,11 @@ func TestLongPausesAreReported(t *testing.T) {
 					t.Errorf("%d lines in the log, want %d", len(lines), want)
 				}
 				for _, l := range lines {
-					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != asked.Milliseconds() {
+					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != attempted.Milliseconds() {
 						t.Errorf("the log says %d ms with level %v", ms, l.level)
 					}
 				}
-				f := p.Figures()
+				f := p.Stats()
 				if f.LongWaits != int64(want) || f.Limited != 1 {
 					t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.Limited, want)
 				}
@@ -266,8 +266,8 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 		}
 		after(t, 2*26*time.Second+rounding) // until one has tried, and until the time of each other one
 		for id := int64(1); id <= chats*items; id++ {
-			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PerhapsSent)
+			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
+				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()

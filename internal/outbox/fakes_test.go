@@ -73,7 +73,7 @@ func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err e
 	told, receipt := len(message.Items), Receipt{}
 	if m.fits > 0 {
 		told = min(told, m.fits)
-		receipt.Told = told
+		receipt.Covered = told
 	}
 	m.mu.Lock()
 	if m.busy[message.Lane] {
@@ -243,23 +243,23 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 
 // look starts a dispatcher as dispatch does, and returns what it has in memory too. That may be looked at when all of
 // it is blocked.
-func look(t *testing.T, store Store, sender Sender, settings Settings) (*process, *tenure) {
+func look(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
 		settings.Bounds.Merge = 1
 	}
 	d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings)
-	tenure := newTenure(d, hold(1))
-	return start(t, d, tenure.dispatch), tenure
+	term := newTerm(d, hold(1))
+	return start(t, d, term.dispatch), term
 }
 
 // forgotten complains about everything that a dispatcher with nothing to do still has in memory.
-func (t *tenure) forgotten(test *testing.T) {
+func (t *term) forgotten(test *testing.T) {
 	test.Helper()
 	kept := map[string]int{
-		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.patient, "ready": len(t.ready), "toasts": len(t.toasts),
+		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.patient, "ready": len(t.ready), "toasts": len(t.callbackAnswers),
 		"slow":    len(t.slow),
-		"sending": t.sending, "sending toasts": t.sendingToasts, "taken": len(t.takes), "results": len(t.results),
+		"sending": t.sending, "sending toasts": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),
 	}
 	for what, n := range kept {
@@ -271,7 +271,7 @@ func (t *tenure) forgotten(test *testing.T) {
 }
 
 // remembered returns how many lanes a dispatcher has in memory.
-func (t *tenure) remembered() int {
+func (t *term) remembered() int {
 	n := len(t.lanes)
 	t.Wake() // what it does next comes after this
 	return n
@@ -281,7 +281,7 @@ func (t *tenure) remembered() int {
 func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
 // WakeToasts wakes the lane of the answers to buttons in a chat.
-func (p *process) WakeToasts(chat ChatID) { p.Dispatcher.Wake(Lane{Chat: chat, Toasts: true}) }
+func (p *process) WakeToasts(chat ChatID) { p.Dispatcher.Wake(Lane{Chat: chat, CallbackAnswers: true}) }
 
 func lanesOf(chats []ChatID) []Lane {
 	var all []Lane

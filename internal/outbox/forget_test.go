@@ -24,7 +24,7 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 			case 2:
 				return fail(Rejected)
 			case 3:
-				return fail(Gone)
+				return fail(Forbidden)
 			case 4:
 				return errPanic
 			default:

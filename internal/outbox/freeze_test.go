@@ -10,11 +10,11 @@ import (
 )
 
 // refusing answers with a rate limit until its time is over, to the chats that have one, and well otherwise.
-func refusing(until map[ChatID]time.Duration, asked time.Duration) func(context.Context, Message) error {
+func refusing(until map[ChatID]time.Duration, attempted time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
 		if time.Since(begun) < until[m.Lane.Chat] {
-			return rateLimited(asked)
+			return rateLimited(attempted)
 		}
 		return nil
 	}
@@ -24,7 +24,7 @@ func refusing(until map[ChatID]time.Duration, asked time.Duration) func(context.
 // lanes stand still.
 func TestManyRateLimitsFreezeAll(t *testing.T) {
 	t.Parallel()
-	const asked = 8 * time.Second
+	const attempted = 8 * time.Second
 	for name, tc := range map[string]struct {
 		limited []ChatID      // which chats are turned away
 		every   time.Duration // how long after one another
@@ -42,7 +42,7 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 				for i, chat := range tc.limited {
 					until[chat] = time.Duration(i)*tc.every + time.Millisecond
 				}
-				store, sender := newMemory(), newMessenger(t, refusing(until, asked))
+				store, sender := newMemory(), newMessenger(t, refusing(until, attempted))
 				p := dispatch(t, store, sender, Settings{})
 				for _, chat := range tc.limited {
 					store.add(chat)
@@ -62,7 +62,7 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 				first := to[0].begun.Sub(begun)
 				if tc.still {
 					last := tc.every // has passed since the third
-					between(t, "standstill", first, asked-last, asked+asked/10-last+rounding)
+					between(t, "standstill", first, attempted-last, attempted+attempted/10-last+rounding)
 				} else if first != 0 {
 					t.Errorf("the other chat waits for %v", first)
 				}
@@ -81,12 +81,12 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats, asked = 100, 7 * time.Second
+		const chats, attempted = 100, 7 * time.Second
 		until := make(map[ChatID]time.Duration)
 		for c := ChatID(1); c <= chats; c++ {
 			until[c] = time.Minute
 		}
-		store, sender := newMemory(), newMessenger(t, refusing(until, asked))
+		store, sender := newMemory(), newMessenger(t, refusing(until, attempted))
 		for c := ChatID(1); c <= chats; c++ {
 			store.add(c)
 		}
@@ -122,7 +122,7 @@ func TestFreeze(t *testing.T) {
 		"what was under way is nought": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
 		"the probe is turned away":     {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
 	} {
-		var g gate
+		var g breaker
 		for i, s := range steps {
 			if got := g.limited(s.chat, s.pause, at(s.at)); got != s.want {
 				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
@@ -130,7 +130,7 @@ func TestFreeze(t *testing.T) {
 		}
 	}
 
-	g := gate{probing: true, until: at(10)}
+	g := breaker{probing: true, until: at(10)}
 	ended := []bool{g.passed(9, at(9))}
 	allowed := []bool{g.allows(0, at(9)), g.allows(0, at(10)), g.allows(1, at(10))}
 	ended = append(ended, g.passed(9, at(10)), g.passed(8, at(10)))

@@ -60,8 +60,8 @@ func TestHangingSender(t *testing.T) {
 				if got := begun[2][0].Sub(start); got != c.want {
 					t.Errorf("the other chat has its turn after %v, want %v", got, c.want)
 				}
-				if r := store.row(1); r.state != rowSent || r.PerhapsSent != c.perhaps {
-					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PerhapsSent, c.perhaps)
+				if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.perhaps {
+					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PossibleDuplicates, c.perhaps)
 				}
 				kept.forgotten(t)
 				p.stop()

@@ -20,7 +20,7 @@ type journal struct {
 }
 
 // write begins the next step of the journal.
-func (t *tenure) write(ctx context.Context, now time.Time) {
+func (t *term) write(ctx context.Context, now time.Time) {
 	j := &t.journal
 	if j.writing || now.Before(j.retryAt) {
 		return
@@ -55,7 +55,7 @@ func (t *tenure) write(ctx context.Context, now time.Time) {
 	})
 }
 
-func (t *tenure) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, error) {
+func (t *term) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	results := make([]Result, len(e.results))
@@ -70,7 +70,7 @@ func (t *tenure) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, e
 }
 
 // settle goes on with the lanes of a step of the journal.
-func (t *tenure) settle(requests context.Context, e entry, now time.Time) {
+func (t *term) onPersisted(requests context.Context, e entry, now time.Time) {
 	j := &t.journal
 	j.writing = false
 	if e.err != nil {
@@ -94,7 +94,7 @@ func (t *tenure) settle(requests context.Context, e entry, now time.Time) {
 }
 
 // postpone puts back what could not be written down or asked for.
-func (t *tenure) postpone(e entry, now time.Time) {
+func (t *term) postpone(e entry, now time.Time) {
 	j := &t.journal
 	if !j.failing {
 		t.log.Error("cannot write down what becomes of notices, trying again", "error", e.err)
@@ -106,14 +106,14 @@ func (t *tenure) postpone(e entry, now time.Time) {
 		t.results = append(t.results, r)
 	}
 	for _, l := range e.takes {
-		t.giveBack(l)
+		t.release(l)
 		l.notBefore = again()
 		t.schedule(l, now)
 	}
 }
 
 // begin goes on with a lane that was asked for what it has.
-func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Time) {
+func (t *term) begin(requests context.Context, l *lane, turn Turn, now time.Time) {
 	t.meter.took(turn)
 	switch m := turn.Message; {
 	case m != nil && t.stopping:
@@ -123,28 +123,28 @@ func (t *tenure) begin(requests context.Context, l *lane, turn Turn, now time.Ti
 		timeout := t.timeout(l, *m)
 		t.workers.Go(func() { t.answered <- t.send(requests, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
-		t.giveBack(l)
+		t.release(l)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
 	default:
-		t.giveBack(l)
+		t.release(l)
 		t.rest(l, now)
 	}
 }
 
 // putBack returns a message that was marked as sending but not sent.
-func (t *tenure) putBack(l *lane, m Message, why error, now time.Time) {
-	t.hear(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, Unasked: true, Err: why}}}, now)
+func (t *term) putBack(l *lane, m Message, why error, now time.Time) {
+	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, NotAttempted: true, Err: why}}}, now)
 }
 
 // proceed goes on with a lane whose last result has been written down.
-func (t *tenure) proceed(r result, now time.Time) {
+func (t *term) proceed(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
 		t.schedule(l, now) // also when the chat is gone: it may have been heard of since
-	case r.Failure != nil && r.Failure.Class == Gone:
+	case r.Failure != nil && r.Failure.Class == Forbidden:
 		t.rest(l, now)
 	case m.More, r.ended() < m.Count:
 		t.schedule(l, now)
@@ -157,7 +157,7 @@ func (t *tenure) proceed(r result, now time.Time) {
 func (r Result) ended() int {
 	switch {
 	case r.Failure == nil || r.Failure.Class == Uncertain:
-		return r.told()
+		return r.covered()
 	case r.Dead || r.Failure.ends():
 		return 1
 	default:
@@ -166,9 +166,9 @@ func (r Result) ended() int {
 }
 
 // told returns how many items a result is about.
-func (r Result) told() int {
-	if r.Told == 0 {
+func (r Result) covered() int {
+	if r.Covered == 0 {
 		return r.Message.Count
 	}
-	return min(r.Told, r.Message.Count)
+	return min(r.Covered, r.Message.Count)
 }

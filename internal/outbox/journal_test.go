@@ -73,7 +73,7 @@ func TestStoreIsAway(t *testing.T) {
 					t.Errorf("%d are sent, %d dead of %d", sent, dead, chats*items)
 				}
 				for id := int64(1); id <= chats*items; id++ {
-					if r := store.row(id); r.PerhapsSent != 0 {
+					if r := store.row(id); r.PossibleDuplicates != 0 {
 						t.Errorf("item %d counts as perhaps sent", id)
 					}
 				}

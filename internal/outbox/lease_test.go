@@ -41,7 +41,7 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}{
 		"default":    {0, 6 * time.Second, Send},
 		"by setting": {2 * time.Second, 2400 * time.Millisecond, Send},
-		"toasts":     {0, 6 * time.Second, Toast},
+		"toasts":     {0, 6 * time.Second, CallbackAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,14 +98,14 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 		if len(sender.all()) != 0 || store.count(rowPlanned) != 5 {
 			t.Errorf("%d requests, %d items wait, want none and 5", len(sender.all()), store.count(rowPlanned))
 		}
-		if p.Figures().AllStandStill {
+		if p.Stats().CircuitOpen {
 			t.Error("this is taken for an outage")
 		}
 		lease.renew(time.Hour)
 		after(t, 10*time.Second)
 		for id := int64(1); id <= 5; id++ {
-			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PerhapsSent)
+			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
+				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()
@@ -202,8 +202,8 @@ func TestLeaseIsHandedOver(t *testing.T) {
 				t.Fatalf("requests %v", ids)
 			}
 		}
-		if r := store.row(21); r.PerhapsSent != 1 {
-			t.Errorf("the item under way is perhaps sent %d times, want 1", r.PerhapsSent)
+		if r := store.row(21); r.PossibleDuplicates != 1 {
+			t.Errorf("the item under way is perhaps sent %d times, want 1", r.PossibleDuplicates)
 		}
 	})
 }

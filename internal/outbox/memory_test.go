@@ -42,7 +42,7 @@ func newMemory() *memory {
 // wait returns how long nothing may be sent of a lane because of its chat or its first row.
 func (m *memory) wait(head *row) time.Duration {
 	until := head.notBefore
-	if frozen := m.frozen[head.chat]; head.action != Toast && frozen.After(until) {
+	if frozen := m.frozen[head.chat]; head.action != CallbackAnswer && frozen.After(until) {
 		until = frozen
 	}
 	return max(0, time.Until(until))
@@ -58,7 +58,7 @@ func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
 	defer m.mu.Unlock()
 	var heads []*row
 	for l := range m.lanes {
-		if open := m.openIn(l); len(open) > 0 && (l.Toasts || !m.parked[l.Chat]) {
+		if open := m.openIn(l); len(open) > 0 && (l.CallbackAnswers || !m.parked[l.Chat]) {
 			heads = append(heads, open[0])
 		}
 	}
@@ -86,7 +86,7 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	for _, r := range m.rows {
 		age := time.Duration(math.MaxInt64)
 		switch {
-		case r.action == Toast || r.tried.IsZero() || seen[r.batch]:
+		case r.action == CallbackAnswer || r.tried.IsZero() || seen[r.batch]:
 		case r.state == rowSending:
 			age = 0
 		case r.state == rowPlanned:
@@ -100,7 +100,7 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 		if r.batch != 0 {
 			seen[r.batch] = true
 		}
-		for range 1 + r.PerhapsSent {
+		for range 1 + r.PossibleDuplicates {
 			requests = append(requests, Request{Chat: r.chat, Private: m.private[r.chat], Age: age})
 		}
 	}
@@ -182,12 +182,12 @@ func (m *memory) finish(r Result) {
 		for _, row := range m.lanes[r.Message.Lane] {
 			switch {
 			case row.state != rowSending || row.batch != r.Message.Row.ID:
-			case len(concerned) < r.told():
+			case len(concerned) < r.covered():
 				concerned = append(concerned, row)
 			default: // it was taken and not told
 				row.state, row.batch = rowPlanned, 0
 				row.Attempts--
-				row.PerhapsSent = max(0, row.PerhapsSent-1)
+				row.PossibleDuplicates = max(0, row.PossibleDuplicates-1)
 			}
 		}
 	}
@@ -195,10 +195,10 @@ func (m *memory) finish(r Result) {
 	if f != nil {
 		switch f.Class {
 		case RateLimited:
-			if until := now.Add(r.Pause); !r.Message.Lane.Toasts && until.After(m.frozen[chat]) {
+			if until := now.Add(r.Pause); !r.Message.Lane.CallbackAnswers && until.After(m.frozen[chat]) {
 				m.frozen[chat] = until
 			}
-		case Gone:
+		case Forbidden:
 			m.parked[chat] = true
 		}
 	}
@@ -214,7 +214,7 @@ func (m *memory) finish(r Result) {
 			continue
 		case i == 0 && (f.Class == Rejected || r.Dead):
 			end(rowDead)
-		case i == 0 && f.Class == Pointless:
+		case i == 0 && f.Class == Obsolete:
 			end(rowExpired)
 		case f.Class == Uncertain:
 			end(rowUncertain)
@@ -226,7 +226,7 @@ func (m *memory) finish(r Result) {
 		if i == 0 && f.Class == Failed {
 			row.Failures++
 		}
-		if i == 0 && (f.Class != RateLimited || row.action == Toast) {
+		if i == 0 && (f.Class != RateLimited || row.action == CallbackAnswer) {
 			row.notBefore = now.Add(r.Pause)
 		}
 	}
@@ -243,7 +243,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 		}
 	}
 	open := m.openIn(l)
-	if len(open) == 0 || m.parked[l.Chat] && !l.Toasts {
+	if len(open) == 0 || m.parked[l.Chat] && !l.CallbackAnswers {
 		return turn
 	}
 	if turn.Wait = m.wait(open[0]); turn.Wait > 0 {
@@ -252,7 +252,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	head, n := open[0], 1
 	if head.action == Send {
 		for n < len(open) && n < bounds.Merge && open[n].action == Send && open[n].thread == head.thread &&
-			open[n].state == head.state && open[n].batch == head.batch && open[n].PerhapsSent == head.PerhapsSent {
+			open[n].state == head.state && open[n].batch == head.batch && open[n].PossibleDuplicates == head.PossibleDuplicates {
 			n++
 		}
 	}
@@ -268,7 +268,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	}
 	for i, r := range open[:count] {
 		if r.Repeated = r.state == rowSending; r.Repeated {
-			r.PerhapsSent++
+			r.PossibleDuplicates++
 		}
 		r.Attempts++
 		r.state, r.batch, r.tried = rowSending, head.ID, time.Now()

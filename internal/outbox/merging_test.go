@@ -56,8 +56,8 @@ func TestMerging(t *testing.T) {
 					t.Errorf("whether there was more (-want +got):\n%s", diff)
 				}
 				for id := int64(1); id <= int64(c.items); id++ {
-					if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PerhapsSent != 0 {
-						t.Errorf("item %d is %s after %d attempts, perhaps sent %d", id, r.state, r.Attempts, r.PerhapsSent)
+					if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
+						t.Errorf("item %d is %s after %d attempts, perhaps sent %d", id, r.state, r.Attempts, r.PossibleDuplicates)
 					}
 				}
 				p.stop()
@@ -99,7 +99,7 @@ func TestMergedMessageFails(t *testing.T) {
 		"unreachable":  {fail(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"ambiguous":    {fail(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"rejected":     {fail(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
-		"pointless":    {fail(Pointless), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
+		"pointless":    {fail(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,8 +144,8 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 		if diff := cmp.Diff(want, sender.told(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if f := p.Figures(); f.PerhapsSent != 4 || f.Sent != 2 || f.Told != 5 {
-			t.Errorf("perhaps sent %d, sent %d, told %d, want 4, 2, 5", f.PerhapsSent, f.Sent, f.Told)
+		if f := p.Stats(); f.PossibleDuplicates != 4 || f.Sent != 2 || f.Delivered != 5 {
+			t.Errorf("perhaps sent %d, sent %d, told %d, want 4, 2, 5", f.PossibleDuplicates, f.Sent, f.Delivered)
 		}
 		p.stop()
 	})
@@ -163,7 +163,7 @@ func TestCountedMessages(t *testing.T) {
 				var messages []Message
 				sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
 					messages = append(messages, m)
-					return Receipt{Told: fits}, nil
+					return Receipt{Covered: fits}, nil
 				})
 				store.add(repeat(1, items)...)
 				p := dispatchWith(t, store, sender, Settings{
@@ -176,12 +176,12 @@ func TestCountedMessages(t *testing.T) {
 				if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
 					t.Errorf("the first message names %d items and stands for %d, more %t", len(m.Items), m.Count, m.More)
 				}
-				f := p.Figures()
-				if fits == 0 && (f.Dropped != items-bound-merge || f.Told != items || f.Sent != 3 || f.Merged != items) {
-					t.Errorf("dropped %d, told %d, sent %d, merged %d", f.Dropped, f.Told, f.Sent, f.Merged)
+				f := p.Stats()
+				if fits == 0 && (f.Dropped != items-bound-merge || f.Delivered != items || f.Sent != 3 || f.Merged != items) {
+					t.Errorf("dropped %d, told %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
 				}
-				if fits > 0 && (f.Dropped != 0 || f.Told != items || f.Sent != items/5) {
-					t.Errorf("dropped %d, told %d, sent %d", f.Dropped, f.Told, f.Sent)
+				if fits > 0 && (f.Dropped != 0 || f.Delivered != items || f.Sent != items/5) {
+					t.Errorf("dropped %d, told %d, sent %d", f.Dropped, f.Delivered, f.Sent)
 				}
 				p.stop()
 			})

@@ -26,7 +26,7 @@ type instance struct {
 	checked  time.Time     // when it has come out of a check in which it was frozen
 	isolated time.Time     // until then it cannot prolong its lease
 	lease    *rented
-	tenure   *tenure // nil: it is not dispatching
+	term     *term // nil: it is not dispatching
 	traps    map[moment]*trap
 	refused  int64 // the epoch that is known to be over
 }
@@ -67,7 +67,7 @@ func (i *instance) spring(m moment) {
 func (i *instance) leads() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.tenure != nil
+	return i.term != nil
 }
 
 // current returns the lease that the instance has got last.
@@ -157,14 +157,14 @@ func (i *instance) dispatch(ctx context.Context, lease *rented) {
 
 // run is Run of the dispatcher, which does not let anybody see its tenure.
 func (i *instance) run(ctx context.Context, lease Lease) error {
-	t := newTenure(i.dispatcher, lease)
+	t := newTerm(i.dispatcher, lease)
 	i.mu.Lock()
-	i.tenure = t
+	i.term = t
 	i.mu.Unlock()
 	defer func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.tenure = nil
+		i.term = nil
 	}()
 	return t.dispatch(ctx)
 }

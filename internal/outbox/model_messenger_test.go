@@ -34,7 +34,7 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	if class == "" && f.lasts > w.settings.SendTimeout {
 		w.counts.add("a request that took longer")
 	}
-	if i.dispatcher.Figures().AllStandStill {
+	if i.dispatcher.Stats().CircuitOpen {
 		w.counts.add("all lanes stood still")
 	}
 	i.spring(whenTold)
@@ -43,9 +43,9 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 		return Receipt{}, errGone
 	}
 	w.model.Ends(r, queuemodel.Answer(class), f.wait)
-	receipt := Receipt{Told: told}
+	receipt := Receipt{Covered: told}
 	if told == len(m.Items) && (m.Count > told || m.Row.ID%2 == 0) {
-		receipt.Told = 0
+		receipt.Covered = 0
 	}
 	switch {
 	case class == "":
@@ -60,7 +60,7 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 		return receipt, errAnswer
 	default:
 		return receipt, fmt.Errorf("send: %w", &Failure{
-			Class: class, RetryAfter: f.wait, NewID: f.newID, Unasked: f.unasked && class == f.class, Err: errAnswer,
+			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.unasked && class == f.class, Err: errAnswer,
 		})
 	}
 }

@@ -38,19 +38,19 @@ type addition struct {
 	held     time.Duration // for how long the place is held before
 }
 
-func (a addition) lane() Lane { return Lane{Chat: a.chat, Toasts: a.action == Toast} }
+func (a addition) lane() Lane { return Lane{Chat: a.chat, CallbackAnswers: a.action == CallbackAnswer} }
 
 // deed is what is done to an instance.
 type deed string
 
 const (
-	stop    deed = "stop"    // it is asked to stop, and started again later
-	kill    deed = "kill"    // it is gone at once, and started again later
-	freeze  deed = "freeze"  // it does nothing for a while and does not notice
-	isolate deed = "isolate" // it cannot prolong its lease; what is put into the queue is put shortly before that ends
-	outage  deed = "outage"  // all requests fail for a while, to whatever chat
-	add     deed = "add"     // only then, what is to be put into the queue is put
-	hear    deed = "hear"    // the chats that may not be written to are heard of again
+	stop     deed = "stop"    // it is asked to stop, and started again later
+	kill     deed = "kill"    // it is gone at once, and started again later
+	freeze   deed = "freeze"  // it does nothing for a while and does not notice
+	isolate  deed = "isolate" // it cannot prolong its lease; what is put into the queue is put shortly before that ends
+	outage   deed = "outage"  // all requests fail for a while, to whatever chat
+	add      deed = "add"     // only then, what is to be put into the queue is put
+	onResult deed = "hear"    // the chats that may not be written to are heard of again
 )
 
 // moment is when something is done to an instance.
@@ -132,7 +132,7 @@ func drawLimits(t *rapid.T) Limits {
 // drawFailing draws a request that fails for a reason that passes.
 func drawFailing(t *rapid.T, toast bool) fate {
 	classes := []Class{
-		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Gone,
+		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,
 	}
 	if toast {
 		classes = classes[:6]
@@ -179,7 +179,7 @@ func drawFates(t *rapid.T, toast bool) []fate {
 	case 18:
 		f.class = Rejected
 	case 19:
-		f.class = Pointless
+		f.class = Obsolete
 	}
 	return append(fates, f)
 }
@@ -187,13 +187,13 @@ func drawFates(t *rapid.T, toast bool) []fate {
 func drawAddition(t *rapid.T) addition {
 	a := addition{
 		chat:    ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
-		action:  rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, Toast, Edit, Ensure}).Draw(t, "action"),
+		action:  rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure}).Draw(t, "action"),
 		purpose: rapid.SampledFrom([]Purpose{Outcome, Outcome, Outcome, Answer, Notification}).Draw(t, "purpose"),
 		size:    rapid.SampledFrom([]int{1, 1, 1, 2, 5}).Draw(t, "size"),
 		alone:   oneIn(6).Draw(t, "alone"),
 	}
 	switch {
-	case a.action == Toast:
+	case a.action == CallbackAnswer:
 		a.deadline = 15 * time.Second
 	case a.action == Edit || a.action == Ensure:
 		a.says = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "says")
@@ -207,7 +207,7 @@ func drawAddition(t *rapid.T) addition {
 	if a.action == Send && rapid.Bool().Draw(t, "direct") {
 		a.direct, a.held = true, ms(0, 0, 2, 700).Draw(t, "held")
 	}
-	a.fates = drawFates(t, a.action == Toast)
+	a.fates = drawFates(t, a.action == CallbackAnswer)
 	return a
 }
 
@@ -221,11 +221,11 @@ func drawEvent(t *rapid.T, alone bool) event {
 	}
 	switch {
 	case alone:
-		e.deed = rapid.SampledFrom([]deed{add, "", outage, hear}).Draw(t, "deed")
+		e.deed = rapid.SampledFrom([]deed{add, "", outage, onResult}).Draw(t, "deed")
 		e.moment = rapid.SampledFrom([]moment{whenTaken, whenBegun, whenTold}).Draw(t, "moment")
 		e.nth = rapid.IntRange(1, 3).Draw(t, "nth")
 	case !oneIn(3).Draw(t, "is left alone"):
-		e.deed = rapid.SampledFrom([]deed{kill, kill, freeze, freeze, isolate, isolate, stop, outage, hear}).Draw(t, "deed")
+		e.deed = rapid.SampledFrom([]deed{kill, kill, freeze, freeze, isolate, isolate, stop, outage, onResult}).Draw(t, "deed")
 		moments := []moment{whenBegun, whenChecked, whenTaken, whenTold, atOnce, whenStarted}
 		if e.deed == freeze {
 			moments = moments[:4]

@@ -53,12 +53,12 @@ func (db *database) finish(epoch int64, r Result) {
 		}
 	}
 	told := len(taken)
-	if r.Told > 0 && r.Message.Action == Send {
-		told = min(told, r.Told)
+	if r.Covered > 0 && r.Message.Action == Send {
+		told = min(told, r.Covered)
 	}
 	for _, row := range taken[told:] {
 		if row.Repeated { // not this time
-			row.PerhapsSent--
+			row.PossibleDuplicates--
 		}
 	}
 	f := r.Failure
@@ -75,7 +75,7 @@ func (db *database) finish(epoch int64, r Result) {
 	case f.Class == Rejected || r.Dead:
 		told = 1
 		db.write(taken[0], queuemodel.Dead)
-	case f.Class == Pointless:
+	case f.Class == Obsolete:
 		told = 1
 		db.write(taken[0], queuemodel.Expired)
 	case f.Class == Uncertain:
@@ -94,7 +94,7 @@ func (db *database) finish(epoch int64, r Result) {
 		if f.Class == Failed {
 			taken[0].Failures++
 		}
-		if f.Class != RateLimited || taken[0].lane.Toasts {
+		if f.Class != RateLimited || taken[0].lane.CallbackAnswers {
 			taken[0].notBefore = time.Now().Add(r.Pause)
 		}
 	}
@@ -105,7 +105,7 @@ func (db *database) finish(epoch int64, r Result) {
 
 // finishChat writes down what follows for the chat.
 func (db *database) finishChat(epoch int64, chat *account, r Result) {
-	if r.Failure == nil || r.Message.Lane.Toasts {
+	if r.Failure == nil || r.Message.Lane.CallbackAnswers {
 		return
 	}
 	switch r.Failure.Class {
@@ -113,7 +113,7 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 		if until := time.Now().Add(r.Pause); until.After(chat.frozen) {
 			chat.frozen, chat.frozenBy = until, epoch
 		}
-	case Gone:
+	case Forbidden:
 		if a := db.last[r.Message.Lane]; a.ended.IsZero() && !chat.heard.After(a.begun) {
 			chat.parked = true
 			db.model.Parked(int64(r.Message.Lane.Chat))
@@ -160,7 +160,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		}
 	}
 	chat := db.chats[l.Chat]
-	if len(open) == 0 || chat.parked && !l.Toasts {
+	if len(open) == 0 || chat.parked && !l.CallbackAnswers {
 		return turn
 	}
 	if turn.Wait = db.wait(open[0]); turn.Wait > 0 {
@@ -175,13 +175,13 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	turn.Message.More = len(open) > n
 	db.ended(l)
 	db.last[l] = &asking{lane: l, epoch: epoch, begun: time.Now()}
-	if !l.Toasts {
+	if !l.CallbackAnswers {
 		db.askings = append(db.askings, db.last[l])
 	}
 	var ids []int64
 	for _, r := range open[:n] {
 		if r.Repeated = again; again {
-			r.PerhapsSent++
+			r.PossibleDuplicates++
 		}
 		r.Attempts++
 		r.state, r.batch = queuemodel.Perhaps, open[0].ID
@@ -220,7 +220,7 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 		return n
 	}
 	for n < len(open) && head.Failures+open[n].Failures == 0 && open[n].action == Send && open[n].thread == head.thread &&
-		open[n].PerhapsSent == head.PerhapsSent {
+		open[n].PossibleDuplicates == head.PossibleDuplicates {
 		n++
 	}
 	if excess := len(open) - bounds.Waiting; excess > namedMost && n >= excess {

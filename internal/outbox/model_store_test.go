@@ -70,7 +70,9 @@ type database struct {
 }
 
 // judged is a lane as the model calls it.
-func judged(l Lane) queuemodel.Lane { return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.Toasts} }
+func judged(l Lane) queuemodel.Lane {
+	return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.CallbackAnswers}
+}
 
 func isPrivate(c ChatID) bool { return c <= 2 }
 
@@ -239,7 +241,7 @@ func (db *database) waiting() []Backlog {
 	var backlogs []Backlog
 	for _, r := range db.rows {
 		chat := db.chats[r.chat]
-		if !r.open() || seen[r.lane] || chat.parked && !r.lane.Toasts {
+		if !r.open() || seen[r.lane] || chat.parked && !r.lane.CallbackAnswers {
 			continue
 		}
 		seen[r.lane] = true
@@ -256,7 +258,7 @@ func (db *database) waiting() []Backlog {
 // wait returns how long nothing may be sent of a lane because of its chat or its first row.
 func (db *database) wait(head *record) time.Duration {
 	until := head.notBefore
-	if frozen := db.chats[head.chat].frozen; !head.lane.Toasts && frozen.After(until) {
+	if frozen := db.chats[head.chat].frozen; !head.lane.CallbackAnswers && frozen.After(until) {
 		until = frozen
 	}
 	return max(0, time.Until(until))

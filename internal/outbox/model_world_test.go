@@ -26,7 +26,7 @@ type world struct {
 	addresses map[ChatID]int64 // by which the messenger knows the chats
 	outage    Class            // what all requests meet
 	until     time.Time        // … before that moment
-	asked     time.Time
+	attempted time.Time
 	asks      int // calls of the store at that moment
 	wrong     []error
 }
@@ -104,8 +104,8 @@ func (w *world) nextMove() bool {
 func (w *world) hurry() {
 	const many = 500
 	w.mu.Lock()
-	if now := time.Now(); !w.asked.Equal(now) {
-		w.asked, w.asks = now, 0
+	if now := time.Now(); !w.attempted.Equal(now) {
+		w.attempted, w.asks = now, 0
 	}
 	w.asks++
 	tooMany := w.asks > many
@@ -136,11 +136,11 @@ func (w *world) fate(m Message) fate {
 			f.class = Unreachable
 		}
 	}
-	if m.To != w.addresses[chat] && !m.Lane.Toasts {
+	if m.To != w.addresses[chat] && !m.Lane.CallbackAnswers {
 		f.class, f.newID, f.unasked = Migrated, w.addresses[chat], false
 	}
 	if m.Action == Edit && m.Target == 0 {
-		f.class, f.unasked = Pointless, true
+		f.class, f.unasked = Obsolete, true
 	}
 	return f
 }
@@ -172,8 +172,8 @@ func (w *world) happen(e event) {
 	case "":
 		w.put(e)
 		return
-	case hear:
-		w.hear()
+	case onResult:
+		w.onResult()
 		w.put(e)
 		return
 	case outage:
@@ -213,7 +213,7 @@ func (w *world) put(e event) {
 		w.wake(lanes...)
 	}
 	if e.stray {
-		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, Toasts: true})
+		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, CallbackAnswers: true})
 	}
 }
 
@@ -222,7 +222,7 @@ func (w *world) put(e event) {
 func (w *world) tell(a addition) {
 	_, i := w.host(false)
 	if place := i.dispatcher.Reserve(context.Background(), a.lane()); place != nil {
-		defer place.GiveBack()
+		defer place.Release()
 		_ = pass(context.Background(), a.held)
 		i.stand()
 		if m, added := w.db.putNow(i, place.Epoch(), a); m != nil {
@@ -311,7 +311,7 @@ func (w *world) wake(lanes ...Lane) {
 
 // hear is that something is heard of every chat that may not be written to, or that has moved without anybody's having
 // been told.
-func (w *world) hear() {
+func (w *world) onResult() {
 	lanes := w.db.unpark()
 	if !w.hooked {
 		w.mu.Lock()
@@ -329,7 +329,7 @@ func (w *world) finish() {
 	const look, looks = 10 * time.Second, 1500
 	for range looks {
 		_ = pass(context.Background(), look)
-		w.hear()
+		w.onResult()
 		if w.db.open() == 0 {
 			return
 		}
@@ -340,17 +340,17 @@ func (w *world) finish() {
 func (w *world) rest() error {
 	leads := 0
 	for _, i := range w.instances() {
-		t := i.tenure
+		t := i.term
 		if t == nil {
 			continue
 		}
 		leads++
-		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.slow) + len(t.toasts) + len(t.takes) + len(t.results)
-		if t.gate.probing {
+		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.slow) + len(t.callbackAnswers) + len(t.takes) + len(t.results)
+		if t.breaker.probing {
 			return errors.New("all lanes stand still in the end")
 		}
-		if n > 0 || t.long != nil || t.sending != 0 || t.sendingToasts != 0 {
-			return fmt.Errorf("there is something left in memory: %d lanes, %d places", n, t.sending+t.sendingToasts)
+		if n > 0 || t.long != nil || t.sending != 0 || t.answeringCallbacks != 0 {
+			return fmt.Errorf("there is something left in memory: %d lanes, %d places", n, t.sending+t.answeringCallbacks)
 		}
 	}
 	if leads != 1 {

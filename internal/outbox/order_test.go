@@ -35,7 +35,7 @@ func TestOrderInChat(t *testing.T) {
 		"unauthorized":    {twice(fail(Unauthorized)), repeated, nil, rowSent, 0},
 		"wrapped failure": {twice(fmt.Errorf("send: %w", fail(Unreachable))), repeated, nil, rowSent, 0},
 		"rejected":        {twice(fail(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
-		"pointless":       {twice(fail(Pointless)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
+		"pointless":       {twice(fail(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
 		"another error":   {twice(errors.New("what is this")), repeated, nil, rowSent, 0},
 		"panic":           {twice(errPanic), repeated, nil, rowSent, 0},
 		"migrated":        {twice(fail(Migrated)), repeated, nil, rowSent, 0},
@@ -63,7 +63,7 @@ func TestOrderInChat(t *testing.T) {
 						t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)
 					}
 				}
-				if got := store.row(4).PerhapsSent; got != c.perhaps {
+				if got := store.row(4).PossibleDuplicates; got != c.perhaps {
 					t.Errorf("perhaps sent %d times, want %d", got, c.perhaps)
 				}
 				p.stop()
@@ -211,8 +211,8 @@ func TestFoundSending(t *testing.T) {
 			if id == 1 || id == 4 {
 				want = 1
 			}
-			if r := store.row(id); r.state != rowSent || r.PerhapsSent != want || r.Attempts != want+1 {
-				t.Errorf("item %d is %s, %d attempts, perhaps sent %d; want %d", id, r.state, r.Attempts, r.PerhapsSent, want)
+			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != want || r.Attempts != want+1 {
+				t.Errorf("item %d is %s, %d attempts, perhaps sent %d; want %d", id, r.state, r.Attempts, r.PossibleDuplicates, want)
 			}
 		}
 		p.stop()

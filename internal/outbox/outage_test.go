@@ -40,7 +40,7 @@ func TestOutage(t *testing.T) {
 				settings := Settings{Parallel: parallel, Bounds: Bounds{Merge: 1}}
 				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(1))
 				after(t, 5*time.Minute-1)
-				if !p.Figures().AllStandStill {
+				if !p.Stats().CircuitOpen {
 					t.Error("the lanes do not stand still")
 				}
 				// those that were under way when three have failed, and then one at a time
@@ -68,7 +68,7 @@ func TestOutage(t *testing.T) {
 				if n := store.count(rowSent); n != chats*2 {
 					t.Errorf("%d of %d are sent when the messenger is back", n, chats*2)
 				}
-				if p.Figures().AllStandStill {
+				if p.Stats().CircuitOpen {
 					t.Error("the lanes still stand still")
 				}
 				if n := len(book.lines("the messenger takes requests again")); n != 1 {
@@ -84,7 +84,7 @@ func TestOutage(t *testing.T) {
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
-		"success": nil, "rejected": fail(Rejected), "gone": fail(Gone), "pointless": fail(Pointless),
+		"success": nil, "rejected": fail(Rejected), "gone": fail(Forbidden), "pointless": fail(Obsolete),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +157,7 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 						p.Wake(failing...)
 					}
 					after(t, time.Second)
-					if p.Figures().AllStandStill {
+					if p.Stats().CircuitOpen {
 						t.Fatalf("all lanes stand still after %v", time.Since(begun))
 					}
 				}
@@ -202,7 +202,7 @@ func TestGateInOutage(t *testing.T) {
 			step{1, 31, fails, false}, step{2, 31, fails, false}, step{3, 31, fails, true}),
 		"only the last requests": append(append(many(31, 10, 0, well), many(16, 100, 1, fails)...), step{3, 1, fails, true}),
 	} {
-		var g gate
+		var g breaker
 		for i, s := range steps {
 			shut := false
 			if s.well {
@@ -221,7 +221,7 @@ func TestGateInOutage(t *testing.T) {
 func TestGateProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	var g gate
+	var g breaker
 	for round := range 2 {
 		base := 500 * time.Millisecond
 		g.failed(1, now)

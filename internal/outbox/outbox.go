@@ -20,8 +20,8 @@ type ChatID int64
 // Lane is a queue: what a chat is told, or the answers to the buttons that were pressed in it. Each is strictly first in,
 // first out.
 type Lane struct {
-	Chat   ChatID
-	Toasts bool
+	Chat            ChatID
+	CallbackAnswers bool
 }
 
 // Action is what a message does.
@@ -29,10 +29,10 @@ type Action string
 
 // The actions.
 const (
-	Send   Action = "send"   // a new message; several may be told as one
-	Edit   Action = "edit"   // another text for a message that is there, or nothing if it is not
-	Ensure Action = "ensure" // a message that exists once: edited if it is there, found again or made if it is not
-	Toast  Action = "toast"  // the answer to a pressed button
+	Send           Action = "send"   // a new message; several may be told as one
+	Edit           Action = "edit"   // another text for a message that is there, or nothing if it is not
+	Ensure         Action = "ensure" // a message that exists once: edited if it is there, found again or made if it is not
+	CallbackAnswer Action = "toast"  // the answer to a pressed button
 )
 
 // Purpose is what something is told for.
@@ -52,13 +52,13 @@ type Item struct {
 	Kind    string
 	Payload []byte
 	// Addressee is who is answered, by name; empty if nobody is.
-	Addressee   string
-	ReplyTo     int64 // the message that is answered, 0 for none
-	Button      string
-	Attempts    int  // requests begun, the one that is about to begin included
-	PerhapsSent int  // requests whose outcome is unknown
-	Repeated    bool // the last one of them was unknown when this one was about to begin
-	Failures    int  // requests that have Failed
+	Addressee          string
+	ReplyTo            int64 // the message that is answered, 0 for none
+	Button             string
+	Attempts           int  // requests begun, the one that is about to begin included
+	PossibleDuplicates int  // requests whose outcome is unknown
+	Repeated           bool // the last one of them was unknown when this one was about to begin
+	Failures           int  // requests that have Failed
 }
 
 // Message is what goes out in one request: one item, or several from the beginning of a lane.
@@ -97,7 +97,7 @@ type Receipt struct {
 	MessageID int64 // 0 if it is not known
 	// Told is how many of the items the request was about, from the first on. The others did not fit, or have to stand
 	// alone; they wait for their turn. 0 stands for all.
-	Told int
+	Covered int
 }
 
 // Sender puts a message into words and sends it, or as much of it as fits. Its errors are of type *Failure; any other
@@ -117,19 +117,19 @@ const (
 	Uncertain    Class = "uncertain"    // perhaps sent MaxCopies times; it ends, with all that it tells
 	Unauthorized Class = "unauthorized" // the token is not valid; nothing can be sent at all, everything stays
 	Migrated     Class = "migrated"     // the chat has another id now; it stays first and goes there
-	Gone         Class = "gone"         // the bot may not write to the chat; the chat is parked, its items stay
+	Forbidden    Class = "gone"         // the bot may not write to the chat; the chat is parked, its items stay
 	Failed       Class = "failed"       // not sent, and nobody knows why; it stays first, and is dead after 8 such requests
 	Rejected     Class = "rejected"     // refused for good; the first item becomes a dead letter, and others wait for their turn
-	Pointless    Class = "pointless"    // what it is about is not there any more; it ends quietly
+	Obsolete     Class = "pointless"    // what it is about is not there any more; it ends quietly
 )
 
 // Failure is why something was not sent.
 type Failure struct {
-	Class      Class
-	RetryAfter time.Duration // for RateLimited: how long the messenger asks to wait
-	NewID      int64         // for Migrated: the messenger's new id of the chat
-	Unasked    bool          // the messenger was not asked at all, so that nothing counts against its limits
-	Err        error
+	Class        Class
+	RetryAfter   time.Duration // for RateLimited: how long the messenger asks to wait
+	NewID        int64         // for Migrated: the messenger's new id of the chat
+	NotAttempted bool          // the messenger was not asked at all, so that nothing counts against its limits
+	Err          error
 }
 
 // Error implements error.
@@ -140,7 +140,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // ends says that nothing more is to be sent of what the failure is about.
 func (f *Failure) ends() bool {
-	return f.Class == Rejected || f.Class == Pointless || f.Class == Uncertain
+	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain
 }
 
 // Result is what came of a message that was taken.

@@ -66,7 +66,7 @@ func drawOffers(most int) *rapid.Generator[[]offer] {
 
 // pass has the offers go one after the other when the pace lets them, and returns when they were first in line and when
 // they went.
-func (p *pace) pass(t *rapid.T, offers []offer) (asked []time.Time, spans []span) {
+func (p *pace) pass(t *rapid.T, offers []offer) (attempted []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
 	var ends []time.Time // of those under way
@@ -76,7 +76,7 @@ func (p *pace) pass(t *rapid.T, offers []offer) (asked []time.Time, spans []span
 		if first.Before(now) {
 			first = now
 		}
-		asked = append(asked, first)
+		attempted = append(attempted, first)
 		now = first
 		for {
 			slices.SortFunc(ends, time.Time.Compare)
@@ -99,7 +99,7 @@ func (p *pace) pass(t *rapid.T, offers []offer) (asked []time.Time, spans []span
 		spans = append(spans, span{now, now.Add(o.lasts)})
 		ends = append(ends, now.Add(o.lasts))
 	}
-	return asked, spans
+	return attempted, spans
 }
 
 // Whatever the windows, the load and the network, no window is exceeded, and no request waits that need not.
@@ -108,13 +108,13 @@ func TestPaceKeepsWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows := drawWindows(3).Draw(t, "windows")
 		p := &pace{windows: windows}
-		asked, spans := p.pass(t, drawOffers(60).Draw(t, "offers"))
+		attempted, spans := p.pass(t, drawOffers(60).Draw(t, "offers"))
 		if err := exceeded(spans, windows); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range spans {
-			if s.begun.After(asked[i]) && !full(spans[:i], windows, s.begun.Add(-1)) {
-				t.Fatalf("request %d waits from %v to %v for nothing", i, asked[i], s.begun)
+			if s.begun.After(attempted[i]) && !full(spans[:i], windows, s.begun.Add(-1)) {
+				t.Fatalf("request %d waits from %v to %v for nothing", i, attempted[i], s.begun)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ import (
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {
-		if of(r) && r.message.Action != Toast {
+		if of(r) && r.message.Action != CallbackAnswer {
 			spans = append(spans, span{r.begun, cmp.Or(r.ended, time.Now())})
 		}
 	}
@@ -108,7 +108,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{3: {fail(Rejected)}, 4: {fail(Pointless)}}))
+		sender := newMessenger(t, inTurn(map[int64][]error{3: {fail(Rejected)}, 4: {fail(Obsolete)}}))
 		known := Message{Items: []Item{{Kind: "test"}}, Count: 1}
 		store.add(1)
 		store.put(row{chat: 1, action: Edit, target: 77, known: "another"})
@@ -220,14 +220,14 @@ func (l load) needless(store *memory, sender *messenger) error {
 	for _, r := range sender.all() {
 		before := r.begun.Add(-1)
 		under = slices.DeleteFunc(slices.Clone(all), func(s span) bool { return !s.ended.After(before) })
-		asked := store.row(r.ids[0]).created
+		attempted := store.row(r.ids[0]).created
 		mine := done[r.chat]
-		if len(mine) > 0 && mine[len(mine)-1].ended.After(asked) {
-			asked = mine[len(mine)-1].ended
+		if len(mine) > 0 && mine[len(mine)-1].ended.After(attempted) {
+			attempted = mine[len(mine)-1].ended
 		}
-		if r.begun.After(asked) && len(under) < l.parallel && !full(all, l.limits.Total, before) &&
+		if r.begun.After(attempted) && len(under) < l.parallel && !full(all, l.limits.Total, before) &&
 			!full(mine, l.limits.of(r.message.Private), before) {
-			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], asked, r.begun)
+			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], attempted, r.begun)
 		}
 		s := span{r.begun, r.ended}
 		all, done[r.chat] = append(all, s), append(mine, s)

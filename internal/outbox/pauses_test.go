@@ -18,7 +18,7 @@ const rounding = time.Microsecond
 // A chat that has to wait does not delay another by a nanosecond.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ asked, least time.Duration }{
+	cases := []struct{ attempted, least time.Duration }{
 		{0, time.Second},
 		{300 * time.Millisecond, time.Second},
 		{-time.Second, time.Second},
@@ -26,14 +26,14 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 		{time.Hour, time.Hour},
 	}
 	for _, c := range cases {
-		t.Run(c.asked.String(), func(t *testing.T) {
+		t.Run(c.attempted.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const slow, quick, items = ChatID(1), ChatID(2), 60
 				wellAfter := takes(100 * time.Millisecond)
 				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
 					if m.Row.ID == 1 && m.Row.Attempts == 1 {
-						return rateLimited(c.asked)
+						return rateLimited(c.attempted)
 					}
 					return wellAfter(ctx, m)
 				})
@@ -66,10 +66,10 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats, asked = 300, 10 * time.Second
+		const chats, attempted = 300, 10 * time.Second
 		store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
 			if m.Row.Attempts == 1 {
-				return rateLimited(asked)
+				return rateLimited(attempted)
 			}
 			return nil
 		})
@@ -86,7 +86,7 @@ func TestRateLimitSpreads(t *testing.T) {
 				t.Fatalf("%d requests for chat %d, want 2", len(to), c)
 			}
 			pause := to[1].begun.Sub(begun)
-			between(t, "pause", pause, asked, asked+asked/10+rounding)
+			between(t, "pause", pause, attempted, attempted+attempted/10+rounding)
 			moments[pause] = true
 		}
 		if len(moments) < 10 { // those whose time is over before that of all lanes come back together
@@ -99,8 +99,8 @@ func TestRateLimitSpreads(t *testing.T) {
 func TestRateLimitOutlivesDispatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chat, asked = ChatID(1), time.Minute
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(asked)}}))
+		const chat, attempted = ChatID(1), time.Minute
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(attempted)}}))
 		store.add(chat)
 		for range 6 {
 			p := dispatch(t, store, sender, Settings{})
@@ -117,7 +117,7 @@ func TestRateLimitOutlivesDispatcher(t *testing.T) {
 		if len(to) != 2 {
 			t.Fatalf("%d requests, want 2", len(to))
 		}
-		between(t, "pause", to[1].begun.Sub(to[0].begun), asked, asked+asked/10+time.Second+rounding)
+		between(t, "pause", to[1].begun.Sub(to[0].begun), attempted, attempted+attempted/10+time.Second+rounding)
 		p.stop()
 	})
 }
@@ -129,9 +129,9 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
 			1: {rateLimited(time.Minute), fail(Unreachable)},
 		}))
-		var asked atomic.Int32
+		var attempted atomic.Int32
 		store.onAdvance = func(_ context.Context, _ []Result, lanes []Lane) error {
-			asked.Add(int32(len(lanes)))
+			attempted.Add(int32(len(lanes)))
 			return nil
 		}
 		store.add(1)
@@ -141,7 +141,7 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 			p.Wake(1)
 		}
 		synctest.Wait()
-		if sent, n := store.count(rowSent), asked.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
+		if sent, n := store.count(rowSent), attempted.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
 			t.Errorf("%d items are sent, the store was asked %d times, want 1 and 7", sent, n)
 		}
 		p.stop()
@@ -152,9 +152,9 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 func TestLaterPauseWins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		stored time.Duration // somebody else has written down
-		asked  time.Duration // the messenger asks for
-		want   time.Duration
+		stored    time.Duration // somebody else has written down
+		attempted time.Duration // the messenger asks for
+		want      time.Duration
 	}{
 		"the one that is stored":    {time.Minute, 10 * time.Second, time.Minute},
 		"the one that is asked for": {10 * time.Second, time.Minute, time.Minute},
@@ -168,7 +168,7 @@ func TestLaterPauseWins(t *testing.T) {
 						return nil
 					}
 					store.freeze(1, tc.stored)
-					return rateLimited(tc.asked)
+					return rateLimited(tc.attempted)
 				})
 				store.add(1, 1)
 				p := dispatch(t, store, sender, Settings{})
@@ -222,7 +222,7 @@ func TestGoneParksChat(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chat = ChatID(5)
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{2: {fail(Gone)}}))
+				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{2: {fail(Forbidden)}}))
 				store.add(chat, chat, chat, 6)
 				p, memory := look(t, store, sender, Settings{})
 				for range 60 {
@@ -258,7 +258,7 @@ func TestGoneParksChat(t *testing.T) {
 // together.
 func TestWhatEndsDoesNotDelay(t *testing.T) {
 	t.Parallel()
-	for class, end := range map[Class]rowState{Rejected: rowDead, Pointless: rowExpired} {
+	for class, end := range map[Class]rowState{Rejected: rowDead, Obsolete: rowExpired} {
 		for _, merge := range []int{1, 64} {
 			t.Run(fmt.Sprint(class, merge), func(t *testing.T) {
 				t.Parallel()

@@ -133,7 +133,7 @@ func TestBacklogIsNoPriority(t *testing.T) {
 		}
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Total: []Window{{1, time.Second}}}})
 		after(t, 5*time.Minute+500*time.Millisecond)
-		asked := time.Now()
+		attempted := time.Now()
 		store.add(person)
 		p.Wake(person)
 		after(t, time.Minute)
@@ -141,7 +141,7 @@ func TestBacklogIsNoPriority(t *testing.T) {
 			t.Fatal("the person has got nothing for a minute")
 		}
 		// until its level is known it counts as a group, which is so until the next poll
-		between(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
+		between(t, "the person waits", sender.to(person)[0].begun.Sub(attempted), 0, 2*time.Second)
 		p.stop()
 	})
 }

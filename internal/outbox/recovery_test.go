@@ -107,10 +107,10 @@ func TestRememberingFails(t *testing.T) {
 				synctest.Wait()
 				first.stop()
 				store.add(1, 2)
-				var asked atomic.Int32
+				var attempted atomic.Int32
 				back := time.Now().Add(30 * time.Second)
 				store.onRecent = func(ctx context.Context) error {
-					asked.Add(1)
+					attempted.Add(1)
 					if time.Now().Before(back) {
 						return away(ctx)
 					}
@@ -125,7 +125,7 @@ func TestRememberingFails(t *testing.T) {
 				if n := len(sender.all()); n != 2 {
 					t.Errorf("%d requests before anything is known", n-2)
 				}
-				if n := asked.Load(); n < 3 || n > 36 {
+				if n := attempted.Load(); n < 3 || n > 36 {
 					t.Errorf("the store was asked %d times in half a minute", n)
 				}
 				after(t, 12*time.Second)

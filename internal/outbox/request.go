@@ -31,7 +31,7 @@ var (
 
 // send makes the request for a message, unless there is no need for it or no time, and tells in the log what came of it. The
 // request may take as long as the timeout.
-func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
+func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
 	r := result{lane: l, Result: Result{Message: m}}
 	begun, log := time.Now(), t.logOf(m)
 	if t.withheld(ctx, log, &r) {
@@ -41,14 +41,14 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, m, timeout)
 	crashpoint.At(crashpoint.Requested)
-	told := r.note(receipt, err)
+	covered := r.note(receipt, err)
 	r.slow = time.Since(begun) >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.move(ctx, m, r.Failure)
 	}
 	log = log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds())
 	if r.Failure == nil {
-		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "told", told, "result", "sent")
+		log.DebugContext(ctx, "notice sent", "message_id", r.MessageID, "covered", covered, "result", "sent")
 	} else {
 		logFailure(ctx, log, r.Failure)
 	}
@@ -56,21 +56,21 @@ func (t *tenure) send(ctx context.Context, l *lane, m Message, timeout time.Dura
 }
 
 // logOf returns a log that says of each record which message it is about.
-func (t *tenure) logOf(m Message) *slog.Logger {
+func (t *term) logOf(m Message) *slog.Logger {
 	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
 		"items", m.Count, "attempt", m.Row.Attempts)
-	if m.Row.PerhapsSent > 0 {
-		log = log.With("perhaps_sent", m.Row.PerhapsSent)
+	if m.Row.PossibleDuplicates > 0 {
+		log = log.With("possible_duplicates", m.Row.PossibleDuplicates)
 	}
 	return log
 }
 
 // withheld says whether no request is made for a message, and then puts down what comes of it instead: what is there says it
 // already, it was perhaps sent too often, or there is no time for it.
-func (t *tenure) withheld(ctx context.Context, log *slog.Logger, r *result) bool {
+func (t *term) withheld(ctx context.Context, log *slog.Logger, r *result) bool {
 	m := r.Message
 	switch {
-	case m.Target != 0 && m.Known != "" && m.Row.PerhapsSent == 0 && m.Known == m.fingerprint(len(m.Items)):
+	case m.Target != 0 && m.Known != "" && m.Row.PossibleDuplicates == 0 && m.Known == m.fingerprint(len(m.Items)):
 		r.Fingerprint, r.MessageID = m.Known, m.Target
 		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
 		return true
@@ -90,18 +90,18 @@ func (t *tenure) withheld(ctx context.Context, log *slog.Logger, r *result) bool
 }
 
 // note puts down what has come of a request, and returns how many items it was about.
-func (r *result) note(receipt Receipt, err error) (told int) {
+func (r *result) note(receipt Receipt, err error) (covered int) {
 	r.Receipt = receipt
-	told = len(r.Message.Items)
-	if receipt.Told > 0 {
-		told = min(told, receipt.Told)
+	covered = len(r.Message.Items)
+	if receipt.Covered > 0 {
+		covered = min(covered, receipt.Covered)
 	}
-	r.Fingerprint = r.Message.fingerprint(told)
+	r.Fingerprint = r.Message.fingerprint(covered)
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Class: Failed, Err: err}
 	}
-	r.asked = r.Failure == nil || !r.Failure.Unasked
-	return told
+	r.attempted = r.Failure == nil || !r.Failure.NotAttempted
+	return covered
 }
 
 // logFailure tells why a request has failed, as loud as somebody has to know of it.
@@ -117,11 +117,11 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 		log.WarnContext(ctx, "the messenger asks to wait")
 	case Rejected:
 		log.ErrorContext(ctx, "notice was refused and becomes a dead letter")
-	case Pointless:
+	case Obsolete:
 		log.DebugContext(ctx, "there is no point in the notice any more")
 	case Unauthorized:
 		log.ErrorContext(ctx, "the bot's token is not valid: nothing can be sent until it is")
-	case Gone:
+	case Forbidden:
 		log.WarnContext(ctx, "the bot may not write to the chat: its notices wait until it is heard of again")
 	case Migrated:
 		log.InfoContext(ctx, "the chat has another id now", "new_chat_id", f.NewID)
@@ -131,7 +131,7 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 }
 
 // move has the chat of a message go by its new id. If that fails, the messenger will say so again.
-func (t *tenure) move(ctx context.Context, m Message, f *Failure) {
+func (t *term) move(ctx context.Context, m Message, f *Failure) {
 	if t.settings.Moved == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (t *tenure) move(ctx context.Context, m Message, f *Failure) {
 
 // request makes one request. It is cut off after the timeout, and before the lease ends if nobody renews that. A sender
 // that panics, or does not come back in time, has failed as others fail.
-func (t *tenure) request(ctx context.Context, m Message, timeout time.Duration) (Receipt, error) {
+func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
 		err     error
@@ -186,17 +186,17 @@ func (t *tenure) request(ctx context.Context, m Message, timeout time.Duration) 
 }
 
 // hear goes on with a lane whose request has ended: it says how long the lane has to wait, and has that written down.
-func (t *tenure) hear(r result, now time.Time) {
+func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
-	t.giveBack(l)
+	t.release(l)
 	l.slow = false
 	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
-	if r.asked && !l.Toasts {
+	if r.attempted && !l.CallbackAnswers {
 		t.pace.add(now)
 		l.pace.add(now)
 	}
 	switch f := r.Failure; {
-	case f == nil || f.ends() || f.Class == Gone:
+	case f == nil || f.ends() || f.Class == Forbidden:
 		l.backoff = nil
 	case errors.Is(f.Err, errStopped): // who dispatches next need not wait
 	case f.Class == RateLimited && f.RetryAfter > 0:
@@ -204,14 +204,14 @@ func (t *tenure) hear(r result, now time.Time) {
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
-	case f.Class == Ambiguous && !l.Toasts: // those are told in vain soon
+	case f.Class == Ambiguous && !l.CallbackAnswers: // those are told in vain soon
 		l.slow = r.slow
 		r.Pause = m.unknownPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
-	if r.asked && !l.Toasts {
+	if r.attempted && !l.CallbackAnswers {
 		t.judge(l.Chat, r.Result, now)
 	}
 	t.meter.heard(r)
@@ -219,22 +219,22 @@ func (t *tenure) hear(r result, now time.Time) {
 }
 
 // judge learns from what came of a request whether all lanes have to stand still, or may go on.
-func (t *tenure) judge(chat ChatID, r Result, now time.Time) {
+func (t *term) judge(chat ChatID, r Result, now time.Time) {
 	class := Class("")
 	if r.Failure != nil {
 		class = r.Failure.Class
 	}
 	switch class {
 	case RateLimited:
-		if pause := t.gate.limited(chat, r.Pause, now); pause > 0 {
+		if pause := t.breaker.limited(chat, r.Pause, now); pause > 0 {
 			t.log.Warn("the messenger turns many chats away: all of them wait", "pause_ms", pause.Milliseconds())
 		}
 	case Unreachable, Ambiguous, Unauthorized:
-		if pause := t.gate.failed(chat, now); pause > 0 {
+		if pause := t.breaker.failed(chat, now); pause > 0 {
 			t.log.Warn("most requests to the messenger fail: one lane tries, the others wait", "pause_ms", pause.Milliseconds())
 		}
 	default:
-		if t.gate.passed(chat, now) {
+		if t.breaker.passed(chat, now) {
 			t.log.Info("the messenger takes requests again")
 		}
 	}
@@ -242,7 +242,7 @@ func (t *tenure) judge(chat ChatID, r Result, now time.Time) {
 
 // fingerprint tells what the first items of a message say from everything else, as far as the store can know: words may
 // change with a release, which is no reason to say everything again.
-func (m Message) fingerprint(told int) string {
+func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte
 	write := func(parts ...string) {
@@ -253,7 +253,7 @@ func (m Message) fingerprint(told int) string {
 		}
 	}
 	write(m.Language)
-	for _, item := range m.Items[:told] {
+	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)
 	}
 	if unnamed := m.Count - len(m.Items); unnamed > 0 {

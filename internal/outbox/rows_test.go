@@ -39,7 +39,7 @@ type row struct {
 
 func (r *row) open() bool { return r.state == rowPlanned || r.state == rowSending }
 
-func (r *row) lane() Lane { return Lane{Chat: r.chat, Toasts: r.action == Toast} }
+func (r *row) lane() Lane { return Lane{Chat: r.chat, CallbackAnswers: r.action == CallbackAnswer} }
 
 // add adds a row for each chat and returns the id of the last one.
 func (m *memory) add(chats ...ChatID) int64 {

@@ -50,14 +50,14 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 					r := row{chat: ChatID(random.IntN(chats)), Item: Item{Key: fmt.Sprint(n)}}
 					switch random.IntN(10) {
 					case 0:
-						r.action, r.expires = Toast, time.Now().Add(15*time.Second)
+						r.action, r.expires = CallbackAnswer, time.Now().Add(15*time.Second)
 					case 1, 2, 3:
 						r.purpose, r.expires = Answer, time.Now().Add(5*time.Minute)
 					default:
 						r.expires = time.Now().Add(24 * time.Hour)
 					}
 					store.put(r)
-					if r.action == Toast {
+					if r.action == CallbackAnswer {
 						p.WakeToasts(r.chat)
 					} else {
 						p.Wake(r.chat)
@@ -70,11 +70,11 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 					t.Errorf("%d items are open or dead", n)
 				}
 				told, last := wellTold(t, store, sender)
-				probes, toasts := 0, 0
+				probes, callbackAnswers := 0, 0
 				for _, r := range sender.all() {
 					if !r.begun.Before(gone) && r.begun.Before(back) {
-						if r.message.Action == Toast {
-							toasts++
+						if r.message.Action == CallbackAnswer {
+							callbackAnswers++
 						} else {
 							probes++
 						}
@@ -83,9 +83,9 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 				if probes > 32+2+int(lasts/(14*time.Second))+10 {
 					t.Errorf("%d requests, but for toasts, while the messenger was away", probes)
 				}
-				f := p.Figures()
+				f := p.Stats()
 				t.Logf("%d items in %d chats, %d of them waiting in the end; %d requests while the messenger was away, and %d for toasts",
-					len(store.rows), chats, waiting, probes, toasts)
+					len(store.rows), chats, waiting, probes, callbackAnswers)
 				t.Logf("%d messages in all, the last one of the waiting %v after its return; %d expired, 0 dead; average wait %.1f s",
 					told, last.Sub(back).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
 				stands := book.lines("most requests to the messenger fail: one lane tries, the others wait")

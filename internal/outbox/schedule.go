@@ -3,7 +3,7 @@ package outbox
 import "time"
 
 // lane returns a lane, a new one that does nothing yet if it is not in memory.
-func (t *tenure) lane(key Lane, now time.Time) *lane {
+func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: levelGroup, since: now}
@@ -13,7 +13,7 @@ func (t *tenure) lane(key Lane, now time.Time) *lane {
 }
 
 // wake takes note of the lanes to which something was added.
-func (t *tenure) wake(now time.Time) {
+func (t *term) wake(now time.Time) {
 	for key := range t.takeWoken() {
 		known := t.lanes[key] != nil
 		l := t.lane(key, now)
@@ -33,7 +33,7 @@ func (t *tenure) wake(now time.Time) {
 
 // discover takes note of all lanes in which something waits, as the store says. The store also knows best how long they
 // have to wait: who has frozen a chat may not be who thaws it.
-func (t *tenure) discover(backlogs []Backlog, now time.Time) {
+func (t *term) discover(backlogs []Backlog, now time.Time) {
 	t.away = 0
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -70,7 +70,7 @@ func (l Limits) of(private bool) []Window {
 }
 
 // schedule has a lane wait for its time, or for its turn if that has come.
-func (t *tenure) schedule(l *lane, now time.Time) {
+func (t *term) schedule(l *lane, now time.Time) {
 	at := l.pace.next(now, 0)
 	if l.notBefore.After(at) {
 		at = l.notBefore
@@ -86,8 +86,8 @@ func (t *tenure) schedule(l *lane, now time.Time) {
 		l.readyAt = now
 	}
 	switch {
-	case l.Toasts:
-		t.toasts.add(l, l.since)
+	case l.CallbackAnswers:
+		t.callbackAnswers.add(l, l.since)
 	case l.slow:
 		t.slow.add(l, l.rank())
 	default:
@@ -96,15 +96,15 @@ func (t *tenure) schedule(l *lane, now time.Time) {
 }
 
 // dequeue takes a lane that is not busy out of where it waits.
-func (t *tenure) dequeue(l *lane) {
+func (t *term) dequeue(l *lane) {
 	switch {
 	case l.state == waiting:
 		t.patient--
 		t.due.remove(l)
 	case l.state == idle:
 		t.due.remove(l)
-	case l.Toasts:
-		t.toasts.remove(l)
+	case l.CallbackAnswers:
+		t.callbackAnswers.remove(l)
 	case l.slow:
 		t.slow.remove(l)
 	default:
@@ -114,7 +114,7 @@ func (t *tenure) dequeue(l *lane) {
 }
 
 // rest lets go of a lane that has nothing to be sent. It is forgotten when its pace is.
-func (t *tenure) rest(l *lane, now time.Time) {
+func (t *term) rest(l *lane, now time.Time) {
 	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
 	if until := l.pace.clear(); until.After(now) {
 		l.state = idle
@@ -125,7 +125,7 @@ func (t *tenure) rest(l *lane, now time.Time) {
 }
 
 // arouse gives their turn to the lanes whose time has come.
-func (t *tenure) arouse(now time.Time) {
+func (t *term) promoteDue(now time.Time) {
 	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
 		if l.state == idle {
 			t.due.remove(l)
@@ -138,13 +138,13 @@ func (t *tenure) arouse(now time.Time) {
 }
 
 // admit gives as many lanes as may send at the same time a place, those that come first first.
-func (t *tenure) admit(now time.Time) {
-	for l := t.toasts.first(); l != nil && t.hasToastPlace() && t.mayBegin(); l = t.toasts.first() {
+func (t *term) startReady(now time.Time) {
+	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(); l = t.callbackAnswers.first() {
 		t.dequeue(l)
-		t.sendingToasts++
+		t.answeringCallbacks++
 		t.takes = append(t.takes, l)
 	}
-	for l := t.first(); l != nil && t.hasPlace(now) && t.mayBegin(); l = t.first() {
+	for l := t.first(); l != nil && t.hasSlot(now) && t.mayBegin(); l = t.first() {
 		t.dequeue(l)
 		t.sending++
 		if l.slow {
@@ -152,12 +152,12 @@ func (t *tenure) admit(now time.Time) {
 		}
 		t.takes = append(t.takes, l)
 	}
-	t.meter.lanes(len(t.ready)+len(t.slow)+len(t.toasts), t.patient+t.away, t.sending+t.sendingToasts, t.gate.probing)
+	t.meter.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.patient+t.away, t.sending+t.answeringCallbacks, t.breaker.probing)
 }
 
 // first returns the lane that comes first, nil if there is none. One whose request may take longer comes before the others:
 // it is the one that gets through when all answers are late, and where one lane tries for all it is this one.
-func (t *tenure) first() *lane {
+func (t *term) first() *lane {
 	if l := t.slow.first(); l != nil && t.long == nil {
 		return l
 	}
@@ -165,20 +165,20 @@ func (t *tenure) first() *lane {
 }
 
 // hasPlace tells whether one more lane may send now, as long as the lease lasts.
-func (t *tenure) hasPlace(now time.Time) bool {
-	return t.sending < t.settings.Parallel && t.gate.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
+func (t *term) hasSlot(now time.Time) bool {
+	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }
 
 // hasToastPlace tells the same for an answer to a button.
-func (t *tenure) hasToastPlace() bool { return t.sendingToasts < t.settings.Parallel }
+func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
 // giveBack gives back the place of a lane.
-func (t *tenure) giveBack(l *lane) {
+func (t *term) release(l *lane) {
 	if t.long == l {
 		t.long = nil
 	}
-	if l.Toasts {
-		t.sendingToasts--
+	if l.CallbackAnswers {
+		t.answeringCallbacks--
 	} else {
 		t.sending--
 	}

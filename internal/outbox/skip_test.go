@@ -59,7 +59,7 @@ func TestNeedlessEditsAreSkipped(t *testing.T) {
 				if len(written) != 2 || written[0].Fingerprint != says {
 					t.Errorf("%d results are written down, the first one with fingerprint %q", len(written), written[0].Fingerprint)
 				}
-				if f := p.Figures(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
+				if f := p.Stats(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
 					t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
 				}
 				p.stop()
@@ -105,7 +105,7 @@ func TestFingerprint(t *testing.T) {
 	m.Lane, m.To, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
 	m.Target, m.Known, m.More, m.Row = 6, "x", true, Item{ID: 7}
 	for i := range m.Items {
-		m.Items[i].ID, m.Items[i].Key, m.Items[i].Attempts, m.Items[i].PerhapsSent = 8, "k", 9, 10
+		m.Items[i].ID, m.Items[i].Key, m.Items[i].Attempts, m.Items[i].PossibleDuplicates = 8, "k", 9, 10
 		m.Items[i].Failures, m.Items[i].ReplyTo, m.Items[i].Button = 11, 12, "b"
 	}
 	if prints[m.fingerprint(2)] != "as it is" {
@@ -117,7 +117,7 @@ func TestFingerprint(t *testing.T) {
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		refused := &Failure{Class: Rejected, Unasked: true, Err: errors.New("what is this")}
+		refused := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
 		store := newMemory()
 		sender := newMessenger(t, inTurn(map[int64][]error{1: {refused}, 2: {refused}, 3: {refused}}))
 		store.add(1, 1, 1, 1, 1)
@@ -129,7 +129,7 @@ func TestUnasked(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0, 0, 0, 0, time.Second}, sender.begun(1, begun)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if f := p.Figures(); f.Died != 3 || f.Sent != 2 || f.Skipped != 0 {
+		if f := p.Stats(); f.Died != 3 || f.Sent != 2 || f.Skipped != 0 {
 			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.Died, f.Sent, f.Skipped)
 		}
 		p.stop()
@@ -145,7 +145,7 @@ func TestUnaskedEndsNoOutage(t *testing.T) {
 		store := newMemory()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
 			if m.Row.ID > 10 && m.Row.ID%2 == 0 {
-				return &Failure{Class: Rejected, Unasked: true, Err: errors.New("what is this")}
+				return &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
 			}
 			return away(ctx, m)
 		})
@@ -156,11 +156,11 @@ func TestUnaskedEndsNoOutage(t *testing.T) {
 		after(t, time.Second)
 		for range 60 {
 			after(t, time.Second)
-			if !p.Figures().AllStandStill {
+			if !p.Stats().CircuitOpen {
 				t.Fatal("the lanes go on")
 			}
 		}
-		if p.Figures().Died == 0 {
+		if p.Stats().Died == 0 {
 			t.Error("nothing was refused")
 		}
 		p.stop()

@@ -62,8 +62,8 @@ func TestStopBeginsNothing(t *testing.T) {
 		next := dispatch(t, store, sender, Settings{})
 		after(t, time.Minute)
 		for id := int64(1); id <= 25; id++ {
-			if r := store.row(id); r.state != rowSent || r.PerhapsSent != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PerhapsSent)
+			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
+				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		next.stop()
@@ -95,10 +95,10 @@ func TestStopPutsBackWhatWasAddedAtAPlace(t *testing.T) {
 		if !held.Send(*turns[0].Message) {
 			t.Error("it does not take what was added")
 		}
-		held.GiveBack()
+		held.Release()
 		<-stopped
-		if r := store.row(1); len(sender.all()) != 0 || r.state != rowPlanned || r.PerhapsSent != 0 {
-			t.Errorf("%d requests, the item is %s, perhaps sent %d times", len(sender.all()), r.state, r.PerhapsSent)
+		if r := store.row(1); len(sender.all()) != 0 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
+			t.Errorf("%d requests, the item is %s, perhaps sent %d times", len(sender.all()), r.state, r.PossibleDuplicates)
 		}
 	})
 }

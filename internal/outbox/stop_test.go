@@ -16,7 +16,7 @@ func TestStopLeavesWhatWaits(t *testing.T) {
 		"rate limited": rateLimited(time.Second),
 		"unreachable":  fail(Unreachable),
 		"unauthorized": fail(Unauthorized),
-		"gone":         fail(Gone),
+		"gone":         fail(Forbidden),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,8 +153,8 @@ func TestStopWhileWritingFails(t *testing.T) {
 		if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if r := store.row(1); r.state != rowSent || r.PerhapsSent != 1 {
-			t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.PerhapsSent)
+		if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != 1 {
+			t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.PossibleDuplicates)
 		}
 		next.stop()
 	})

@@ -24,37 +24,37 @@ func TestNoMomentIsMissed(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits Limits
 		lease  Lease
-		set    func(tn *tenure, l *lane, now, soon time.Time)
+		set    func(tn *term, l *lane, now, soon time.Time)
 		most   time.Duration
 	}{
-		"the time of a lane": {Limits{}, hold(1), func(tn *tenure, l *lane, now, soon time.Time) {
+		"the time of a lane": {Limits{}, hold(1), func(tn *term, l *lane, now, soon time.Time) {
 			l.notBefore = soon
 			tn.schedule(l, now)
 		}, 0},
-		"the pace of all": {limits, hold(1), func(tn *tenure, l *lane, now, soon time.Time) {
+		"the pace of all": {limits, hold(1), func(tn *term, l *lane, now, soon time.Time) {
 			tn.pace.add(soon.Add(-time.Minute))
 			tn.schedule(l, now)
 		}, 0},
-		"the end of a standstill": {Limits{}, hold(1), func(tn *tenure, l *lane, now, soon time.Time) {
-			tn.gate.close(soon)
+		"the end of a standstill": {Limits{}, hold(1), func(tn *term, l *lane, now, soon time.Time) {
+			tn.breaker.close(soon)
 			tn.schedule(l, now)
 		}, 0},
-		"the end of the journal's pause": {Limits{}, hold(1), func(tn *tenure, _ *lane, _, soon time.Time) {
+		"the end of the journal's pause": {Limits{}, hold(1), func(tn *term, _ *lane, _, soon time.Time) {
 			tn.journal.retryAt = soon
 		}, 0},
-		"when a result is to be written": {Limits{}, hold(1), func(tn *tenure, l *lane, _, soon time.Time) {
+		"when a result is to be written": {Limits{}, hold(1), func(tn *term, l *lane, _, soon time.Time) {
 			tn.results = []result{{lane: l, writeAt: soon}}
 		}, 0},
-		"a lease": {Limits{}, &renewedLease{}, func(tn *tenure, l *lane, now, _ time.Time) {
+		"a lease": {Limits{}, &renewedLease{}, func(tn *term, l *lane, now, _ time.Time) {
 			tn.schedule(l, now)
 		}, leaseLook},
-		"a lease, for toasts": {Limits{}, &renewedLease{}, func(tn *tenure, l *lane, now, _ time.Time) {
-			l.Toasts = true
+		"a lease, for toasts": {Limits{}, &renewedLease{}, func(tn *term, l *lane, now, _ time.Time) {
+			l.CallbackAnswers = true
 			tn.schedule(l, now)
 		}, leaseLook},
 	} {
 		d := NewDispatcher(newMemory(), newMessenger(t, nil), slog.New(slog.DiscardHandler), Settings{Limits: c.limits})
-		tn := newTenure(d, c.lease)
+		tn := newTerm(d, c.lease)
 		now := time.Now()
 		c.set(tn, tn.lane(Lane{Chat: 1}, now), now, now.Add(1))
 		if wait := tn.step(t.Context(), now); wait > c.most {

@@ -13,15 +13,15 @@ import (
 // press puts answers to buttons into a store.
 func (m *memory) press(chat ChatID, n int) {
 	for range n {
-		m.put(row{chat: chat, action: Toast})
+		m.put(row{chat: chat, action: CallbackAnswer})
 	}
 }
 
 // toasts returns when the answers to buttons were sent.
-func (m *messenger) toasts(since time.Time) []time.Duration {
+func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.all() {
-		if r.message.Action == Toast {
+		if r.message.Action == CallbackAnswer {
 			begun = append(begun, r.begun.Sub(since))
 		}
 	}
@@ -55,7 +55,7 @@ func TestToastsDoNotWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if m.Action == Toast {
+					if m.Action == CallbackAnswer {
 						return takes(second)(ctx, m)
 					}
 					return inTurn(c.errs)(ctx, m)
@@ -76,7 +76,7 @@ func TestToastsDoNotWait(t *testing.T) {
 				}
 				after(t, 10*second)
 				want := moments(0, second, 2*second, 3*second, 4*second)
-				if diff := cmp.Diff(want, sender.toasts(begun)); diff != "" {
+				if diff := cmp.Diff(want, sender.callbackAnswers(begun)); diff != "" {
 					t.Errorf("answers to buttons (-want +got):\n%s", diff)
 				}
 				p.stop()
@@ -100,7 +100,7 @@ func TestToastsHoldUpNobody(t *testing.T) {
 				const chats = 5
 				store := newMemory()
 				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if m.Action == Toast {
+					if m.Action == CallbackAnswer {
 						return err
 					}
 					return nil
@@ -119,10 +119,10 @@ func TestToastsHoldUpNobody(t *testing.T) {
 					p.Wake(c)
 				}
 				synctest.Wait()
-				if n := len(sender.all()) - len(sender.toasts(begun)); n != 2*chats || time.Since(begun) != 0 {
+				if n := len(sender.all()) - len(sender.callbackAnswers(begun)); n != 2*chats || time.Since(begun) != 0 {
 					t.Errorf("%d messages are sent after %v, want %d at once", n, time.Since(begun), 2*chats)
 				}
-				if p.Figures().AllStandStill {
+				if p.Stats().CircuitOpen {
 					t.Error("all lanes stand still")
 				}
 				p.stop()
@@ -175,7 +175,7 @@ func TestToastsTakeTurns(t *testing.T) {
 		for c := range ChatID(20) {
 			chat := (c*7 + 3) % 20
 			want = append(want, chat)
-			store.put(row{chat: chat, action: Toast, created: time.Now().Add(time.Duration(c) * time.Millisecond)})
+			store.put(row{chat: chat, action: CallbackAnswer, created: time.Now().Add(time.Duration(c) * time.Millisecond)})
 		}
 		after(t, 20*time.Millisecond)
 		p := dispatch(t, store, sender, Settings{Parallel: 1})
@@ -197,14 +197,14 @@ func TestToastsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, takes(4*time.Second))
 		for range 10 {
-			store.put(row{chat: 1, action: Toast, expires: time.Now().Add(15 * time.Second)})
+			store.put(row{chat: 1, action: CallbackAnswer, expires: time.Now().Add(15 * time.Second)})
 		}
 		p := dispatch(t, store, sender, Settings{})
 		after(t, time.Minute)
 		if sent, expired := store.count(rowSent), store.count(rowExpired); sent != 4 || expired != 6 {
 			t.Errorf("%d are sent, %d expired, want 4 and 6", sent, expired)
 		}
-		if f := p.Figures(); f.Sent != 4 || f.Expired != 6 {
+		if f := p.Stats(); f.Sent != 4 || f.Expired != 6 {
 			t.Errorf("%d are counted as sent, %d as expired, want 4 and 6", f.Sent, f.Expired)
 		}
 		p.stop()

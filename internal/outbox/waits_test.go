@@ -26,7 +26,7 @@ func TestPausesAreNoWaits(t *testing.T) {
 		if waiting, paused := figure(t, p, "waiting_lanes"), figure(t, p, "paused_lanes"); waiting != 0.0 || paused != 0.0 {
 			t.Errorf("in the end %v lanes wait and %v are paused", waiting, paused)
 		}
-		if f := p.Figures(); f.AverageWait != 0 || f.Sent != 6 {
+		if f := p.Stats(); f.AverageWait != 0 || f.Sent != 6 {
 			t.Errorf("%d are sent, lanes wait for %v s on average, want 6 and 0", f.Sent, f.AverageWait)
 		}
 		p.stop()

@@ -79,7 +79,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 		"when the chat is gone": func(store *memory, sender *messenger, come func()) {
 			sender.answer = func(_ context.Context, m Message) error {
 				if m.Row.ID == 1 && m.Row.Attempts == 1 {
-					return fail(Gone)
+					return fail(Forbidden)
 				}
 				return nil
 			}
@@ -136,7 +136,7 @@ func TestWakesAreNotLost(t *testing.T) {
 				for i := range items {
 					c := ChatID((w + i) % chats)
 					if i%3 == 0 {
-						store.put(row{chat: c, action: Toast})
+						store.put(row{chat: c, action: CallbackAnswer})
 						p.WakeToasts(c)
 						continue
 					}
@@ -172,7 +172,7 @@ func TestPollFindsItems(t *testing.T) {
 				}
 				after(t, every/3)
 				store.add(1, 2, 2)
-				store.put(row{chat: 3, action: Toast})
+				store.put(row{chat: 3, action: CallbackAnswer})
 				after(t, every-every/3-1)
 				if n := store.open(); n != 4 {
 					t.Errorf("%d items are open before the poll, want 4", n)
@@ -257,8 +257,8 @@ func TestWakeNeverBlocks(t *testing.T) {
 			t.Helper()
 			for range 1000 {
 				store.add(1, 2)
-				store.put(row{chat: 2, action: Toast})
-				for _, lanes := range [][]Lane{{{Chat: 1}}, {{Chat: 2}, {Chat: 3}}, {{Chat: 2, Toasts: true}}, nil} {
+				store.put(row{chat: 2, action: CallbackAnswer})
+				for _, lanes := range [][]Lane{{{Chat: 1}}, {{Chat: 2}, {Chat: 3}}, {{Chat: 2, CallbackAnswers: true}}, nil} {
 					if d.Wake(lanes...) != want {
 						t.Fatalf("woken: %t, want %t", !want, want)
 					}

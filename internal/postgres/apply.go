@@ -21,24 +21,24 @@ import (
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	place := s.place(ctx, c)
 	if place == nil {
-		return s.gathering.apply(ctx, s, c)
+		return s.batchWriter.apply(ctx, s, c)
 	}
-	defer place.GiveBack()
+	defer place.Release()
 	err := s.apply(ctx, []ranking.Changes{c}, place)
 	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // which only what is sent at once depends on
 		s.log.WarnContext(ctx, "failed to write an answer that is sent at once, leaving it to be sent", "key", c.Key, "error", err)
-		return s.gathering.apply(ctx, s, c)
+		return s.batchWriter.apply(ctx, s, c)
 	}
 	return err
 }
 
 // apply is Apply for several commands, of which all or none come to something. Only results go with others. The place is
 // that at which the answer of a single one is sent, nil for none.
-func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.Place) error {
+func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.SendSlot) error {
 	var batch pgx.Batch
 	now := s.now()
 	if len(all) > 1 {
-		batch.Queue(hasty)
+		batch.Queue(shortLockTimeout)
 	}
 	s.lease.require(&batch)
 	if place != nil && s.lease == nil {
@@ -68,7 +68,7 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 	queuePresence(&batch, all)
 	var taken *outbox.Message
 	if place != nil {
-		taken = queueTakeNow(&batch, all[0])
+		taken = queueDirectSend(&batch, all[0])
 	}
 	crashpoint.At(crashpoint.Applying)
 	results := s.db.SendBatch(ctx, &batch)
@@ -81,11 +81,11 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 	crashpoint.At(crashpoint.Applied)
 	sent := taken != nil && taken.Count > 0 && place.Send(*taken)
 	for _, c := range all {
-		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.Present {
+		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.BotActive {
 			s.told(c.Chat)
 		}
 		if c.Button != "" {
-			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Toasts: true})
+			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), CallbackAnswers: true})
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		        (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak)
 		    SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM player
 		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM added)::as_read`,
+		SELECT EXISTS (SELECT FROM added)::unchanged`,
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 
@@ -150,15 +150,15 @@ func setPoints(sets []ranking.Score) [][]int16 {
 // when its command was sent, and now is the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Button != "" {
-		payload, err := encode(c.Toast)
+		payload, err := encode(c.CallbackAnswer)
 		if err != nil {
 			return err
 		}
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, clock_timestamp() + $8::interval)`,
-			c.Chat, c.Key, c.Toast.Kind(), c.Toast.Purpose(), payload, c.Addressee, c.Button,
-			timeLeft(c.SentAt, now, ranking.ToastLifetime))
+			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Addressee, c.Button,
+			timeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)

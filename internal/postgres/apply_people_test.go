@@ -116,7 +116,7 @@ func TestMeetAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			if err := w.store.Introduce(t.Context(), annex, nil); err != nil {
+			if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 				t.Fatal(err)
 			}
 			var looking sync.WaitGroup

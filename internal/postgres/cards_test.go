@@ -312,8 +312,8 @@ func TestToast(t *testing.T) {
 	var woken []outbox.Lane
 	store := postgres.NewStore(c.world.pool, func(l outbox.Lane) { woken = append(woken, l) })
 	for _, changes := range []ranking.Changes{
-		{Key: "c:1", Chat: 1, Button: "press 1", Toast: refusal},
-		{Key: "c:2", Chat: 1, Button: "press 2", Toast: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
+		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
+		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
 	} {
 		if err := store.Apply(t.Context(), changes); err != nil {
 			t.Fatal(err)
@@ -329,7 +329,7 @@ func TestToast(t *testing.T) {
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
 		m := c.turn(t, toasts(1)).Message
-		if m == nil || m.Action != outbox.Toast || m.Row.Button != button || m.To != -100 || m.Target != 0 || len(m.Items) != 1 {
+		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.To != -100 || m.Target != 0 || len(m.Items) != 1 {
 			t.Fatalf("took %+v", m)
 		}
 		c.finish(t, sentAs(*m, 0))

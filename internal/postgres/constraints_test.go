@@ -50,7 +50,7 @@ const (
 
 // breaks has, for each constraint and each unique index, statements that it must reject.
 var breaks = map[string][]string{
-	"as_read":                    {`SELECT false::as_read`, `SELECT NULL::as_read`},
+	"unchanged":                  {`SELECT false::unchanged`, `SELECT NULL::unchanged`},
 	"lease_held":                 {`SELECT false::lease_held`, `SELECT NULL::lease_held`},
 	"bot_pkey":                   {`INSERT INTO bot (telegram_user_id) VALUES (8)`},
 	"bot_only_one_check":         {`INSERT INTO bot VALUES (false, 8)`},
@@ -189,7 +189,7 @@ var breaks = map[string][]string{
 	"match_messages_message_check": {
 		`INSERT INTO match_messages VALUES (-100, 0, 1)`, `INSERT INTO match_messages VALUES (-100, -7, 1)`,
 	},
-	"match_messages_told_check":    {`UPDATE match_messages SET told = 0`},
+	"match_messages_covered_check": {`UPDATE match_messages SET covered = 0`},
 	"match_players_pkey":           {`INSERT INTO match_players VALUES (1, 1, 2)`},
 	"match_players_place_check":    {`UPDATE match_players SET place = 0`},
 	"match_players_match_id_fkey":  {`INSERT INTO match_players VALUES (99, 1, 1)`},
@@ -217,12 +217,12 @@ var breaks = map[string][]string{
 		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 1500, 0, 'fix', now())`,
 	},
 	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
-	"handled_commands_sort_check": {
-		`UPDATE handled_commands SET sender = 1, sent_at = now(), sort = ''`,
+	"handled_commands_rate_class_check": {
+		`UPDATE handled_commands SET sender = 1, sent_at = now(), rate_class = ''`,
 	},
 	"handled_commands_sender_check": {
-		`UPDATE handled_commands SET sender = 1`, `UPDATE handled_commands SET sort = 'question'`,
-		`UPDATE handled_commands SET sender = 1, sort = 'question'`, `UPDATE handled_commands SET sent_at = now()`,
+		`UPDATE handled_commands SET sender = 1`, `UPDATE handled_commands SET rate_class = 'question'`,
+		`UPDATE handled_commands SET sender = 1, rate_class = 'question'`, `UPDATE handled_commands SET sent_at = now()`,
 	},
 	"outbox_pkey":          {`INSERT INTO outbox (id, chat_id, kind, payload) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'k', '{}')`},
 	"outbox_chat_id_fkey":  {`INSERT INTO outbox (chat_id, kind, payload) VALUES (99, 'k', '{}')`},
@@ -244,7 +244,7 @@ var breaks = map[string][]string{
 		`UPDATE outbox SET state = 'sending', finished_at = now()`,
 	},
 	"outbox_counts_check": {
-		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET perhaps_sent = -1`, `UPDATE outbox SET failures = -1`,
+		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET possible_duplicates = -1`, `UPDATE outbox SET failures = -1`,
 	},
 	"leases_pkey": {`INSERT INTO leases VALUES ('leader', 'y', 2, now())`},
 	// the primary key, which is older, always finds it first

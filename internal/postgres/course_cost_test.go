@@ -34,12 +34,12 @@ func TestCourseCostsItsStretch(t *testing.T) {
 	store := postgres.NewStore(pool, ignore)
 	rec.take()
 	snap, err := store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: ranking.Chat{ID: -7}, Course: &ranking.CourseFrom{Ladder: 1, Number: 6_000 - stretch + 1},
+		Key: "k", Chat: ranking.Chat{ID: -7}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 6_000 - stretch + 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := snap.Course; len(c.Matches) != stretch || len(c.Standings) != 50 {
+	if c := snap.MatchHistory; len(c.Matches) != stretch || len(c.Standings) != 50 {
 		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	blocks := 0

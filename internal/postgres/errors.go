@@ -19,7 +19,7 @@ import (
 
 // The names of the domains that something which does not hold is cast to.
 const (
-	asRead    = "as_read"
+	unchanged = "unchanged"
 	leaseHeld = "lease_held"
 )
 
@@ -39,7 +39,7 @@ func translate(err error) error {
 	switch pg.Code {
 	case pgerrcode.CheckViolation:
 		switch pg.ConstraintName {
-		case asRead:
+		case unchanged:
 			return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
 		case leaseHeld:
 			return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
@@ -127,5 +127,5 @@ func (s *Store) Unavailable(err error) bool {
 func (s *Store) silent() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
-	return s.beside.Ping(ctx) != nil
+	return s.auxiliary.Ping(ctx) != nil
 }

@@ -47,7 +47,7 @@ func TestUnavailable(t *testing.T) {
 		"stood still":          {raise(d, "25P03"), true},
 		"aborted transaction":  {raise(d, "25P02"), false},
 		"lease lost":           {inDatabase(d, `SELECT false::lease_held`), true},
-		"not as read":          {inDatabase(d, `SELECT false::as_read`), false},
+		"not as read":          {inDatabase(d, `SELECT false::unchanged`), false},
 		"serialization":        {raise(d, "40001"), false},
 		"statement timeout":    {onConnection(database, `SET statement_timeout = 1; SELECT pg_sleep(60)`), false},
 		"deadline": {func(t *testing.T) error {

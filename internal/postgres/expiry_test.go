@@ -33,7 +33,7 @@ func TestDeadlines(t *testing.T) {
 			exec(t, c.world.pool, `DELETE FROM outbox`)
 			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Notice: tc.notice}
 			if tc.button != "" {
-				changes.Button, changes.Toast, changes.Notice = tc.button, tc.notice, nil
+				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
 			if err := c.store.Apply(t.Context(), changes); err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			for _, c := range []ranking.Changes{
 				won,
 				{Key: "answer", Chat: 1, SentAt: sent, Notice: ranking.MatchUndone{}},
-				{Key: "toast", Chat: 1, SentAt: sent, Button: "q", Toast: ranking.MatchUndone{}},
+				{Key: "toast", Chat: 1, SentAt: sent, Button: "q", CallbackAnswer: ranking.MatchUndone{}},
 				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
 				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
 			} {
@@ -121,7 +121,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	}
 	exec(t, w.pool, `UPDATE outbox SET expires_at = now()`)
 	taken := m.take(t, 1)
-	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PerhapsSent != 0 {
+	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PossibleDuplicates != 0 {
 		t.Fatalf("%+v is told of a card that comes too late", taken)
 	}
 	m.finish(t, sentAs(*taken, 71))

@@ -57,10 +57,10 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Standing: &left})
 		}, 3},
 		{"added", apply(ranking.Changes{
-			Key: "added", Chat: 150, Notice: stats.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Key: "added", Chat: 150, Notice: stats.RankingPage{}, Presence: ranking.BotActive, Language: "de",
 			Greeted: &ranking.Greeted{At: time.Now(), Added: time.Now()},
 		}), 4},
-		{"removed", apply(ranking.Changes{Key: "removed", Chat: 150, Presence: ranking.Absent}), 2},
+		{"removed", apply(ranking.Changes{Key: "removed", Chat: 150, Presence: ranking.BotInactive}), 2},
 		{"of nobody", apply(ranking.Changes{Key: "nobody"}), 2},
 	})
 }

@@ -35,9 +35,9 @@ func TestNoMoveScansATable(t *testing.T) {
 			}
 			return err
 		}, 4},
-		{"introduce", func(ctx context.Context) error { return store.Introduce(ctx, late, nil) }, 3},
+		{"introduce", func(ctx context.Context) error { return store.UpsertChatAndPlayers(ctx, late, nil) }, 3},
 		{"exclusively", func(ctx context.Context) error {
-			return store.Exclusively(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
+			return store.WithGroupLock(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
 		}, 3},
 		{"move of a chat in which much waits", move(-3, -2_000_003), 1 + 2 + 4 + 2 + 4 + 1},
 		{"move that is done", move(-3, -2_000_003), 1 + 2 + 1},

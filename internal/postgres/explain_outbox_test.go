@@ -63,8 +63,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		}
 	}
 	classes := []outbox.Class{
-		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Gone,
-		outbox.Failed, outbox.Rejected, outbox.Pointless,
+		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Forbidden,
+		outbox.Failed, outbox.Rejected, outbox.Obsolete,
 	}
 	mustNotScan(t, plain, &rec, []explained{
 		{"take", take(101, 132), 2 + 4},

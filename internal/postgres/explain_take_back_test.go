@@ -40,7 +40,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 			return err
 		}, want}
 	}
-	admin := func(n int) ranking.TakeBack {
+	admin := func(n int) ranking.Amendment {
 		t := number(n)
 		t.IsAdmin = func(context.Context) (bool, error) { return true, nil }
 		return t
@@ -52,9 +52,9 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
 		{"course", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Course: &ranking.CourseFrom{Ladder: 150, Number: 41}})
-			if len(got.Course.Matches) != 10 || len(got.Course.Standings) != 11 {
-				t.Errorf("the course has %d matches of %d players", len(got.Course.Matches), len(got.Course.Standings))
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, MatchHistory: &ranking.HistoryFrom{Ladder: 150, Number: 41}})
+			if len(got.MatchHistory.Matches) != 10 || len(got.MatchHistory.Standings) != 11 {
+				t.Errorf("the course has %d matches of %d players", len(got.MatchHistory.Matches), len(got.MatchHistory.Standings))
 			}
 			return err
 		}, 3},
@@ -81,7 +81,7 @@ func TestNoTakingBackScansATable(t *testing.T) {
 			return err
 		}, -1},
 		{"toast", func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", Toast: ranking.Refusal{}})
+			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", CallbackAnswer: ranking.Refusal{}})
 		}, 3},
 		{"take of an edit", func(ctx context.Context) error {
 			exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
@@ -126,16 +126,16 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)
 	store := postgres.NewStore(pool, ignore)
 	snap, err := store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: ranking.Chat{ID: -7}, Course: &ranking.CourseFrom{Ladder: 1, Number: 1},
+		Key: "k", Chat: ranking.Chat{ID: -7}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := snap.Course; len(c.Matches) != matches || len(c.Standings) != players {
+	if c := snap.MatchHistory; len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	// rewrite says something else of so many matches and standings, and returns how many statements that took.
-	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.Contender) int {
+	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.RankedPlayer) int {
 		w := &ranking.Rewrite{Reason: ranking.ByRepair}
 		for _, m := range matches {
 			e := *m.Parts[0].Entry
@@ -153,8 +153,8 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		}
 		return len(rec.take())
 	}
-	one := rewrite(snap.Course.Matches[:1], snap.Course.Standings[:1])
-	all := rewrite(snap.Course.Matches[1:], snap.Course.Standings[1:])
+	one := rewrite(snap.MatchHistory.Matches[:1], snap.MatchHistory.Standings[:1])
+	all := rewrite(snap.MatchHistory.Matches[1:], snap.MatchHistory.Standings[1:])
 	if one != all || one != 5 { // key, entries superseded and appended, standings, chat
 		t.Errorf("%d statements for one entry, %d for all others, want 5", one, all)
 	}

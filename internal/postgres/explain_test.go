@@ -226,7 +226,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{"introduce", func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
-			return store.Introduce(ctx, club, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
+			return store.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
 		}, 6},
 		{"match", func(ctx context.Context) error {
 			c := match(snap, "k")
@@ -239,7 +239,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, 3},
 		{"exclusively", func(ctx context.Context) error {
-			return store.Exclusively(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
+			return store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
 		}, 3},
 	})
 }

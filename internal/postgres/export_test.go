@@ -37,7 +37,7 @@ func (l *Lease) Transact(ctx context.Context, fn func(pgx.Tx) error) error {
 
 // HoldUp has all results wait until the returned function is called. Then there is one transaction after the other.
 func (s *Store) HoldUp() (goOn func()) {
-	g := s.gathering
+	g := s.batchWriter
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.writing += maxWriting
@@ -46,7 +46,7 @@ func (s *Store) HoldUp() (goOn func()) {
 
 // Gathered returns how many results wait to be written together.
 func (s *Store) Gathered() int {
-	g := s.gathering
+	g := s.batchWriter
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.waiting)

@@ -17,7 +17,7 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
 	var log bytes.Buffer
-	store := w.store.Logging(slog.New(slog.NewTextHandler(&log, nil)))
+	store := w.store.WithLog(slog.New(slog.NewTextHandler(&log, nil)))
 	for round := range 2 {
 		all := []ranking.Changes{
 			w.match(t, 0, fmt.Sprint("a", round)), w.match(t, 1, fmt.Sprint("b", round)), w.match(t, 2, fmt.Sprint("c", round)),

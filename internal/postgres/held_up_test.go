@@ -102,7 +102,7 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 		{name: "record", before: record("before", aliceBeatsBob), run: record("record", aliceBeatsBob)},
 		{name: "newcomer", run: record("newcomer", against(carol))},
 		{name: "undo", run: func(ctx context.Context) error {
-			return s.UndoMatch(ctx, origin("undo", &alice), ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
+			return s.UndoMatch(ctx, origin("undo", &alice), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
 		}},
 		{name: "ranking", run: func(ctx context.Context) error { return questions.ShowRanking(ctx, origin("ranking", &bob)) }},
 		{name: "merge", before: func(ctx context.Context) error {
@@ -125,7 +125,7 @@ func TestToldWhenFree(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Borrow(t).URL, hurried)
 	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
-	if err := store.Introduce(t.Context(), club, nil); err != nil {
+	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 		t.Fatal(err)
 	}
 	letter := intake.DeadLetter{
@@ -134,7 +134,7 @@ func TestToldWhenFree(t *testing.T) {
 	keep := func(patience time.Duration) error {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		return letters.KeepAndTell(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
+		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
 	}
 	holder := begin(t, pool)
 	if _, err := holder.Exec(t.Context(), locks["chats"]); err != nil {

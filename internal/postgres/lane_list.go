@@ -17,7 +17,7 @@ func laneLists(lanes []outbox.Lane) []string {
 	var list []byte
 	for _, l := range lanes {
 		one := strconv.AppendInt(nil, int64(l.Chat), 10)
-		if l.Toasts {
+		if l.CallbackAnswers {
 			one = append(one, 't')
 		}
 		if len(list)+len(",")+len(one) > maxPayload {
@@ -41,7 +41,7 @@ func readLanes(list string) []outbox.Lane {
 	for one := range strings.SplitSeq(list, ",") {
 		chat, toasts := strings.CutSuffix(one, "t")
 		if id, err := strconv.ParseInt(chat, 10, 64); err == nil && id > 0 {
-			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), Toasts: toasts})
+			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), CallbackAnswers: toasts})
 		}
 	}
 	return lanes

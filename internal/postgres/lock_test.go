@@ -50,7 +50,7 @@ func TestClass(t *testing.T) {
 		"check":                    {w.store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Hopeless},
 		"foreign key":              {w.store, code("23503"), intake.Hopeless},
 		"unique":                   {w.store, code("23505"), intake.Hopeless},
-		"first seen by two":        {w.store, w.store.Introduce(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Busy},
+		"first seen by two":        {w.store, w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Busy},
 		"no such table":            {w.store, fail(`SELECT FROM nowhere`), intake.Failed},
 		"division by zero":         {w.store, fail(`SELECT 1/0`), intake.Failed},
 		"anything":                 {w.store, errors.New("anything"), intake.Failed},

@@ -27,7 +27,7 @@ func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 		batch.Queue(`
 			WITH drawn AS (
 			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
-			SELECT (count(*) = cardinality($1))::as_read FROM drawn`, groups)
+			SELECT (count(*) = cardinality($1))::unchanged FROM drawn`, groups)
 	}
 }
 

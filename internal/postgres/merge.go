@@ -15,7 +15,7 @@ var errNothingToMerge = errors.New("nothing to merge")
 
 // Merge implements ranking.Store.
 func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
-	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
 ) error {
 	var merges []ranking.LadderMerge
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
@@ -82,7 +82,7 @@ func (s *Store) holdForMerge(ctx context.Context, from, into ranking.PlayerID) e
 }
 
 // shared reads what there is of both players in the ladders in which from is ranked.
-func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.Shared, error) {
+func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
 	const ladders = `
 		SELECT l.id, g.chat_id, (
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
@@ -105,18 +105,18 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	if err != nil {
 		return nil, fmt.Errorf("read ladders: %w", err)
 	}
-	all := make([]ranking.Shared, len(meetings))
+	all := make([]ranking.SharedLadder, len(meetings))
 	for i, m := range meetings {
 		all[i].Chat = m.Chat
-		if all[i].Course, err = s.course(ctx, ranking.CourseFrom{Ladder: m.Ladder, Number: m.First}); err != nil {
+		if all[i].MatchHistory, err = s.history(ctx, ranking.HistoryFrom{Ladder: m.Ladder, Number: m.First}); err != nil {
 			return nil, err
 		}
-		for player, to := range map[ranking.PlayerID]*ranking.Contender{from: &all[i].From, into: &all[i].Into} {
-			rows, err := s.db.Query(ctx, contenders+`$1 AND s.player_id = $2`, m.Ladder, player)
+		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {
+			rows, err := s.db.Query(ctx, rankedPlayers+`$1 AND s.player_id = $2`, m.Ladder, player)
 			if err != nil {
 				return nil, fmt.Errorf("read standing: %w", err)
 			}
-			if *to, err = pgx.CollectExactlyOneRow(rows, scanContender); err != nil {
+			if *to, err = pgx.CollectExactlyOneRow(rows, scanRankedPlayer); err != nil {
 				return nil, fmt.Errorf("read standing: %w", err)
 			}
 		}
@@ -132,7 +132,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		batch.Queue(`
 			WITH undone AS (
 			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
-			SELECT (count(*) = coalesce(cardinality($1), 0))::as_read FROM undone`, m.Undone)
+			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
 	// A match in which both have a part stays as it is: it is undone.
 	batch.Queue(`
@@ -144,7 +144,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		queueRewrite(&batch, m.Rewrite)
 		batch.Queue(`
 			WITH dropped AS (DELETE FROM group_players WHERE id = $1 AND version = $2 RETURNING 1)
-			SELECT EXISTS (SELECT FROM dropped)::as_read`, m.Drop.ID, m.Drop.Version)
+			SELECT EXISTS (SELECT FROM dropped)::unchanged`, m.Drop.ID, m.Drop.Version)
 	}
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1

@@ -67,7 +67,7 @@ func TestMergeLockOrder(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
 	merge := func() error {
-		return w.store.Merge(t.Context(), from, into, func([]ranking.Shared) ([]ranking.LadderMerge, error) {
+		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 			t.Error("it has got all locks")
 			return nil, nil
 		})
@@ -160,7 +160,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
 	const each = 8 // before the merging is begun, and after it
 	w := newWorld(t, alice, bob)
-	if err := w.store.Introduce(t.Context(), annex, nil); err != nil {
+	if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.record(t, "first", al, bob, 3, 1)

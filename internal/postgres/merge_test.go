@@ -127,7 +127,7 @@ func TestMerge(t *testing.T) {
 // mustNotMerge tries to merge two players of whom one cannot be merged any more.
 func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 	t.Helper()
-	err := w.store.Merge(t.Context(), from, into, func([]ranking.Shared) ([]ranking.LadderMerge, error) {
+	err := w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 		t.Error("something is to be decided")
 		return nil, nil
 	})
@@ -210,9 +210,9 @@ type spoiledMerge struct {
 }
 
 func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
-	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
 ) error {
-	return s.Store.Merge(ctx, from, into, func(ladders []ranking.Shared) ([]ranking.LadderMerge, error) {
+	return s.Store.Merge(ctx, from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 		merges, err := decide(ladders)
 		if err == nil {
 			err = s.spoil(&merges[0])
@@ -222,7 +222,7 @@ func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
 }
 
 // decideAsTheService returns how the service decides on a merging.
-func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.Shared) ([]ranking.LadderMerge, error)) {
+func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) {
 	t.Helper()
 	err := service(mergeTaker{w.store, &decide}).Answer(t.Context(), by("k", renamed), ranking.Refusal{})
 	if !errors.Is(err, errPlanned) {
@@ -233,11 +233,11 @@ func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.Shared) (
 
 type mergeTaker struct {
 	ranking.Store
-	decide *func([]ranking.Shared) ([]ranking.LadderMerge, error)
+	decide *func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)
 }
 
 func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
-	decide func([]ranking.Shared) ([]ranking.LadderMerge, error),
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
 ) error {
 	*m.decide = decide
 	return errPlanned
@@ -279,7 +279,7 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	})
 	decide := decideAsTheService(t, w)
 	var waiting <-chan error
-	err := w.store.Merge(t.Context(), from, into, func(ladders []ranking.Shared) ([]ranking.LadderMerge, error) {
+	err := w.store.Merge(t.Context(), from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 		waiting = start(func() error { return w.store.Apply(t.Context(), c) })
 		await(t, w.pool, blocked)
 		return decide(ladders)
@@ -297,7 +297,7 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w.answer(t, "m", renamed)
 	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
 	w.mustConflict(t, start(func() error {
-		return w.store.Introduce(t.Context(), club, []ranking.PlayerChange{claim})
+		return w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{claim})
 	}))
 }
 
@@ -321,7 +321,7 @@ func TestMergeMeetsANewLadder(t *testing.T) {
 		t.Fatal(err)
 	}
 	merging := start(func() error {
-		return w.store.Merge(t.Context(), from, into, func([]ranking.Shared) ([]ranking.LadderMerge, error) {
+		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 			t.Error("something is to be decided")
 			return nil, nil
 		})

@@ -32,8 +32,8 @@ func (s *Store) join(ctx context.Context, older, newer chatRow,
 		return nil
 	}
 	appended := ranking.Appended{After: into.Last, Count: from.Last}
-	first := ranking.CourseFrom{Ladder: into.Ladder, Number: into.Last + 1}
-	if appended.Course, err = s.course(ctx, first); err != nil {
+	first := ranking.HistoryFrom{Ladder: into.Ladder, Number: into.Last + 1}
+	if appended.MatchHistory, err = s.history(ctx, first); err != nil {
 		return err
 	}
 	if appended.Cards, err = s.waitingCards(ctx, older.ID, first); err != nil {
@@ -127,7 +127,7 @@ func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 }
 
 // waitingCards returns the cards that are still to be sent, of the matches of a ladder from some number on.
-func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from ranking.CourseFrom) (
+func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from ranking.HistoryFrom) (
 	[]ranking.WaitingCard, error,
 ) {
 	const sql = `

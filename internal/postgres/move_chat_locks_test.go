@@ -61,7 +61,7 @@ func TestMoveMeetsIntroduction(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			introduce := func(chat ranking.Chat) error { return w.store.Introduce(t.Context(), chat, nil) }
+			introduce := func(chat ranking.Chat) error { return w.store.UpsertChatAndPlayers(t.Context(), chat, nil) }
 			if err := introduce(tc.known); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestMoveMeetsIntroduction(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			if err := w.store.Introduce(t.Context(), tc.known, nil); err != nil {
+			if err := w.store.UpsertChatAndPlayers(t.Context(), tc.known, nil); err != nil {
 				t.Fatal(err)
 			}
 			tx := begin(t, w.pool)
@@ -164,7 +164,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 			return stats.NewService(postgres.NewStats(w.pool), s).ShowRanking(context.Background(), o)
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.UndoMatch(context.Background(), o, ranking.TakeBack{})
+			return s.UndoMatch(context.Background(), o, ranking.Amendment{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,11 +202,11 @@ func (l *late) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.Store.Apply(ctx, c)
 }
 
-func (l *late) Exclusively(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (l *late) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
 	if l.done.CompareAndSwap(false, true) {
 		l.then()
 	}
-	return l.Store.Exclusively(ctx, chat, fn)
+	return l.Store.WithGroupLock(ctx, chat, fn)
 }
 
 // TestExclusivelyAfterMove: who has waited for the group of a chat that has become one with another holds that one's.
@@ -219,7 +219,7 @@ func TestExclusivelyAfterMove(t *testing.T) {
 	moving := start(func() error { return service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID) })
 	await(t, w.pool, blocked)
 	taking := start(func() error {
-		return w.store.Exclusively(t.Context(), upgraded.ID, func(context.Context, ranking.Store) error {
+		return w.store.WithGroupLock(t.Context(), upgraded.ID, func(context.Context, ranking.Store) error {
 			if _, err := w.pool.Exec(t.Context(), group(upgraded).take+` NOWAIT`); err == nil {
 				t.Error("it holds no group")
 			}

@@ -50,7 +50,7 @@ func (w *world) outbox(t *testing.T) []string {
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.store.Introduce(t.Context(), annex, nil); err != nil {
+	if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, w.pool, `
@@ -233,7 +233,7 @@ func TestEarlierIDs(t *testing.T) {
 		}
 	}
 	before := w.contents(t)
-	if err := w.store.Introduce(t.Context(), club, nil); err != nil {
+	if err := w.store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.contents(t)); diff != "" {

@@ -39,7 +39,7 @@ const (
 
 // Heard is what to do about what an instance has said, this one included. The functions must not block; what is nil is
 // ignored.
-type Heard struct {
+type Events struct {
 	Wake          func(...outbox.Lane)         // there is something new to be sent
 	LeaseReleased func()                       // the LeaderLease is to be had
 	AdminsChanged func(ranking.ExternalChatID) // others than before may be the chat's admins
@@ -51,7 +51,7 @@ type Heard struct {
 // not listen at that moment, or has lost the connection, never hears of it and must find it out otherwise.
 type Notifier struct {
 	pool  *pgxpool.Pool
-	heard Heard
+	heard Events
 	log   *slog.Logger
 
 	mu     sync.Mutex
@@ -63,7 +63,7 @@ type Notifier struct {
 }
 
 // NewNotifier returns a notifier in the database of the pool that waits for Run.
-func NewNotifier(pool *pgxpool.Pool, heard Heard, log *slog.Logger) *Notifier {
+func NewNotifier(pool *pgxpool.Pool, heard Events, log *slog.Logger) *Notifier {
 	return &Notifier{
 		pool: pool, heard: heard, log: log,
 		lanes: make(map[outbox.Lane]struct{}), chats: make(map[ranking.ExternalChatID]struct{}),

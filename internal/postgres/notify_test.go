@@ -45,7 +45,7 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 		pool: pool, lanes: make(chan outbox.Lane, 30_000), released: make(chan struct{}, 100),
 		chats: make(chan ranking.ExternalChatID, 100), began: make(chan struct{}, 100),
 	}
-	i.Notifier = postgres.NewNotifier(pool, postgres.Heard{
+	i.Notifier = postgres.NewNotifier(pool, postgres.Events{
 		Wake: func(lanes ...outbox.Lane) {
 			for _, l := range lanes {
 				i.lanes <- l
@@ -166,7 +166,7 @@ func TestNotifyGathers(t *testing.T) {
 		c.ConnConfig.Tracer = &rec
 	})
 	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
-	n := postgres.NewNotifier(pool, postgres.Heard{}, slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(pool, postgres.Events{}, slog.New(slog.DiscardHandler))
 	running(t, n)
 	awaitListeners(t, other.pool, 2)
 	conn, err := pool.Acquire(t.Context())
@@ -191,7 +191,7 @@ func TestNotifyBounds(t *testing.T) {
 	url := pgtest.Borrow(t).URL
 	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
 	awaitListeners(t, other.pool, 1)
-	n := postgres.NewNotifier(open(t, url), postgres.Heard{}, slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(open(t, url), postgres.Events{}, slog.New(slog.DiscardHandler))
 	for c := range outbox.ChatID(15_000) {
 		n.Wake(toasts(math.MaxInt64 - c))
 		n.AdminsChanged(ranking.ExternalChatID(c % 2))

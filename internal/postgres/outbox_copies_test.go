@@ -26,7 +26,7 @@ func TestCopiesAreToldAlone(t *testing.T) {
 	fail(outbox.Ambiguous)
 	fail(outbox.Uncertain)
 	next := m.mustTake(t, 1, 3, 4)
-	if next.Row.PerhapsSent != 0 {
-		t.Errorf("notice 3 was perhaps sent %d times", next.Row.PerhapsSent)
+	if next.Row.PossibleDuplicates != 0 {
+		t.Errorf("notice 3 was perhaps sent %d times", next.Row.PossibleDuplicates)
 	}
 }

@@ -72,10 +72,10 @@ func told(r outbox.Result) int {
 	if r.Message.Action == outbox.Send {
 		all = max(r.Message.Count, len(r.Message.Items))
 	}
-	if r.Told <= 0 || r.Told > all {
+	if r.Covered <= 0 || r.Covered > all {
 		return all
 	}
-	return r.Told
+	return r.Covered
 }
 
 // outcomes returns what becomes of the rows of a message.
@@ -110,7 +110,7 @@ func stateOfFirst(r outbox.Result) string {
 		return sent
 	case f.Class == outbox.Rejected || f.Class == outbox.Failed && r.Dead:
 		return dead
-	case f.Class == outbox.Pointless:
+	case f.Class == outbox.Obsolete:
 		return expired
 	case f.Class == outbox.Uncertain:
 		return uncertain
@@ -145,7 +145,7 @@ func reason(r outbox.Result) *string {
 
 // freezes says whether a result lets a whole chat wait, and not only its row.
 func freezes(r outbox.Result) bool {
-	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && !r.Message.Lane.Toasts
+	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && !r.Message.Lane.CallbackAnswers
 }
 
 // pause returns for how many seconds nothing is to be sent of the first row, nil if that is not for the row to say.
@@ -154,7 +154,7 @@ func pause(r outbox.Result) *float64 {
 		return nil
 	}
 	switch r.Failure.Class {
-	case outbox.Gone, outbox.Rejected, outbox.Pointless, outbox.Uncertain:
+	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain:
 		return nil
 	}
 	seconds := r.Pause.Seconds()
@@ -192,7 +192,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        tried_at = CASE WHEN fate.first OR fate.state <> 'planned' THEN o.tried_at END,
 		        failures = o.failures + (fate.first AND r.failed)::integer,
 		        attempts = o.attempts - fate.untold::integer,
-		        perhaps_sent = o.perhaps_sent - (fate.untold AND o.repeated)::integer
+		        possible_duplicates = o.possible_duplicates - (fate.untold AND o.repeated)::integer
 		    FROM fate JOIN result r USING (n)
 		    WHERE o.id = fate.id AND o.id = ANY (ARRAY(SELECT id FROM fate))
 		      AND o.state = 'sending' AND o.attempts = fate.attempts
@@ -203,7 +203,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		    SELECT 'notice', id, convert_to(payload::text, 'UTF8'), reason, attempts, created_at
 		    FROM changed WHERE state = 'dead'
 		)
-		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, told, fingerprint)
+		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint)
 		SELECT sent_to, message_id, match_id, id, told, fingerprint FROM changed
 		WHERE state = 'sent' AND action = 'send' AND match_id IS NOT NULL AND NOT unnamed AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
@@ -288,7 +288,7 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 // queueParked parks chats that the bot may not write to, unless they have been heard of since the request began, so
 // that there is a newer notice. A chat that has got another id meanwhile is not what the request was for.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
-	gone := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Gone })
+	gone := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden })
 	if len(gone) == 0 {
 		return
 	}

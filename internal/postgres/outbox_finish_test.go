@@ -28,7 +28,7 @@ func TestFinishFailures(t *testing.T) {
 		outbox.Migrated:     {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.Failed:       {waits, "3600 1", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.RateLimited:  {waits, "0", "3600", "3600", []outbox.ChatID{2}, "1"},
-		outbox.Gone:         {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
+		outbox.Forbidden:    {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
 		outbox.Ambiguous: {
 			"sending attempts 1 perhaps 0 message 0 error why finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1 perhaps 1",
 		},
@@ -38,7 +38,7 @@ func TestFinishFailures(t *testing.T) {
 		outbox.Uncertain: {
 			"uncertain attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
 		},
-		outbox.Pointless: {
+		outbox.Obsolete: {
 			"expired attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
 		},
 	} {
@@ -52,7 +52,7 @@ func TestFinishFailures(t *testing.T) {
 					return fmt.Sprint(int(turn.Wait.Round(10 * time.Second).Seconds()))
 				}
 				s := fmt.Sprint(turn.Message.Row.ID)
-				if n := turn.Message.Row.PerhapsSent; n > 0 {
+				if n := turn.Message.Row.PossibleDuplicates; n > 0 {
 					s += fmt.Sprint(" perhaps ", n)
 				}
 				return s
@@ -118,7 +118,7 @@ func TestHeardOfMeanwhile(t *testing.T) {
 			m := newMail(t)
 			taken := m.mustTake(t, 1, 1)
 			exec(t, m.pool, tc.sql)
-			m.finish(t, failed(taken, outbox.Gone))
+			m.finish(t, failed(taken, outbox.Forbidden))
 			if parked := value[bool](t, m.pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
 				t.Errorf("parked: %t", parked)
 			}
@@ -126,7 +126,7 @@ func TestHeardOfMeanwhile(t *testing.T) {
 				t.Error("the other chat is parked")
 			}
 			if !tc.parked {
-				if next := m.mustTake(t, 1, 1); next.Row.PerhapsSent != 0 {
+				if next := m.mustTake(t, 1, 1); next.Row.PossibleDuplicates != 0 {
 					t.Errorf("it is %+v", next)
 				}
 			}
@@ -139,7 +139,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	id := int64(0)
-	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Pointless} {
+	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
 		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(class)} {
 			id++
 			exec(t, m.pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
@@ -246,7 +246,7 @@ func TestFinishTogether(t *testing.T) {
 		},
 		"refused": {outbox.Rejected, 3, []string{"1 dead 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{2, 3, 4, 5}},
 		"no point": {
-			outbox.Pointless, 0, []string{"1 expired 1 0 t", tried(2), tried(3), tried(4), tried(5)}, []int64{2, 3, 4, 5},
+			outbox.Obsolete, 0, []string{"1 expired 1 0 t", tried(2), tried(3), tried(4), tried(5)}, []int64{2, 3, 4, 5},
 		},
 		"slow down": {
 			outbox.RateLimited, 3, []string{"1 planned 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{1, 2, 3, 4, 5},
@@ -259,10 +259,10 @@ func TestFinishTogether(t *testing.T) {
 			if tc.class != "" {
 				r = failed(message, tc.class)
 			}
-			r.Told = tc.told
+			r.Covered = tc.told
 			for range 2 { // may be repeated
 				m.finish(t, r)
-				m.mustHaveRows(t, `state, attempts, perhaps_sent, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
+				m.mustHaveRows(t, `state, attempts, possible_duplicates, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
 					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
 			}
 			told := 0
@@ -281,7 +281,7 @@ func TestFinishTogether(t *testing.T) {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}
 			for i := range tc.next {
-				if perhaps := next.Items[i].PerhapsSent == 1; perhaps != (tc.class == outbox.Ambiguous) {
+				if perhaps := next.Items[i].PossibleDuplicates == 1; perhaps != (tc.class == outbox.Ambiguous) {
 					t.Errorf("next is %+v", next.Items[i])
 				}
 			}
@@ -294,10 +294,10 @@ func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
 	r := sentAs(message, 71)
-	r.Told = 3
+	r.Covered = 3
 	m.finish(t, r)
 	m.finish(t, sentAs(m.mustTake(t, 1, 4, 5), 0)) // nobody knows its id
-	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, told, fingerprint) FROM match_messages ORDER BY 1`
+	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint) FROM match_messages ORDER BY 1`
 	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
 	if diff := cmp.Diff(want, values[string](t, m.pool, all)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -312,15 +312,15 @@ func TestPerhapsSentIsCounted(t *testing.T) {
 		message = m.mustTake(t, 1, 1, 2, 3, 4, 5)
 	}
 	r := failed(message, outbox.Unreachable)
-	r.Told, r.Pause = 2, 0
+	r.Covered, r.Pause = 2, 0
 	m.finish(t, r)
-	m.mustHaveRows(t, `state, attempts, perhaps_sent`,
+	m.mustHaveRows(t, `state, attempts, possible_duplicates`,
 		"1 planned 4 3", "2 planned 4 3", "3 planned 3 2", "4 planned 3 2", "5 planned 3 2")
 	m.finish(t, sentAs(m.mustTake(t, 1, 1, 2), 71)) // what was perhaps sent as often goes together
 	r = sentAs(m.mustTake(t, 1, 3, 4, 5), 72)
-	r.Told = 2
+	r.Covered = 2
 	m.finish(t, r)
-	m.mustHaveRows(t, `state, attempts, perhaps_sent`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
+	m.mustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
 }
 
 // TestFailuresAddUp: a notice that fails for no known reason is told alone, and dies when whoever counts says so, not before.

@@ -15,12 +15,12 @@ import (
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT o.chat_id, o.action = 'toast' AS toasts, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
-	            o.perhaps_sent
+	            o.possible_duplicates
 	     FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
 	    UNION ALL
 	    SELECT next.* FROM head CROSS JOIN LATERAL (
 	        SELECT o.chat_id, o.action = 'toast', o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
-	               o.perhaps_sent
+	               o.possible_duplicates
 	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.toasts)
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
@@ -42,7 +42,7 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	}
 	lanes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Backlog, error) {
 		var b outbox.Backlog
-		err := row.Scan(&b.Lane.Chat, &b.Lane.Toasts, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
+		err := row.Scan(&b.Lane.Chat, &b.Lane.CallbackAnswers, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
 		return b, err
 	})
 	if err != nil {
@@ -56,13 +56,13 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 // request may have lasted for as long as requests may.
 func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	const sql = heads + `, request AS (
-		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(perhaps_sent) AS copies
+		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS copies
 		    FROM outbox
 		    WHERE finished_at > now() - $1::interval AND tried_at IS NOT NULL AND action <> 'toast'
 		    GROUP BY chat_id, coalesce(batch, id)
 		    UNION ALL
 		    SELECT chat_id, CASE state WHEN 'planned' THEN greatest('0', now() - tried_at - $2::interval) ELSE '0' END,
-		           perhaps_sent
+		           possible_duplicates
 		    FROM head WHERE tried_at IS NOT NULL AND NOT toasts
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age

@@ -92,8 +92,8 @@ func TestRecent(t *testing.T) {
 		"just tried":       {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
 		"perhaps for long": {`tried_at = now() - interval '100 seconds'`, []string{"1 1", "2 1"}}, // 30 seconds of them
 		"tried long ago":   {`tried_at = now() - interval '61 minutes'`, nil},
-		"perhaps sent":     {`state = 'sent', perhaps_sent = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
-		"perhaps under":    {`state = 'sending', perhaps_sent = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
+		"perhaps sent":     {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
+		"perhaps under":    {`state = 'sending', possible_duplicates = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
 		"a toast":          {`state = 'sent', action = 'toast', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
 		"a toast that was": {`action = 'toast', callback_query_id = 'q', tried_at = now()`, nil},
 	} {
@@ -129,7 +129,7 @@ func TestRecentOfMessages(t *testing.T) {
 	exec(t, m.pool, `UPDATE outbox SET tried_at = tried_at - interval '7 minutes'`)
 	must("not sent a while ago", "1 7")
 	r = sentAs(m.mustTake(t, 1, 1, 2, 3, 4, 5), 71)
-	r.Told = 3
+	r.Covered = 3
 	m.finish(t, r)
 	must("three of them sent", "1 0")
 	exec(t, m.pool, `UPDATE outbox SET finished_at = finished_at - interval '8 minutes'`)

@@ -26,7 +26,7 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 		turns[i].Lane = l
 	}
 	chats := column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
-	toasts := column(lanes, func(l outbox.Lane) bool { return l.Toasts })
+	toasts := column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
 	bounds.Merge, bounds.Waiting = max(bounds.Merge, 1), max(bounds.Waiting, 1)
 	queueClearing(batch, chats, toasts, bounds, turns)
 	queueTaking(batch, chats, toasts, bounds, turns)
@@ -59,7 +59,7 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 		), telling AS (
 		    UPDATE outbox o
 		    SET kind = $6, match_id = NULL, reply_to = NULL, addressee = '', expires_at = NULL,
-		        state = 'planned', batch = NULL, unnamed = false, repeated = false, perhaps_sent = 0,
+		        state = 'planned', batch = NULL, unnamed = false, repeated = false, possible_duplicates = 0,
 		        payload = jsonb_build_object('count',
 		            u.results + CASE WHEN o.kind = $6 THEN (o.payload ->> 'count')::bigint ELSE 0 END),
 		        not_before = greatest(o.not_before, CASE WHEN u.more THEN now() + interval '1 ms' END)
@@ -101,11 +101,11 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 // itemColumns are those of a row i of the outbox that make an item, for itemFields.
 const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, coalesce(i.addressee, ''),
 		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
-		       coalesce(i.perhaps_sent, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
+		       coalesce(i.possible_duplicates, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
 
 func itemFields(i *outbox.Item) []any {
 	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Addressee, &i.ReplyTo, &i.Button,
-		&i.Attempts, &i.PerhapsSent, &i.Repeated, &i.Failures}
+		&i.Attempts, &i.PossibleDuplicates, &i.Repeated, &i.Failures}
 }
 
 const page = `'` + stats.KindRankingPage + `'`
@@ -115,7 +115,7 @@ const page = `'` + stats.KindRankingPage + `'`
 // superseded, is left to gather until it is the head. A ranking stands alone, and whatever was taken with it would have
 // to be put back. What was perhaps sent is told with what was perhaps sent as often: such a message ends as a whole.
 const fits = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
-		    AND o.state = 'planned' AND o.action = 'send' AND o.perhaps_sent = l.perhaps_sent
+		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
@@ -133,7 +133,7 @@ const taking = `
 	    SELECT l.n, l.chat_id, l.toasts, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
-	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.perhaps_sent, o.late
+	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.possible_duplicates, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
@@ -148,7 +148,7 @@ const taking = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), crowded AS ( -- before the tail there are as many as are too many
-	    SELECT l.n, l.chat_id, l.toasts, l.id, l.kind, l.thread_id, l.failures, l.perhaps_sent, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.toasts, l.id, l.kind, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
@@ -186,7 +186,7 @@ const taking = `
 	    UPDATE outbox o
 	    SET state = 'sending', attempts = o.attempts + 1, tried_at = now(), not_before = NULL, supersede_key = NULL,
 	        batch = CASE WHEN m.size > 1 THEN m.first END, unnamed = m.unnamed,
-	        repeated = o.state = 'sending', perhaps_sent = o.perhaps_sent + (o.state = 'sending')::integer
+	        repeated = o.state = 'sending', possible_duplicates = o.possible_duplicates + (o.state = 'sending')::integer
 	    FROM message m
 	    WHERE o.id = m.id AND o.id = ANY (ARRAY(SELECT id FROM message)) AND o.chat_id = m.chat_id
 	    RETURNING m.n, m.first, m.last, m.size, o.*

@@ -92,7 +92,7 @@ func TestTakenAgain(t *testing.T) {
 	want.More = true
 	want.Items = slices.Clone(first.Items)
 	for i := range want.Items {
-		want.Items[i].Attempts, want.Items[i].PerhapsSent, want.Items[i].Repeated = 2, 1, true
+		want.Items[i].Attempts, want.Items[i].PossibleDuplicates, want.Items[i].Repeated = 2, 1, true
 	}
 	want.Items[2].Payload = []byte(`{"number": 3}`)
 	want.Row = want.Items[0]
@@ -102,7 +102,7 @@ func TestTakenAgain(t *testing.T) {
 	if batch := value[*int64](t, m.pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
 		t.Errorf("what is sent by itself is in a batch, %d", *batch)
 	}
-	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || alone.Count != 1 || !alone.More || alone.Row.PerhapsSent != 1 {
+	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || alone.Count != 1 || !alone.More || alone.Row.PossibleDuplicates != 1 {
 		t.Errorf("of the other chat: %+v", alone)
 	}
 }
@@ -119,7 +119,7 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	}
 	m.finish(t, sentAs(*turn.Message, 7))
 	m.mustTake(t, 1, 2, 3, 5)
-	if again := m.mustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PerhapsSent != 2 {
+	if again := m.mustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PossibleDuplicates != 2 {
 		t.Errorf("once more: %+v", again)
 	}
 	m.mustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
@@ -203,7 +203,7 @@ func TestTooMuchWaits(t *testing.T) {
 			again := take() // after a crash
 			for i := range message.Items {
 				message.Items[i].Attempts++
-				message.Items[i].PerhapsSent++
+				message.Items[i].PossibleDuplicates++
 				message.Items[i].Repeated = true
 			}
 			message.Row = message.Items[0]
@@ -269,7 +269,7 @@ func TestWhatExcessIsTold(t *testing.T) {
 				r = failed(*message, tc.class)
 				r.Pause = 0
 			}
-			r.Told = tc.told
+			r.Covered = tc.told
 			for range 2 {
 				m.finish(t, r)
 				rows := values[string](t, m.pool, `SELECT state || ' ' || count(*) FROM outbox GROUP BY state ORDER BY state`)

@@ -19,7 +19,7 @@ const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
 // there is nothing that could be edited.
 func queueEdits(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.Turn) {
 	const sql = `
-		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.told, coalesce(i.found, 0),
+		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(i.found, 0),
 		       ` + itemColumns + justTaken + `
 		JOIN chats c ON c.id = l.chat_id
 		CROSS JOIN LATERAL (

@@ -45,13 +45,13 @@ func TestEditOfSeveral(t *testing.T) {
 		"all were purged": {`DELETE FROM outbox WHERE id < 7`, 3, `0: 7{"undone": true} of 1`},
 		"told elsewhere":  {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true} of 1`},
 		"told earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
-		"told alone":      {`UPDATE match_messages SET told = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
+		"told alone":      {`UPDATE match_messages SET covered = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
 		"told alone, and purged": {
-			`UPDATE match_messages SET told = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true} of 1`,
+			`UPDATE match_messages SET covered = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true} of 1`,
 		},
 		"never told": {``, 9, `0: 7{"undone": true} of 1`},
 		"in two messages": {
-			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET told = 3`, 1, `71: 1{"undone": true} 2{} 3{} of 3`,
+			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET covered = 3`, 1, `71: 1{"undone": true} 2{} 3{} of 3`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestEditOfSeveral(t *testing.T) {
 			m, message := several(t)
 			exec(t, m.pool, `UPDATE outbox SET addressee = 'Bob' WHERE id = 2`)
 			r := sentAs(message, 71)
-			r.Told = 4
+			r.Covered = 4
 			m.finish(t, r)
 			exec(t, m.pool, `UPDATE outbox SET state = 'expired', finished_at = now() WHERE id = 5`)
 			exec(t, m.pool, `SELECT nextval('outbox_id_seq')`)
@@ -109,13 +109,13 @@ func TestEditedAsAWhole(t *testing.T) {
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[outbox.Class]string{
-		outbox.Rejected: "6 edit dead", outbox.Pointless: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
+		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
 	} {
 		m, message := several(t)
 		m.finish(t, sentAs(message, 71))
 		m.edit(t, 3)
 		r := failed(*m.take(t, 1), class)
-		r.Told = 2
+		r.Covered = 2
 		m.finish(t, r)
 		m.mustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
 		if got := value[int](t, m.pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
@@ -145,7 +145,7 @@ func TestEditOfTheExcess(t *testing.T) {
 		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", says(edit))); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", tc.match, diff)
 		}
-		m.finish(t, failed(*edit, outbox.Pointless))
+		m.finish(t, failed(*edit, outbox.Obsolete))
 	}
 }
 

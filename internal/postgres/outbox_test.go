@@ -47,7 +47,7 @@ var bounds = outbox.Bounds{Merge: 64, Waiting: 1000}
 
 // chat and toasts are the lanes of a chat.
 func chat(id outbox.ChatID) outbox.Lane   { return outbox.Lane{Chat: id} }
-func toasts(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Toasts: true} }
+func toasts(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, CallbackAnswers: true} }
 
 func (m mail) advance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
@@ -135,7 +135,7 @@ func (m mail) mustWait(t *testing.T, want ...outbox.ChatID) {
 func (m mail) row(t *testing.T, id int64) string {
 	t.Helper()
 	return value[string](t, m.pool, `
-		SELECT state || ' attempts ' || attempts || ' perhaps ' || perhaps_sent || ' message ' || coalesce(telegram_message_id, 0)
+		SELECT state || ' attempts ' || attempts || ' perhaps ' || possible_duplicates || ' message ' || coalesce(telegram_message_id, 0)
 		       || ' error ' || coalesce(last_error, '') || ' finished ' || (finished_at IS NOT NULL)
 		FROM outbox WHERE id = $1`, id)
 }
@@ -169,7 +169,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// what has been taken and not finished comes again, perhaps for the second time
-	item.Attempts, item.PerhapsSent, item.Repeated = 2, 1, true
+	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
 	if diff := cmp.Diff(&want, m.take(t, 1)); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)
@@ -220,7 +220,7 @@ func TestAdvanceInOneGo(t *testing.T) {
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if toast := turns[3].Message; toast.Action != outbox.Toast || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != toasts(1) {
+	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != toasts(1) {
 		t.Errorf("the toast is %+v", toast)
 	}
 	m.mustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
@@ -240,7 +240,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}))
 	lanes := []outbox.Lane{chat(1), chat(2), toasts(1)}
 	var results []outbox.Result
-	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Gone, outbox.Rejected} {
+	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
 		results = append(results, failed(outbox.Message{Lane: chat(99), Action: outbox.Send}, class))
 	}
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit, outbox.Ensure} {

@@ -144,7 +144,7 @@ func TestPerhapsSentResultsExpire(t *testing.T) {
 	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, told(turn.Message)); diff != "" || turn.Expired != 2 {
 		t.Fatalf("%d have ended, then it is told (-want +got):\n%s", turn.Expired, diff)
 	}
-	if i := turn.Message.Row; i.PerhapsSent != 0 || i.Repeated {
-		t.Errorf("that was perhaps sent %d times", i.PerhapsSent)
+	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.Repeated {
+		t.Errorf("that was perhaps sent %d times", i.PossibleDuplicates)
 	}
 }

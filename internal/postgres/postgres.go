@@ -76,16 +76,16 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 
 // besideConns is how many connections are kept free of commands: for the lease, the dispatcher's next step, its looks at
 // the queue, and what is said to other instances.
-const besideConns = 4
+const auxiliaryConns = 4
 
 // readConns bounds the pool of questions.
 const readConns = 4
 
 // Beside returns a small pool for the same database. Commands may wait for locks on all connections of their pool; what
 // has to go on meanwhile, such as renewing the lease, uses this one.
-func Beside(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
+func AuxiliaryPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := pool.Config()
-	config.MaxConns, config.MinConns, config.MinIdleConns = besideConns, 0, 0
+	config.MaxConns, config.MinConns, config.MinIdleConns = auxiliaryConns, 0, 0
 	return newPool(ctx, config)
 }
 
@@ -171,17 +171,17 @@ type querier interface {
 type Store struct {
 	pool *pgxpool.Pool
 	// beside is where the store finds out whether the database answers, while all connections of the pool may be in use.
-	beside *pgxpool.Pool
+	auxiliary *pgxpool.Pool
 	// db is the pool, or the transaction that Exclusively has opened.
 	db querier
 	// gathering is where results wait to be written together; nil: none does.
-	gathering *gathering
+	batchWriter *batchWriter
 	// lease is what every transaction that writes depends on; nil: on none.
 	lease *Lease
 	// committed is told which lanes have something new to be sent. It must not block.
 	committed func(outbox.Lane)
 	// reserve, if set, holds the place of a lane in which something is to be sent at once.
-	reserve func(context.Context, outbox.Lane) *outbox.Place
+	reserve func(context.Context, outbox.Lane) *outbox.SendSlot
 	now     func() time.Time // by the clock that messages are dated by
 	log     *slog.Logger
 }
@@ -192,28 +192,28 @@ var _ ranking.Store = (*Store)(nil)
 // committed with its lane; that function must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		pool: pool, beside: pool, db: pool, gathering: new(gathering), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
+		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
 	}
 }
 
 // WithClock returns a store of commands that are dated by this clock and not by that of the machine.
 func (s *Store) WithClock(now func() time.Time) *Store {
 	dated := *s
-	dated.gathering, dated.now = new(gathering), now
+	dated.batchWriter, dated.now = new(batchWriter), now
 	return &dated
 }
 
 // Asking returns a store that asks whether the database answers by the connections of another pool.
-func (s *Store) Asking(beside *pgxpool.Pool) *Store {
+func (s *Store) WithAuxiliary(auxiliary *pgxpool.Pool) *Store {
 	asking := *s
-	asking.gathering, asking.beside = new(gathering), beside
+	asking.batchWriter, asking.auxiliary = new(batchWriter), auxiliary
 	return &asking
 }
 
 // Logging returns a store that logs when it tries something once more.
-func (s *Store) Logging(log *slog.Logger) *Store {
+func (s *Store) WithLog(log *slog.Logger) *Store {
 	logging := *s
-	logging.gathering, logging.log = new(gathering), log
+	logging.batchWriter, logging.log = new(batchWriter), log
 	return &logging
 }
 

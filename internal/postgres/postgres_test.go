@@ -182,7 +182,7 @@ func newWorld(t *testing.T, people ...ranking.Person) *world {
 
 func (w *world) introduce(t *testing.T, changes ...ranking.PlayerChange) {
 	t.Helper()
-	if err := w.store.Introduce(t.Context(), club, changes); err != nil {
+	if err := w.store.UpsertChatAndPlayers(t.Context(), club, changes); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,13 +12,13 @@ func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
 	var heard []ranking.ChatID
 	for _, c := range all {
 		switch c.Presence {
-		case ranking.Heard:
+		case ranking.ChatSeen:
 			heard = append(heard, c.Chat)
-		case ranking.Present:
+		case ranking.BotActive:
 			batch.Queue(`
 				UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
 				WHERE id = $1`, c.Chat, c.Language)
-		case ranking.Absent: // when it is back it is to be greeted, however soon that is
+		case ranking.BotInactive: // when it is back it is to be greeted, however soon that is
 			batch.Queue(`
 				UPDATE chats
 				SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
@@ -44,7 +44,7 @@ func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
 			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at)
 			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
 			    RETURNING 1)
-			SELECT EXISTS (SELECT FROM greeted)::as_read`,
+			SELECT EXISTS (SELECT FROM greeted)::unchanged`,
 			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added))
 	}
 }

@@ -24,7 +24,7 @@ const presence = `
 
 func TestPresence(t *testing.T) {
 	t.Parallel()
-	present := ranking.Changes{Presence: ranking.Present}
+	present := ranking.Changes{Presence: ranking.BotActive}
 	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
 	added := again
 	added.Added = time.Unix(99, 0)
@@ -47,12 +47,12 @@ func TestPresence(t *testing.T) {
 		// the messenger says that it may write: there is nothing to wait for
 		"present": {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, another language": {
-			"language = 'de'", ranking.Changes{Presence: ranking.Present, Language: "fr"}, "fr active",
+			"language = 'de'", ranking.Changes{Presence: ranking.BotActive, Language: "fr"}, "fr active",
 		},
 		"present, no language": {"language = 'de'", present, "de active"},
 		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
-		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.Absent}, "en parked"},
-		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.Unheard}, "en parked"},
+		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.BotInactive}, "en parked"},
+		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.NoChange}, "en parked"},
 		"greeted":              {"is_active = true", ranking.Changes{Greeted: &first}, "en active greeted 100"},
 		"greeted again": {
 			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Greeted: &again},
@@ -71,7 +71,7 @@ func TestPresence(t *testing.T) {
 			if got := value[string](t, w.pool, presence); got != tc.want {
 				t.Errorf("the chat is %s, want %s", got, tc.want)
 			}
-			if told := w.told.Load() > 0; told != (tc.change.Presence == ranking.Present) {
+			if told := w.told.Load() > 0; told != (tc.change.Presence == ranking.BotActive) {
 				t.Errorf("whoever sends is told that there may be something: %t", told)
 			}
 		})
@@ -93,7 +93,7 @@ func TestGreetedMeanwhile(t *testing.T) {
 		exec(t, w.pool, "UPDATE chats SET greeted_at = "+tc.stored)
 		before := w.contents(t)
 		err := w.store.Apply(t.Context(), ranking.Changes{
-			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.Present, Language: "de",
+			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive, Language: "de",
 			Greeted: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0)},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {
@@ -113,7 +113,7 @@ func TestLanguageIsThatOfTheFirst(t *testing.T) {
 		language, want string
 	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
 		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
-		if err := w.store.Introduce(t.Context(), c, nil); err != nil {
+		if err := w.store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := value[string](t, w.pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
@@ -189,7 +189,7 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 		},
 	} {
 		w := newWorld(t)
-		if err := w.store.Introduce(t.Context(), upgraded, nil); err != nil {
+		if err := w.store.UpsertChatAndPlayers(t.Context(), upgraded, nil); err != nil {
 			t.Fatal(err)
 		}
 		exec(t, w.pool, `

@@ -61,7 +61,7 @@ func TestQueueUpDownUp(t *testing.T) {
 		return mail{postgres.NewOutbox(pool), pool}
 	}
 	m := up()
-	got := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, told) FROM match_messages ORDER BY 1`)
+	got := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered) FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"-100 61 4 1", "-100 71 1 1 1", "-900 71 1 1"}, got); diff != "" {
 		t.Errorf("messages that tell of matches (-want +got):\n%s", diff)
 	}

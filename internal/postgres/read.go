@@ -15,8 +15,8 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	var snap ranking.Snapshot
 	var batch pgx.Batch
 	queueChat(&batch, q, &snap)
-	if q.Counted != (ranking.Counted{}) {
-		queueLately(&batch, q.Counted, &snap.Lately)
+	if q.RateEntry != (ranking.RateEntry{}) {
+		queueRecentUsage(&batch, q.RateEntry, &snap.RecentUsage)
 	}
 	if len(q.People) > 0 {
 		queuePeople(&batch, q, &snap)
@@ -27,8 +27,8 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	if q.Match != nil {
 		queueMatchRef(&batch, q, &snap)
 	}
-	if q.Course != nil {
-		queueCourse(&batch, *q.Course, &snap.Course)
+	if q.MatchHistory != nil {
+		queueHistory(&batch, *q.MatchHistory, &snap.MatchHistory)
 	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return ranking.Snapshot{}, fmt.Errorf("read: %w", translate(err))

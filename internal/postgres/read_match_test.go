@@ -85,7 +85,7 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	w.undo(t, "u", alice, 2)
 	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // which is what the group knows him by
 	snap, err := w.store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: club, Match: &ranking.MatchRef{Number: 2}, Course: &ranking.CourseFrom{Ladder: 1, Number: 2},
+		Key: "k", Chat: club, Match: &ranking.MatchRef{Number: 2}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 2},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,17 +106,17 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 		return ranking.Part{Player: p, Side: side, Entry: e}
 	}
 	draw, win := ranking.Result{Score: ranking.Score{A: 2, B: 2}}, ranking.Result{Score: ranking.Score{A: 3, B: 1}}
-	course := []ranking.PlayedMatch{
+	history := []ranking.PlayedMatch{
 		{Number: 2, K: 32, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
 		{Number: 3, K: 32, Result: draw, Parts: []ranking.Part{part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1))}},
 		{Number: 4, K: 32, Result: win, Parts: []ranking.Part{part(b, 1, entry(1501, 1516, 1501, 0)), part(c, 2, entry(1484, 1469, 1500, -1))}},
 	}
 	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
-	if diff := cmp.Diff(course, snap.Course.Matches, ids); diff != "" {
+	if diff := cmp.Diff(history, snap.MatchHistory.Matches, ids); diff != "" {
 		t.Errorf("course (-want +got):\n%s", diff)
 	}
 	var names []string
-	for _, s := range snap.Course.Standings {
+	for _, s := range snap.MatchHistory.Standings {
 		names = append(names, s.Name+" @"+s.Username)
 	}
 	if diff := cmp.Diff([]string{"Alice @alice", "Carol @carol", "Bobby @bob"}, names); diff != "" {

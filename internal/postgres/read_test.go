@@ -109,7 +109,7 @@ func TestReadStandings(t *testing.T) {
 		}
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
-	if err := w.store.Introduce(t.Context(), other, nil); err != nil {
+	if err := w.store.UpsertChatAndPlayers(t.Context(), other, nil); err != nil {
 		t.Fatal(err)
 	}
 	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})

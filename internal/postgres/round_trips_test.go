@@ -27,7 +27,7 @@ func TestRoundTrips(t *testing.T) {
 		countRoundTrips(t, func(s *postgres.Store, pool *pgxpool.Pool) *postgres.Store {
 			lease := postgres.NewLease(pool, postgres.LeaderLease, "a", time.Hour)
 			acquire(t, lease, true)
-			return s.Under(lease)
+			return s.WithLease(lease)
 		})
 	})
 }

@@ -111,7 +111,7 @@ func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (s
 // standing is somebody's standing in a group. Without an ID it is nobody's, or that of somebody who is known and not in the
 // ladder.
 type standing struct {
-	ranking.Contender
+	ranking.RankedPlayer
 	position int // 0 for who is not shown
 }
 
@@ -122,9 +122,9 @@ func (s standing) row() stats.Row {
 // queueRows reads the top of the ranking. Equal ratings share a position and stand in the order in which they came into the
 // ladder.
 func queueRows(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, page *[]stats.Row) {
-	const top = contenders + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
+	const top = rankedPlayers + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(top, chat, limit).Query(func(rows pgx.Rows) error {
-		all, err := pgx.CollectRows(rows, scanContender)
+		all, err := pgx.CollectRows(rows, scanRankedPlayer)
 		for i, c := range all {
 			s := standing{c, i + 1}
 			if i > 0 && c.Elo == all[i-1].Elo {

@@ -7,10 +7,10 @@ import (
 
 // playedCourse returns the course of a ladder of twenty who have played so many matches, in sides of that size, with the
 // history that belongs to it.
-func playedCourse(tb testing.TB, matches, size int) Course {
+func playedCourse(tb testing.TB, matches, size int) MatchHistory {
 	tb.Helper()
 	const players = 20
-	var c Course
+	var c MatchHistory
 	now := replayer{make(map[PlayerID]*Standing)}
 	for p := range PlayerID(players) {
 		name := fmt.Sprintf("Player %d", p)
@@ -35,7 +35,7 @@ func playedCourse(tb testing.TB, matches, size int) Course {
 		c.Matches = append(c.Matches, m)
 	}
 	for p := range PlayerID(players) {
-		c.Standings = append(c.Standings, Contender{Standing: *now.standings[p]})
+		c.Standings = append(c.Standings, RankedPlayer{Standing: *now.standings[p]})
 	}
 	return c
 }

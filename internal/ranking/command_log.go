@@ -56,7 +56,7 @@ func (c command) logOf(ctx context.Context) CommandLog {
 func (s *Service) logDone(ctx context.Context, o Origin, c command, err error, begun time.Time) {
 	outcome := *c.outcome
 	switch {
-	case c.silent, o.Again:
+	case c.silent, o.Redelivered:
 		return
 	case errors.Is(err, ErrHandled):
 		outcome = OutcomeDuplicate
@@ -72,7 +72,7 @@ func (s *Service) logDone(ctx context.Context, o Origin, c command, err error, b
 func outcomeOf(o Origin, c Changes) CommandOutcome {
 	told := c.Notice
 	if told == nil {
-		told = c.Toast
+		told = c.CallbackAnswer
 	}
 	switch told.(type) {
 	case Refusal, NotRecorded:

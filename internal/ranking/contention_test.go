@@ -327,7 +327,7 @@ func (t trial) checkTable(l *ledger) {
 	for _, p := range got {
 		sum += p.Elo
 	}
-	if diff := cmp.Diff(reckon(nil, bouts), got); diff != "" {
+	if diff := cmp.Diff(recalculate(nil, bouts), got); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
 	}
 	if want := 1500 * len(got); sum != want {

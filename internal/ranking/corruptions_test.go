@@ -42,8 +42,8 @@ func newBooks(t *testing.T) *game {
 	play(club, side{carol}, side{alice}, ranking.Score{A: 0, B: 3})
 	play(club, side{alice, zoe}, side{bob, carol}, ranking.Score{A: 10, B: 8})
 	play(club, side{bob}, side{alice}, ranking.Score{A: 1, B: 1})
-	back := func(n int) ranking.TakeBack {
-		return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+	back := func(n int) ranking.Amendment {
+		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
 	if err := g.UndoMatch(t.Context(), g.origin(&alice), back(4)); err != nil {
 		t.Fatal(err)

@@ -11,14 +11,14 @@ import (
 // The scores are in the order of the match's card; in that of the command that made the match, if it was found by that;
 // and when the sender's last match is meant, with nothing to look at, the sender's own score comes first if they have
 // played, and else they are in the order of the command.
-func (s *Service) FixMatch(ctx context.Context, o Origin, t TakeBack, scores []Score) error {
-	fix := fixing{s.takeBack(o, t), resultOf(scores)}
+func (s *Service) FixMatch(ctx context.Context, o Origin, t Amendment, scores []Score) error {
+	fix := fixing{s.amendment(o, t), resultOf(scores)}
 	return s.handle(ctx, o, command{
 		name:   "fix match",
 		people: fix.people(),
 		needed: len(fix.people()),
 		match:  &t.Match,
-		sort:   SortResult,
+		class:  RateResult,
 		item:   fix.item,
 		refuse: fix.refuse,
 		permit: fix.permit,
@@ -27,7 +27,7 @@ func (s *Service) FixMatch(ctx context.Context, o Origin, t TakeBack, scores []S
 }
 
 type fixing struct {
-	*takeBack
+	*amendment
 	result Result
 }
 
@@ -72,10 +72,10 @@ func (f fixing) decide(snap Snapshot) (Changes, error) {
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
 	by, told := f.by(snap)
-	card := snap.Course.cardOf(m, right, played.Parts, rewrite.entries(played))
+	card := snap.MatchHistory.cardOf(m, right, played.Parts, rewrite.entries(played))
 	notice := MatchFixed{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: told,
-		Moved: snap.Course.moved(rewrite, m.players()),
+		Moved: snap.MatchHistory.moved(rewrite, m.players()),
 	}
 	card.Was = &was
 	return Changes{

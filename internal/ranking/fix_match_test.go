@@ -52,7 +52,7 @@ func TestFixInTheOrderOfTheCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 1, 3)
-	byCommand := ranking.TakeBack{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
+	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
 	mustTell(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 3 {
@@ -63,7 +63,7 @@ func TestFixInTheOrderOfTheCommand(t *testing.T) {
 // TestFixOnesLastMatch corrects without a number and without a reply: the sender's own score comes first.
 func TestFixOnesLastMatch(t *testing.T) {
 	t.Parallel()
-	last := ranking.TakeBack{IsAdmin: nobodyIsAdmin}
+	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
 	for name, tc := range map[string]struct {
 		reporter, sender ranking.Person
 		want             ranking.Score // the stored one, Alice's first

@@ -79,12 +79,12 @@ func (f *fleet) launch(slot int) {
 	f.mu.Lock()
 	a := assignment{
 		URL: f.g.url, Seed: f.seed, First: 1 + 1_000_000*int64(f.launched), TakesBack: slot == 0,
-		Recorded: len(f.orders), Again: slices.Collect(maps.Values(f.open[slot])),
+		Recorded: len(f.orders), Redelivered: slices.Collect(maps.Values(f.open[slot])),
 	}
 	f.mu.Unlock()
 	f.launched++
-	if len(a.Again) > clientsEach {
-		f.t.Fatalf("%d clients have left %d orders open", clientsEach, len(a.Again))
+	if len(a.Redelivered) > clientsEach {
+		f.t.Fatalf("%d clients have left %d orders open", clientsEach, len(a.Redelivered))
 	}
 	program, err := os.Executable()
 	if err != nil {

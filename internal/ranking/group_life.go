@@ -14,7 +14,7 @@ const greetingGap = time.Minute
 
 // Greet greets a group that has asked for it, unless that asks for the greeting that the addition of the bot has brought.
 func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
-	var people cast
+	var people participants
 	if o.Sender != nil {
 		people.add(*o.Sender)
 	}
@@ -28,7 +28,7 @@ func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 		}
 		return Changes{Notice: greeting, Greeted: &greeted}, nil
 	}
-	return s.handle(ctx, o, command{name: "greet", people: people, sort: SortQuestion, decide: decide})
+	return s.handle(ctx, o, command{name: "greet", people: people, class: RateQuestion, decide: decide})
 }
 
 // BotAdded makes known that the bot has been added to a group. It speaks the language there of whoever has added it, and
@@ -42,10 +42,10 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	decide := func(snap Snapshot) (Changes, error) {
 		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && atOnce(snap.Greeted, o.SentAt)
 		if greeted && !started {
-			return Changes{Presence: Present}, nil
+			return Changes{Presence: BotActive}, nil
 		}
 		c := Changes{
-			Presence: Present, Language: language,
+			Presence: BotActive, Language: language,
 			Greeted: &Greeted{Before: snap.Greeted, At: snap.Greeted, Added: o.SentAt},
 		}
 		if !greeted {
@@ -61,7 +61,7 @@ func atOnce(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack makes known that the bot may write in a chat, perhaps again. In a chat that nobody knows it means nothing.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "bot back", func(Snapshot) Changes { return Changes{Presence: Present} })
+	return s.event(ctx, o, "bot back", func(Snapshot) Changes { return Changes{Presence: BotActive} })
 }
 
 // BotRemoved makes known that the bot is not in a chat any more, or may not write to the person. What there is to tell
@@ -70,16 +70,16 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap Snapshot) Changes {
 		// it may be known late, when the bot has been added again, or be said of an id that the chat does not have any more
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
-			return Changes{Presence: Unheard}
+			return Changes{Presence: NoChange}
 		}
-		return Changes{Presence: Absent}
+		return Changes{Presence: BotInactive}
 	})
 }
 
 // Renamed makes known that a chat is called what the origin says. In a chat that nobody knows it means nothing.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	// The title is kept with all else that has been seen of the chat. Of the bot it says nothing: it may be known late.
-	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: Unheard} })
+	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
 }
 
 // MemberLeft makes known that somebody has left a group: they are not shown in its ranking until they play again, or join.
@@ -87,18 +87,18 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	return s.handle(ctx, o, command{
 		name:       "member left",
-		people:     cast{who},
+		people:     participants{who},
 		lastPlayed: true,
 		known:      true,
 		silent:     true,
 		decide: func(snap Snapshot) (Changes, error) {
 			standing := snap.People[0].Standing
 			if standing == nil || !standing.LeftAt.IsZero() || snap.LastPlayed.After(o.SentAt) {
-				return Changes{Presence: Unheard}, nil
+				return Changes{Presence: NoChange}, nil
 			}
 			left := *standing
 			left.LeftAt = o.SentAt
-			return Changes{Presence: Unheard, Standing: &left}, nil
+			return Changes{Presence: NoChange, Standing: &left}, nil
 		},
 	})
 }

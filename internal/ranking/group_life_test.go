@@ -235,19 +235,19 @@ func TestBotRemovedAndBack(t *testing.T) {
 	must(t, g.BotRemoved(t.Context(), g.happened(club, 9*time.Second)))
 	g.mustBe(t, "removed before that, as it is heard of now", chatState{Language: "en", Active: true, Greeted: 10, Hellos: 1})
 
-	again := g.happened(club, 20*time.Second)
-	must(t, g.BotRemoved(t.Context(), again))
+	redecide := g.happened(club, 20*time.Second)
+	must(t, g.BotRemoved(t.Context(), redecide))
 	g.mustBe(t, "removed", chatState{Language: "en", Parked: true, Greeted: -1, Hellos: 1})
 	must(t, g.BotAdded(t.Context(), g.happened(club, 30*time.Second), hello{}))
 	g.mustBe(t, "added again", chatState{Language: "en", Active: true, Greeted: 30, Hellos: 2})
-	must(t, g.BotRemoved(t.Context(), again))
+	must(t, g.BotRemoved(t.Context(), redecide))
 	g.mustBe(t, "what came before, delivered again", chatState{Language: "en", Active: true, Greeted: 30, Hellos: 2})
 
 	must(t, g.BotRemoved(t.Context(), g.happened(club, 40*time.Second)))
 	parked := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At
 	must(t, g.BotRemoved(t.Context(), g.happened(club, 50*time.Second)))
-	if again := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At; !again.Equal(parked) {
-		t.Errorf("parked at %v, and then at %v", parked, again)
+	if redecide := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At; !redecide.Equal(parked) {
+		t.Errorf("parked at %v, and then at %v", parked, redecide)
 	}
 	must(t, g.BotBack(t.Context(), g.happened(club, time.Minute)))
 	g.mustBe(t, "back", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})

@@ -57,7 +57,7 @@ func messageKey(message int64) string { return fmt.Sprintf("m:%d:%d", club.ID, m
 
 func (o order) give(ctx context.Context, service *ranking.Service) error {
 	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &four[o.Sender], SentAt: o.SentAt, ReplyTo: o.Message}
-	back := ranking.TakeBack{Match: o.Match, IsAdmin: admin}
+	back := ranking.Amendment{Match: o.Match, IsAdmin: admin}
 	switch o.Kind {
 	case recordOrder:
 		report := ranking.Report{Scores: []ranking.Score{o.Score}}
@@ -85,13 +85,13 @@ const (
 
 // assignment is what an instance is told first of all.
 type assignment struct {
-	URL       string
-	Seed      uint64
-	First     int64   // message, of those that belong to this instance alone
-	Each      int     // how many orders a client gives, 0: until it is told to stop
-	TakesBack bool    // one client undoes and corrects instead of recording
-	Recorded  int     // how many matches there are already, more or less
-	Again     []order // what another instance has begun and perhaps not ended, at most one for each client
+	URL         string
+	Seed        uint64
+	First       int64   // message, of those that belong to this instance alone
+	Each        int     // how many orders a client gives, 0: until it is told to stop
+	TakesBack   bool    // one client undoes and corrects instead of recording
+	Recorded    int     // how many matches there are already, more or less
+	Redelivered []order // what another instance has begun and perhaps not ended, at most one for each client
 }
 
 // event is what an instance tells on its standard output, in one line and in one write, so that no line is ever cut.
@@ -180,8 +180,8 @@ func (i *instance) committed(outbox.Lane) {
 
 // client gives orders one after the other.
 func (i *instance) client(ctx context.Context, c int) error {
-	if c < len(i.Again) {
-		if err := i.carryOut(ctx, i.Again[c]); err != nil {
+	if c < len(i.Redelivered) {
+		if err := i.carryOut(ctx, i.Redelivered[c]); err != nil {
 			return err
 		}
 	}

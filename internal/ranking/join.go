@@ -9,9 +9,9 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 	}
 	return s.handle(ctx, o, command{
 		name:   "join",
-		people: cast{*o.Sender},
+		people: participants{*o.Sender},
 		needed: 1,
-		sort:   SortQuestion,
+		class:  RateQuestion,
 		acts: func(snap Snapshot) bool {
 			standing := snap.People[0].Standing
 			return standing == nil || standing.back(o.SentAt) != *standing

@@ -54,7 +54,7 @@ func TestUndoBeforeMany(t *testing.T) {
 	verifyClean(t, g.store)
 	one := ranking.Person{ID: 1, Username: "user_1", Name: "User 1"}
 	two := ranking.Person{ID: 2, Username: "user_2", Name: "User 2"}
-	back := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+	back := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 
 	recorded := make(chan error, 1)
 	other, o := g.another(), g.origin(&two)
@@ -82,7 +82,7 @@ func BenchmarkUndo(b *testing.B) {
 		b.Run(fmt.Sprintf("later=%d", later), func(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
-			admin := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+			admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 			scores := [][]ranking.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
 			for i := 0; b.Loop(); i++ { // corrected to and fro, which is the same work
 				o := g.origin(&ranking.Person{ID: 1, Username: "user_1", Name: "User 1"})

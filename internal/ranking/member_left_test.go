@@ -87,7 +87,7 @@ func TestShownWithTheNextMatch(t *testing.T) {
 	g.record(t, &bob, bob, alice, 3, 1) // which was sent before they left, and is handled now
 	g.mustRank(t, "an older match", "Bob")
 
-	admin := ranking.TakeBack{Match: ranking.MatchRef{Number: 1}}
+	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
 	must(t, g.UndoMatch(t.Context(), g.origin(&alice), admin))
 	g.mustRank(t, "a match of theirs is undone", "Bob")
 	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
@@ -103,7 +103,7 @@ func TestShownWithTheNextMatch(t *testing.T) {
 	g.mustRank(t, "Alice plays again", "Bob Alice")
 	undo := g.origin(&bob)
 	undo.SentAt = o.SentAt
-	must(t, g.UndoMatch(t.Context(), undo, ranking.TakeBack{Match: ranking.MatchRef{Number: 4}}))
+	must(t, g.UndoMatch(t.Context(), undo, ranking.Amendment{Match: ranking.MatchRef{Number: 4}}))
 	g.mustRank(t, "that is undone", "Bob Alice")
 	g.left(t, alice, time.Minute)
 	g.mustRank(t, "a leave before that match, as it is heard of now", "Bob Alice")

@@ -10,7 +10,7 @@ import (
 // side by side, is undone. It is no effect of the command that has shown it: repeating it changes nothing.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "two players are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
-	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []Shared) ([]LadderMerge, error) {
+	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []SharedLadder) ([]LadderMerge, error) {
 		var merges []LadderMerge
 		for _, l := range ladders {
 			m, err := l.merge(from)
@@ -24,13 +24,13 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 }
 
 // merge makes one standing of the two in a ladder: that of the player who stays, with the start of the older one.
-func (l Shared) merge(from Player) (LadderMerge, error) {
+func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	keep, drop := l.Into, l.From
 	m := LadderMerge{Chat: l.Chat, Drop: drop.Standing}
-	if !slices.ContainsFunc(l.Course.Standings, func(c Contender) bool { return c.ID == keep.ID }) {
-		l.Course.Standings = append(l.Course.Standings, keep) // has joined, and not played yet
+	if !slices.ContainsFunc(l.MatchHistory.Standings, func(c RankedPlayer) bool { return c.ID == keep.ID }) {
+		l.MatchHistory.Standings = append(l.MatchHistory.Standings, keep) // has joined, and not played yet
 	}
-	standings, err := l.Course.before()
+	standings, err := l.MatchHistory.before()
 	if err != nil {
 		return m, err
 	}
@@ -43,7 +43,7 @@ func (l Shared) merge(from Player) (LadderMerge, error) {
 	delete(standings, drop.Player)
 	standings[keep.Player] = &one
 	var undone []PlayedMatch
-	m.Rewrite, err = l.Course.replayFrom(standings, ByMerge, func(p *PlayedMatch) {
+	m.Rewrite, err = l.MatchHistory.replayFrom(standings, ByMerge, func(p *PlayedMatch) {
 		if p.Undone {
 			return
 		}
@@ -62,8 +62,8 @@ func (l Shared) merge(from Player) (LadderMerge, error) {
 		return m, err
 	}
 	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).Called()}
-	var left Course
-	for _, s := range l.Course.Standings {
+	var left MatchHistory
+	for _, s := range l.MatchHistory.Standings {
 		if s.ID != drop.ID {
 			left.Standings = append(left.Standings, s.without(drop))
 		}
@@ -73,7 +73,7 @@ func (l Shared) merge(from Player) (LadderMerge, error) {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
 		stored := &StoredMatch{Number: p.Number, Result: p.Result, Turned: p.B > p.A}
-		card := l.Course.cardOf(stored, p.Result, p.Parts, p.entries())
+		card := l.MatchHistory.cardOf(stored, p.Result, p.Parts, p.entries())
 		card.Undone, card.ReportedBy = true, nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})
 	}

@@ -93,7 +93,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	g.record(t, &alice, alice, ranking.Person{Username: "zoe"}, 3, 1)
 	withName := zoe
 	withName.Username = "zoe"
-	if n, ok := g.undo(t, &withName, ranking.TakeBack{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
+	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("told %+v", n)
 	}
 	verifyClean(t, g.store)

@@ -14,8 +14,8 @@ func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
 	}
-	err := s.insist(ctx, from, func(ctx context.Context, _ int) error {
-		return s.store.Move(ctx, from, to, Appended.reckon)
+	err := s.retryOnConflict(ctx, from, func(ctx context.Context, _ int) error {
+		return s.store.Move(ctx, from, to, Appended.recalculate)
 	}, "command", "move chat", "chat_id", from, "to_chat_id", to)
 	if err != nil {
 		return fmt.Errorf("move chat: %w", err)
@@ -29,8 +29,8 @@ type Appended struct {
 	Count int
 	// Course is that of the appended matches, which have their new numbers, and the history of where they were played.
 	// The standings are those before them.
-	Course Course
-	Cards  []WaitingCard // of the appended matches, as they were to be told
+	MatchHistory MatchHistory
+	Cards        []WaitingCard // of the appended matches, as they were to be told
 }
 
 // WaitingCard is the card of a match that has not been told yet.
@@ -49,19 +49,19 @@ type Appendix struct {
 }
 
 // reckon plays the appended matches again, each behind all that stand before it now.
-func (a Appended) reckon() (Appendix, error) {
-	standings := make(map[PlayerID]*Standing, len(a.Course.Standings))
-	for _, s := range a.Course.Standings {
+func (a Appended) recalculate() (Appendix, error) {
+	standings := make(map[PlayerID]*Standing, len(a.MatchHistory.Standings))
+	for _, s := range a.MatchHistory.Standings {
 		standing := s.Standing
 		standings[s.Player] = &standing
 	}
-	w, err := a.Course.replayFrom(standings, ByMerge, func(*PlayedMatch) {})
+	w, err := a.MatchHistory.replayFrom(standings, ByMerge, func(*PlayedMatch) {})
 	if err != nil {
 		return Appendix{}, err
 	}
 	x := Appendix{Rewrite: w}
 	for _, card := range a.Cards {
-		x.Cards = append(x.Cards, a.Course.retell(card, w))
+		x.Cards = append(x.Cards, a.MatchHistory.retell(card, w))
 	}
 	if a.After > 0 { // otherwise nothing has changed that anybody has seen
 		x.Notice = GroupsJoined{First: a.After + 1, Count: a.Count}
@@ -70,7 +70,7 @@ func (a Appended) reckon() (Appendix, error) {
 }
 
 // retell returns a card with the number, the names and the ratings that its match has after the rewrite.
-func (c Course) retell(waiting WaitingCard, w Rewrite) WaitingCard {
+func (c MatchHistory) retell(waiting WaitingCard, w Rewrite) WaitingCard {
 	i := slices.IndexFunc(c.Matches, func(m PlayedMatch) bool { return m.ID == waiting.Match })
 	if i < 0 {
 		return waiting
@@ -94,6 +94,6 @@ func (c Course) retell(waiting WaitingCard, w Rewrite) WaitingCard {
 }
 
 // isNew tells whether the one with this name had not played in the ladder before the course.
-func (c Course) isNew(name Name) bool {
-	return slices.ContainsFunc(c.Standings, func(s Contender) bool { return s.Called() == name && s.Played == 0 })
+func (c MatchHistory) isNew(name Name) bool {
+	return slices.ContainsFunc(c.Standings, func(s RankedPlayer) bool { return s.Called() == name && s.Played == 0 })
 }

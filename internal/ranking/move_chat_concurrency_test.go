@@ -50,7 +50,7 @@ func TestMoveAtOnce(t *testing.T) {
 						case 2:
 							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, i))
 						case 3:
-							err = service.UndoMatch(t.Context(), o, ranking.TakeBack{IsAdmin: admin})
+							err = service.UndoMatch(t.Context(), o, ranking.Amendment{IsAdmin: admin})
 						}
 						if err != nil {
 							return fmt.Errorf("instance %d, command %d in %s: %w", i, n, chat.Title, err)
@@ -88,11 +88,11 @@ type justBefore struct {
 	do   func()
 }
 
-func (j *justBefore) Exclusively(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (j *justBefore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
 	if j.once.CompareAndSwap(false, true) {
 		j.do()
 	}
-	return j.Store.Exclusively(ctx, chat, fn)
+	return j.Store.WithGroupLock(ctx, chat, fn)
 }
 
 // TestMoveDuringUndo: a match that gets another number while somebody undoes it is the one that is undone.
@@ -104,7 +104,7 @@ func TestMoveDuringUndo(t *testing.T) {
 	u.report(t, u.newer, bob, carol)
 	store := &justBefore{Store: g.store, do: func() { u.move(t) }}
 	service := newService(store)
-	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.TakeBack{IsAdmin: nobodyIsAdmin}); err != nil {
+	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.Amendment{IsAdmin: nobodyIsAdmin}); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`); len(got) != 1 || got[0] != "2" {
@@ -137,7 +137,7 @@ func TestButtonsAfterMove(t *testing.T) {
 	} {
 		o := u.from(tc.chat, alice)
 		o.Button = o.Key
-		back := ranking.TakeBack{Match: ranking.MatchRef{Number: tc.number, Below: tc.below}, IsAdmin: nobodyIsAdmin}
+		back := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, Below: tc.below}, IsAdmin: nobodyIsAdmin}
 		if err := g.UndoMatch(t.Context(), o, back); err != nil {
 			t.Fatal(err)
 		}

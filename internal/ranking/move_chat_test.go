@@ -105,7 +105,7 @@ func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
 	}
 	got := u.places(t, u.newer.ID, byName)
 	maps.DeleteFunc(got, func(_ string, p place) bool { return p.Played == 0 })
-	if diff := cmp.Diff(reckon(nil, u.before), got); diff != "" {
+	if diff := cmp.Diff(recalculate(nil, u.before), got); diff != "" {
 		t.Errorf("the ranking (-plain Elo +stored):\n%s", diff)
 	}
 }
@@ -167,9 +167,9 @@ func TestMoveInAnyOrder(t *testing.T) {
 					told++
 				}
 				u.step(t, step, newChat)
-				again := u.from(u.older, alice)
-				again.Key = fmt.Sprintf("m:%d:1", u.older.ID)
-				if err := u.RecordMatch(t.Context(), again, singles(alice, bob, 3, 1)); err != nil {
+				redecide := u.from(u.older, alice)
+				redecide.Key = fmt.Sprintf("m:%d:1", u.older.ID)
+				if err := u.RecordMatch(t.Context(), redecide, singles(alice, bob, 3, 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -411,8 +411,8 @@ func TestMoveRetellsCards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	back := func(n int) ranking.TakeBack {
-		return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+	back := func(n int) ranking.Amendment {
+		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
 	if err := g.FixMatch(t.Context(), u.from(u.newer, zoe), back(3), []ranking.Score{{A: 1, B: 2}}); err != nil {
 		t.Fatal(err)

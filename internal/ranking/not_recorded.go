@@ -1,18 +1,18 @@
 package ranking
 
 // MaxNotDone is how many results a NotRecorded names.
-const MaxNotDone = 30
+const MaxRejected = 30
 
 // NotRecorded tells somebody that they have sent more results in a minute than count, and which were not recorded. As
 // long as it waits to be told, further ones are added to it.
 type NotRecorded struct {
-	Limit int       `json:"limit"`          // how many results a minute count
-	Items []NotDone `json:"items"`          // the first MaxNotDone of them, in the order in which they were refused
-	More  int       `json:"more,omitempty"` // how many there are besides
+	Limit int              `json:"limit"`          // how many results a minute count
+	Items []RejectedResult `json:"items"`          // the first MaxNotDone of them, in the order in which they were refused
+	More  int              `json:"more,omitempty"` // how many there are besides
 }
 
 // NotDone is a result that was not recorded, undone or corrected.
-type NotDone struct {
+type RejectedResult struct {
 	Command string `json:"command"` // match, undo or fix
 	// Sides, of a match, are those who played, in the order of the command; and so are the scores, which a correction
 	// has as well.

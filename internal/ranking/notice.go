@@ -31,7 +31,7 @@ func (p Purpose) Lifetime() time.Duration {
 }
 
 // ToastLifetime is the lifetime of whatever is told to somebody who has pressed a button.
-const ToastLifetime = 15 * time.Second
+const CallbackLifetime = 15 * time.Second
 
 // The kinds of notices of this package.
 const (

@@ -21,12 +21,12 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 	if o.Sender != nil {
 		offer.reporter = offer.people.add(*o.Sender)
 	}
-	c := command{name: "offer fix", people: offer.people, sort: SortQuestion, match: &made, outcome: new(CommandOutcome)}
+	c := command{name: "offer fix", people: offer.people, class: RateQuestion, match: &made, outcome: new(CommandOutcome)}
 	begun, log := time.Now(), c.logOf(ctx)
-	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
+	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
 		*c.outcome = ""
 		q := c.query(o)
-		q.Counted = c.counted(o, nil)
+		q.RateEntry = c.rateEntry(o, nil)
 		snap, err := s.store.Read(ctx, q)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 			return ErrHandled
 		}
 		notice, ok := offer.notice(snap)
-		if _, over := s.tooMuch(o, c, snap); !ok || over {
+		if _, over := s.overLimit(o, c, snap); !ok || over {
 			return nil
 		}
 		c.decide = answer(notice)
@@ -52,7 +52,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 type offering struct {
 	origin   Origin
 	right    Result
-	people   cast
+	people   participants
 	sides    [2][]int // who plays, as indexes into people
 	reporter int      // who reports it, as an index into people, if the origin has a sender
 }

@@ -50,7 +50,7 @@ func TestOfferFix(t *testing.T) {
 		t.Errorf("%d offers, want 2", n)
 	}
 	// the button: by whoever may, in the order of the command, and once
-	button := ranking.TakeBack{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
+	button := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
 	press := func(who *ranking.Person) ranking.Notice {
 		o := g.origin(who)
 		o.Button = o.Key
@@ -171,10 +171,10 @@ func TestOfferAfterMove(t *testing.T) {
 func TestWhatIsRetriedIsToldHoweverLate(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	for _, again := range []bool{false, true} {
+	for _, redecide := range []bool{false, true} {
 		retried := func() ranking.Origin {
 			o := g.origin(&alice)
-			o.Again = again
+			o.Redelivered = redecide
 			return o
 		}
 		match, press := retried(), retried()

@@ -9,7 +9,7 @@ import (
 
 // sightings returns what has to be kept of a person who has been seen or named. Who is not known yet is added only
 // when the command needs them; nobody is kept for having asked a question.
-func sightings(p Person, k Known, needed bool) []PlayerChange {
+func profileUpdates(p Person, k Known, needed bool) []PlayerChange {
 	player := k.Player
 	if player == nil && !needed {
 		return nil
@@ -45,7 +45,7 @@ func sightings(p Person, k Known, needed bool) []PlayerChange {
 
 // recollections is sightings for a command of long ago: it adds who is needed and not known yet, and changes nothing of
 // anybody who is.
-func recollections(p Person, k Known, needed bool) []PlayerChange {
+func missingPlayers(p Person, k Known, needed bool) []PlayerChange {
 	if k.Player != nil || !needed {
 		return nil
 	}
@@ -58,9 +58,9 @@ func recollections(p Person, k Known, needed bool) []PlayerChange {
 
 // foresee returns what there is once the news of its people are kept, as the store would return it. It returns false
 // where that takes another look: where somebody goes by two or gives a username away, and where a new name may tell others of the command apart, or no longer.
-func foresee(snap Snapshot, news []PlayerChange) (Snapshot, bool) {
+func predictSnapshot(snap Snapshot, upserts []PlayerChange) (Snapshot, bool) {
 	people := slices.Clone(snap.People)
-	for _, change := range news {
+	for _, change := range upserts {
 		i := slices.IndexFunc(people, change.concerns)
 		if i < 0 || slices.ContainsFunc(people[i+1:], change.concerns) || people[i].Player != snap.People[i].Player {
 			return snap, false
@@ -124,10 +124,10 @@ func same(p, q Person) bool {
 }
 
 // cast is the people of a command, each of them once.
-type cast []Person
+type participants []Person
 
 // add returns the index of the person. Of somebody who is both named and seen, what was seen is kept.
-func (c *cast) add(p Person) int {
+func (c *participants) add(p Person) int {
 	i := slices.IndexFunc(*c, func(q Person) bool { return same(p, q) })
 	if i < 0 {
 		*c = append(*c, p)

@@ -143,7 +143,7 @@ func TestSightings(t *testing.T) {
 			if tc.standing != "" {
 				k.Standing = &Standing{ID: 9, Name: tc.standing}
 			}
-			if diff := cmp.Diff(tc.want, sightings(tc.person, k, !tc.passing)); diff != "" {
+			if diff := cmp.Diff(tc.want, profileUpdates(tc.person, k, !tc.passing)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -152,7 +152,7 @@ func TestSightings(t *testing.T) {
 
 func TestCast(t *testing.T) {
 	t.Parallel()
-	var c cast
+	var c participants
 	named, seen := Person{Username: "Alice", Doubtful: true}, Person{ID: 1, Username: "alice", Name: "Alice"}
 	mention := Person{ID: 2, Name: "Zoe"}
 	for i, step := range []struct {
@@ -163,7 +163,7 @@ func TestCast(t *testing.T) {
 			t.Errorf("step %d: index %d, want %d", i, got, step.want)
 		}
 	}
-	if diff := cmp.Diff(cast{seen, mention, {Name: "nobody"}}, c); diff != "" {
+	if diff := cmp.Diff(participants{seen, mention, {Name: "nobody"}}, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -47,9 +47,9 @@ func TestPressesInAMinute(t *testing.T) {
 		t.Errorf("%d keys are kept, want 61", n)
 	}
 	pressed(press(&bob, 30), unknown)
-	again := press(&alice, 30)
-	again.Again = true
-	pressed(again, unknown)
+	redecide := press(&alice, 30)
+	redecide.Redelivered = true
+	pressed(redecide, unknown)
 	undo := press(&alice, 30)
 	undo.Chat = club
 	must(t, g.UndoMatch(t.Context(), undo, number(1)))

@@ -261,12 +261,12 @@ func indexes(n int) []int {
 func admin(context.Context) (bool, error) { return true, nil }
 
 // takeBack has an admin take back any match, and returns it, or nil if there is none that counts.
-func (c *course) takeBack(rt *rapid.T, send func(ranking.Origin, ranking.TakeBack) error) (ranking.Notice, *modelMatch, int) {
+func (c *course) amendment(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
 	sender := c.anybody("sender")
 	c.glimpse(sender)
 	told := c.command(c.account(sender), func(o ranking.Origin) error {
-		return send(o, ranking.TakeBack{Match: ranking.MatchRef{Number: number}, IsAdmin: admin})
+		return send(o, ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: admin})
 	})
 	switch {
 	case number > len(c.matches):
@@ -289,7 +289,7 @@ func (c *course) mustRefuse(told ranking.Notice, want ranking.Refusal) {
 }
 
 func (c *course) undoAny(rt *rapid.T) {
-	told, m, number := c.takeBack(rt, func(o ranking.Origin, t ranking.TakeBack) error { return c.UndoMatch(c.t.Context(), o, t) })
+	told, m, number := c.amendment(rt, func(o ranking.Origin, t ranking.Amendment) error { return c.UndoMatch(c.t.Context(), o, t) })
 	if m == nil {
 		return
 	}
@@ -301,7 +301,7 @@ func (c *course) undoAny(rt *rapid.T) {
 
 func (c *course) fixAny(rt *rapid.T) {
 	scores := c.anyScores()
-	told, m, number := c.takeBack(rt, func(o ranking.Origin, t ranking.TakeBack) error {
+	told, m, number := c.amendment(rt, func(o ranking.Origin, t ranking.Amendment) error {
 		return c.FixMatch(c.t.Context(), o, t, scores)
 	})
 	if m == nil {
@@ -387,7 +387,7 @@ func (c *course) compare() {
 			bouts = append(bouts, bout{A: c.allCalled(m.sides[0]), B: c.allCalled(m.sides[1]), ScoreA: a, ScoreB: b, K: m.k})
 		}
 	}
-	if diff := cmp.Diff(reckon(starts, bouts), c.places(c.t, c.chat, byIdentity)); diff != "" {
+	if diff := cmp.Diff(recalculate(starts, bouts), c.places(c.t, c.chat, byIdentity)); diff != "" {
 		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
 	}
 }

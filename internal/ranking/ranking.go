@@ -49,7 +49,7 @@ type Origin struct {
 	Malformed string
 	// Again says that the command is handled once more because somebody asked for it: what comes of it is told however
 	// late it is, and it is never one too many.
-	Again bool
+	Redelivered bool
 	// ReplyTo and Thread are the address of the answer: the message that it answers and the topic that it belongs to,
 	// 0 for none.
 	ReplyTo, Thread int64

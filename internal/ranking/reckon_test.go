@@ -26,7 +26,7 @@ type place struct {
 type places map[string]place
 
 // reckon plays all matches by an Elo of its own. Whoever has no rating to start with starts with 1500.
-func reckon(starts map[string]int, bouts []bout) places {
+func recalculate(starts map[string]int, bouts []bout) places {
 	table := make(places)
 	for who, start := range starts {
 		table[who] = place{Who: who, Elo: start, Start: start, Best: start}
@@ -128,7 +128,7 @@ func TestReckonItself(t *testing.T) {
 			for _, p := range test.want {
 				starts[p.Who] = p.Start
 			}
-			if diff := cmp.Diff(want, reckon(starts, test.bouts)); diff != "" {
+			if diff := cmp.Diff(want, recalculate(starts, test.bouts)); diff != "" {
 				t.Errorf("table (-want +got):\n%s", diff)
 			}
 		})

@@ -41,7 +41,7 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 		people: rec.people,
 		shown:  shown,
 		needed: len(rec.people),
-		sort:   SortResult,
+		class:  RateResult,
 		item:   rec.item,
 		refuse: rec.refuse,
 		decide: rec.decide,
@@ -53,7 +53,7 @@ type recording struct {
 	result   Result
 	even     bool // both sides have as many players
 	playedAt time.Time
-	people   cast
+	people   participants
 	players  []int // who plays, as indexes into people
 	sides    []int // on which side each of the players is
 	reporter int   // who reports it, as an index into people; -1 for somebody without a name

@@ -49,13 +49,13 @@ func (e Entry) differs(o Entry) bool {
 }
 
 // Course is the course of a ladder from some match on to the last one.
-type Course struct {
-	Matches   []PlayedMatch // in the order of their numbers, undone ones too
-	Standings []Contender   // of all who have a part in them
+type MatchHistory struct {
+	Matches   []PlayedMatch  // in the order of their numbers, undone ones too
+	Standings []RankedPlayer // of all who have a part in them
 }
 
 // Contender is a standing with what it takes to name whose it is.
-type Contender struct {
+type RankedPlayer struct {
 	Standing
 	Username string
 
@@ -67,12 +67,12 @@ type Contender struct {
 }
 
 // Called returns what the contender is called in notices.
-func (c Contender) Called() Name {
+func (c RankedPlayer) Called() Name {
 	return Name{Name: c.Name, Mark: mark(c.Username, c.Namesakes, c.Earlier)}
 }
 
 // without returns the contender as it is when another one is gone from the ladder.
-func (c Contender) without(gone Contender) Contender {
+func (c RankedPlayer) without(gone RankedPlayer) RankedPlayer {
 	if strings.EqualFold(c.Name, gone.Name) {
 		c.Namesakes--
 		if gone.ID < c.ID {
@@ -184,7 +184,7 @@ func (w Rewrite) entries(m PlayedMatch) []Entry {
 }
 
 // before returns the standings as they were before the course, by player.
-func (c Course) before() (map[PlayerID]*Standing, error) {
+func (c MatchHistory) before() (map[PlayerID]*Standing, error) {
 	standings := make(map[PlayerID]*Standing, len(c.Standings))
 	for _, s := range c.Standings {
 		standing := s.Standing
@@ -213,7 +213,7 @@ func (c Course) before() (map[PlayerID]*Standing, error) {
 
 // replay plays the course again after change has altered its matches, and returns what that changes. change is called
 // for each match, in order.
-func (c Course) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
+func (c MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
 	standings, err := c.before()
 	if err != nil {
 		return Rewrite{}, err
@@ -222,7 +222,7 @@ func (c Course) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error
 }
 
 // replayFrom is replay with the standings that the course begins with.
-func (c Course) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
+func (c MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
 	r, w := replayer{standings}, Rewrite{Reason: reason}
 	for i := range c.Matches {
 		m := c.Matches[i]
@@ -247,7 +247,7 @@ func (c Course) replayFrom(standings map[PlayerID]*Standing, reason Reason, chan
 const maxMoved = 12
 
 // moved tells whose ratings a rewrite moves: first the given players, moved or not, then others by how far they move.
-func (c Course) moved(w Rewrite, first []PlayerID) Moved {
+func (c MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 	now := make(map[PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {
 		now[s.Player] = s.Elo

@@ -18,7 +18,7 @@ const (
 	// patience bounds a command whose context has no deadline.
 	patience = 10 * time.Second
 	// rivalFor is how long a conflict in a chat is remembered.
-	rivalFor = time.Second
+	conflictMemory = time.Second
 	// slowFor is how long a command is remembered that was not done in time.
 	slowFor = 10 * time.Minute
 )
@@ -26,7 +26,7 @@ const (
 // insist tries until there is no conflict with another transaction, a few times at most. It waits for what somebody else
 // holds as long as there is time. A quarter of the time that the context has is left for an answer to a command that could
 // not be done. What insist logs says what it is about.
-func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
+func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
 	about ...any,
 ) error {
 	left := patience
@@ -45,7 +45,7 @@ func (s *Service) insist(ctx context.Context, chat ExternalChatID, try func(ctx 
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.rivals.seen(chat, time.Now())
+		s.recentConflicts.seen(chat, time.Now())
 		s.log.WarnContext(ctx, "conflict with another transaction",
 			slices.Concat(about, []any{"attempt", attempt, "error", err})...)
 		conflict = err
@@ -84,7 +84,7 @@ func (s *Service) await(ctx context.Context, try func() error, about ...any) err
 // apologises says whether to answer a command that ended with the error by asking its sender to try again. After a time-out
 // it waits for a second one, and for a store that answers: the first may only mean that the database stood still, and each
 // command gets one whole attempt against a database that works.
-func (s *Service) apologises(ctx context.Context, o Origin, err error) bool {
+func (s *Service) asksToRetry(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:
 		return false
@@ -96,7 +96,7 @@ func (s *Service) apologises(ctx context.Context, o Origin, err error) bool {
 	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat}); err != nil {
 		return false
 	}
-	again := s.slow.has(o.Key, time.Now(), slowFor)
+	redecide := s.slow.has(o.Key, time.Now(), slowFor)
 	s.slow.seen(o.Key, time.Now())
-	return again
+	return redecide
 }

@@ -33,10 +33,10 @@ func (l losing) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.Store.Apply(ctx, c)
 }
 
-func (l losing) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
+func (l losing) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
-	return l.Store.Exclusively(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
+	return l.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
 		l.Store, l.inside = inside, true
 		return fn(ctx, l)
 	})
@@ -54,20 +54,22 @@ func (e *easy) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error
 	return snap, nil
 }
 
-func (e *easy) Introduce(context.Context, ranking.Chat, []ranking.PlayerChange) error { return nil }
+func (e *easy) UpsertChatAndPlayers(context.Context, ranking.Chat, []ranking.PlayerChange) error {
+	return nil
+}
 
 func (e *easy) Apply(_ context.Context, c ranking.Changes) error {
 	e.applied = append(e.applied, c)
 	return nil
 }
 
-func (e *easy) Exclusively(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (e *easy) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
 	return fn(ctx, e)
 }
 
 func (e *easy) Rewrite(context.Context, ranking.Rewrite) error { return nil }
 
-func (e *easy) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.Shared) ([]ranking.LadderMerge, error)) error {
+func (e *easy) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) error {
 	return nil
 }
 

@@ -18,7 +18,7 @@ type Service struct {
 	settings Settings
 	// rivals are the chats in which somebody else, who is another instance, was faster lately. Whoever expects to lose there
 	// does better to wait for the group than to find out at the end.
-	rivals recently[ExternalChatID]
+	recentConflicts recently[ExternalChatID]
 	// slow are the keys of commands that were not done in time.
 	slow recently[string]
 }
@@ -42,34 +42,34 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	}
 	return &Service{
 		store: store, log: log, settings: settings,
-		rivals: newRecently[ExternalChatID](), slow: newRecently[string](),
+		recentConflicts: newRecently[ExternalChatID](), slow: newRecently[string](),
 	}
 }
 
 // Answer answers a command that changes nothing else: a question, or what would have changed something if it could have
 // been read.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
-	var people cast
+	var people participants
 	if o.Sender != nil {
 		people.add(*o.Sender) // any command claims the player that was only named so far
 	}
-	c := command{name: "answer", people: people, sort: SortQuestion, decide: answer(n)}
+	c := command{name: "answer", people: people, class: RateQuestion, decide: answer(n)}
 	if o.Button != "" {
-		c.sort = SortPress // whoever presses waits for a word, and sees it for a moment only
+		c.class = RatePress // whoever presses waits for a word, and sees it for a moment only
 	}
 	if o.Malformed != "" {
-		c.sort, c.item = SortResult, malformed(o.Malformed)
+		c.class, c.item = RateResult, malformed(o.Malformed)
 	}
 	return s.handle(ctx, o, c)
 }
 
 // Ask answers a question with what read returns.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
-	var people cast
+	var people participants
 	if o.Sender != nil {
 		people.add(*o.Sender)
 	}
-	return s.handle(ctx, o, command{name: "answer", people: people, sort: SortQuestion, read: read})
+	return s.handle(ctx, o, command{name: "answer", people: people, class: RateQuestion, read: read})
 }
 
 // answer decides that nothing changes, and that this is told.
@@ -80,7 +80,7 @@ func answer(n Notice) func(Snapshot) (Changes, error) {
 // command is the part of a command's handling that differs from kind to kind.
 type command struct {
 	name   string
-	people cast
+	people participants
 	needed int // the first so many people are added when they are not known
 	// shown are others whom the message shows with their ids. They have no part in the command, but a username that one of
 	// them has given up means somebody else.
@@ -94,10 +94,10 @@ type command struct {
 	// silent says that nobody waits for what comes of it: when it cannot be done, nobody is told, and it is tried again.
 	silent bool
 	// sort is what it counts as, empty for what no person has sent, and item tells it if it is a result too many.
-	sort Sort
+	class RateClass
 	// acts, if set, says whether a question would change something, so that it must not go unanswered.
 	acts func(Snapshot) bool
-	item func(Snapshot) NotDone
+	item func(Snapshot) RejectedResult
 	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
 	// of the ladder from that match on.
 	match *MatchRef
@@ -114,7 +114,7 @@ type command struct {
 
 func (c command) query(o Origin) Query {
 	return Query{
-		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Again, LastPlayed: c.lastPlayed, Match: c.match,
+		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered, LastPlayed: c.lastPlayed, Match: c.match,
 	}
 }
 
@@ -124,9 +124,9 @@ func (c command) query(o Origin) Query {
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	begun, log := time.Now(), c.logOf(ctx)
 	c.outcome = new(CommandOutcome)
-	err := s.insist(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
+	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	if !c.silent && s.apologises(ctx, o, err) {
+	if !c.silent && s.asksToRetry(ctx, o, err) {
 		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
 		// sent once more in the meantime.
 		err = s.attempt(ctx, o, c.instead(Refusal{Code: TooManyAtOnce}), 1)
@@ -145,15 +145,15 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 
 // instead returns a command that counts the same, does nothing and is answered with this.
 func (c command) instead(n Notice) command {
-	return command{sort: c.sort, outcome: c.outcome, decide: answer(n)}
+	return command{class: c.class, outcome: c.outcome, decide: answer(n)}
 }
 
 // attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
 // what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.rivals.has(o.Chat.ID, time.Now(), rivalFor)
+	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.recentConflicts.has(o.Chat.ID, time.Now(), conflictMemory)
 	// of a command of long ago the store counts namesakes only by the names that it has already
-	snap, news, refusal, err := s.acquaint(ctx, o, c, !alone && !o.Again && c.read == nil)
+	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !alone && !o.Redelivered && c.read == nil)
 	switch {
 	case err != nil:
 		return err
@@ -166,20 +166,20 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 		}
 		c.decide = answer(n)
 	case alone:
-		return s.store.Exclusively(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
-			return again(ctx, store, o, c, snap)
+		return s.store.WithGroupLock(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
+			return redecide(ctx, store, o, c, snap)
 		})
 	}
-	return apply(ctx, s.store, o, c, snap, news)
+	return apply(ctx, s.store, o, c, snap, upserts)
 }
 
 // again reads and decides anew, now that the group is held and nothing can change any more.
-func again(ctx context.Context, store Store, o Origin, c command, known Snapshot) error {
+func redecide(ctx context.Context, store Store, o Origin, c command, known Snapshot) error {
 	q := c.query(o)
 	m := known.Match
 	if m != nil { // that one and no other, also if the sender's last match is another one by now
 		q.Match = &MatchRef{Number: m.Number}
-		q.Course = &CourseFrom{Ladder: m.Ladder, Number: m.Number}
+		q.MatchHistory = &HistoryFrom{Ladder: m.Ladder, Number: m.Number}
 	}
 	snap, err := store.Read(ctx, q)
 	if m != nil && snap.Match != nil {
@@ -194,7 +194,7 @@ func again(ctx context.Context, store Store, o Origin, c command, known Snapshot
 	if m != nil && (snap.Match == nil || snap.Match.ID != m.ID) {
 		return fmt.Errorf("%w: match %d has another number now", ErrConflict, m.Number)
 	}
-	if err := c.met(snap); err != nil {
+	if err := c.requireKnown(snap); err != nil {
 		return err
 	}
 	if c.refuse != nil {
@@ -206,18 +206,18 @@ func again(ctx context.Context, store Store, o Origin, c command, known Snapshot
 }
 
 // apply decides, and has the store apply it, and keep the news as well.
-func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, news []PlayerChange) error {
+func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
 	changes, err := c.decide(snap)
 	if err != nil {
 		return err
 	}
-	changes.People = news
-	changes.Key, changes.Chat, changes.Counted = o.Key, snap.ChatID, c.counted(o, changes.Notice)
+	changes.People = upserts
+	changes.Key, changes.Chat, changes.RateEntry = o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)
 	switch {
-	case !o.Again:
+	case !o.Redelivered:
 		changes.SentAt = o.SentAt
-	case changes.Presence == Heard: // it was, long ago perhaps
-		changes.Presence = Unheard
+	case changes.Presence == ChatSeen: // it was, long ago perhaps
+		changes.Presence = NoChange
 	}
 	if snap.Chat.ID == o.Chat.ID { // else there are other messages by now with the ids of those that it came with
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
@@ -226,9 +226,9 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 		changes.Addressee = o.Sender.Name
 	}
 	if o.Button != "" {
-		changes.Button, changes.Toast = o.Button, changes.Notice
-		changes.Keyless = isFlood(changes.Notice) // so that a flood of presses leaves nothing but its answers
-		if changes.Card == nil {                  // nothing has changed that others have to know
+		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
+		changes.Keyless = isRateLimited(changes.Notice) // so that a flood of presses leaves nothing but its answers
+		if changes.Card == nil {                        // nothing has changed that others have to know
 			changes.Notice = nil
 		}
 	}
@@ -240,12 +240,12 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 // the same person, the chat, and people. None of that is an effect of the command. It returns the refusal if the command
 // is refused; then nobody is added. If the news may come later, and it is clear what they will come to, they are not made
 // known but returned, for whoever applies the command, which spares a transaction and a look at what it has come to.
-func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool) (
-	snap Snapshot, news []PlayerChange, refusal Notice, err error,
+func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, later bool) (
+	snap Snapshot, upserts []PlayerChange, refusal Notice, err error,
 ) {
 	q := c.query(o)
 	q.People = slices.Concat(c.people, c.shown)
-	q.Counted = c.counted(o, nil)
+	q.RateEntry = c.rateEntry(o, nil)
 	if snap, err = s.store.Read(ctx, q); err != nil {
 		return snap, nil, nil, err
 	}
@@ -255,17 +255,17 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool)
 	if c.known && snap.ChatID == 0 {
 		return snap, nil, nil, nil
 	}
-	if !o.Again {
+	if !o.Redelivered {
 		if snap, err = s.identify(ctx, o.Chat, q, snap); err != nil {
 			return snap, nil, nil, err
 		}
 	}
 	q.People, snap.People = c.people, snap.People[:len(c.people)]
-	refusal, over := s.tooMuch(o, c, snap)
+	refusal, over := s.overLimit(o, c, snap)
 	if over && refusal == nil {
 		return snap, nil, nil, errUnanswered
 	}
-	q.Counted = Counted{} // it is known now
+	q.RateEntry = RateEntry{} // it is known now
 	if refusal == nil {
 		refusal = c.refused(ctx, snap)
 	}
@@ -273,25 +273,25 @@ func (s *Service) acquaint(ctx context.Context, o Origin, c command, later bool)
 		c.needed = 0
 	}
 	seen := o.Chat
-	news = novelties(snap, q, c.needed, o.Again)
-	if o.Again && snap.ChatID != 0 {
+	upserts = playerUpserts(snap, q, c.needed, o.Redelivered)
+	if o.Redelivered && snap.ChatID != 0 {
 		seen = snap.Chat
 	}
 	if snap.ChatID != 0 && snap.Chat.looksLike(seen) {
-		if len(news) == 0 {
+		if len(upserts) == 0 {
 			return snap, nil, refusal, nil
 		}
-		if foreseen, ok := foresee(snap, news); ok && later {
-			return foreseen, news, refusal, nil
+		if predicted, ok := predictSnapshot(snap, upserts); ok && later {
+			return predicted, upserts, refusal, nil
 		}
 	}
-	if err := s.store.Introduce(ctx, seen, news); err != nil {
+	if err := s.store.UpsertChatAndPlayers(ctx, seen, upserts); err != nil {
 		return snap, nil, nil, err
 	}
 	if snap, err = s.store.Read(ctx, q); err != nil {
 		return snap, nil, nil, err
 	}
-	return snap, nil, refusal, c.met(snap)
+	return snap, nil, refusal, c.requireKnown(snap)
 }
 
 // identify makes sure that the people of a query are whom their names mean by now, and reads it again if they were not:
@@ -317,17 +317,17 @@ func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapsho
 	var seen []PlayerChange
 	for i, p := range q.People {
 		if p.ID != 0 {
-			seen = append(seen, sightings(p, snap.People[i], false)...)
+			seen = append(seen, profileUpdates(p, snap.People[i], false)...)
 		}
 	}
-	if err := s.store.Introduce(ctx, chat, seen); err != nil {
+	if err := s.store.UpsertChatAndPlayers(ctx, chat, seen); err != nil {
 		return snap, err
 	}
 	return s.store.Read(ctx, q)
 }
 
 // met returns an error unless everybody is known whom the command needs.
-func (c command) met(snap Snapshot) error {
+func (c command) requireKnown(snap Snapshot) error {
 	for i, k := range snap.People[:c.needed] {
 		if k.Player == nil {
 			return fmt.Errorf("%w: person %d is gone again", ErrConflict, i+1)
@@ -351,10 +351,10 @@ func (c command) refused(ctx context.Context, snap Snapshot) Notice {
 
 // novelties returns what the command has shown of its people that is not known yet. A command that is handled again shows
 // how things were when it was sent.
-func novelties(snap Snapshot, q Query, needed int, again bool) []PlayerChange {
-	look := sightings
-	if again {
-		look = recollections
+func playerUpserts(snap Snapshot, q Query, needed int, redecide bool) []PlayerChange {
+	look := profileUpdates
+	if redecide {
+		look = missingPlayers
 	}
 	var changes []PlayerChange
 	for i, p := range q.People {

@@ -32,7 +32,7 @@ type Store interface {
 	// Introduce makes the chat, its group and the people known that a command concerns. It is no effect of the command:
 	// it only keeps what has been seen of the world, and repeating it changes nothing. Of a chat that is known the language
 	// stays. ErrConflict means: read again.
-	Introduce(ctx context.Context, chat Chat, changes []PlayerChange) error
+	UpsertChatAndPlayers(ctx context.Context, chat Chat, changes []PlayerChange) error
 
 	// Apply makes the changes, all or none, in one round trip. It fails with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
@@ -42,12 +42,12 @@ type Store interface {
 
 	// Exclusively runs fn in one transaction that holds the chat's group: nobody else records, undoes or merges in it
 	// meanwhile. The transaction commits when fn returns nil.
-	Exclusively(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
+	WithGroupLock(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
 
 	// Merge makes the unclaimed player from and the known player into one, in one transaction that holds both and all
 	// groups in which from is ranked: everything of from passes to into. decide gets the ladders in which both are ranked
 	// and returns what shall change in them. When from is claimed or merged by now, nothing changes.
-	Merge(ctx context.Context, from, into PlayerID, decide func([]Shared) ([]LadderMerge, error)) error
+	Merge(ctx context.Context, from, into PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
 
 	// Move has the chat with the messenger's id from go by the id to, in one transaction, and by the old id as well for
 	// ever. What waits to be told there answers no message any more. If there is a chat with the new id already, everything
@@ -71,9 +71,9 @@ type Query struct {
 	LastPlayed bool
 	Match      *MatchRef // which match is wanted, nil for none
 	// Course asks for the course of a ladder as well. Only under Exclusively does it stay as it is read.
-	Course *CourseFrom
+	MatchHistory *HistoryFrom
 	// Counted asks what has been counted lately for whom the command counts, up to its date.
-	Counted Counted
+	RateEntry RateEntry
 }
 
 // MatchRef says which match of a group is meant: that with the Number; else the one that the message tells of, or that
@@ -88,26 +88,26 @@ type MatchRef struct {
 }
 
 // CourseFrom is the beginning of a course. Number 0 means the whole ladder, with all standings in it.
-type CourseFrom struct {
+type HistoryFrom struct {
 	Ladder LadderID
 	Number int
 }
 
 // Snapshot is what there is for a Query.
 type Snapshot struct {
-	Handled bool
-	ChatID  ChatID // 0: the chat is not known
-	Chat    Chat   // as the store knows it
-	Group   GroupID
-	Ladder  Ladder  // the group's default ladder
-	People  []Known // in the order of the query's people
-	Match   *StoredMatch
-	Course  Course
+	Handled      bool
+	ChatID       ChatID // 0: the chat is not known
+	Chat         Chat   // as the store knows it
+	Group        GroupID
+	Ladder       Ladder  // the group's default ladder
+	People       []Known // in the order of the query's people
+	Match        *StoredMatch
+	MatchHistory MatchHistory
 
-	Greeted    time.Time // when the chat was last greeted, zero for never since the bot is in it
-	Added      time.Time // when the bot was added to the chat, zero if that is not known
-	LastPlayed time.Time // when the first of the people has played last in the ladder, zero for never
-	Lately     Lately    // of the Counted of the query
+	Greeted     time.Time   // when the chat was last greeted, zero for never since the bot is in it
+	Added       time.Time   // when the bot was added to the chat, zero if that is not known
+	LastPlayed  time.Time   // when the first of the people has played last in the ladder, zero for never
+	RecentUsage RecentUsage // of the Counted of the query
 }
 
 // StoredMatch is a match that was asked for.
@@ -132,11 +132,11 @@ type StoredMatch struct {
 func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
 // Shared is a ladder in which two players are ranked who are to become one.
-type Shared struct {
-	Chat   ChatID
-	From   Contender // the player who goes
-	Into   Contender // the player who stays
-	Course Course    // from the first match of either on
+type SharedLadder struct {
+	Chat         ChatID
+	From         RankedPlayer // the player who goes
+	Into         RankedPlayer // the player who stays
+	MatchHistory MatchHistory // from the first match of either on
 }
 
 // LadderMerge is what the merging of two players changes in a ladder where both are ranked.
@@ -183,16 +183,16 @@ type PlayerChange struct {
 type Changes struct {
 	Key string
 	// Keyless says that the key is not kept: nothing was done, and when the command comes again it may as well be.
-	Keyless bool
-	Counted Counted // what the command counts as
-	Chat    ChatID
-	SentAt  time.Time // when the command was sent: what is told lives from then on, for ever if it is zero
-	People  []PlayerChange
-	Match   *NewMatch
-	Join    *NewStanding
-	Undo    *Undone
-	Fix     *Fixed
-	Rewrite *Rewrite
+	Keyless   bool
+	RateEntry RateEntry // what the command counts as
+	Chat      ChatID
+	SentAt    time.Time // when the command was sent: what is told lives from then on, for ever if it is zero
+	People    []PlayerChange
+	Match     *NewMatch
+	Join      *NewStanding
+	Undo      *Undone
+	Fix       *Fixed
+	Rewrite   *Rewrite
 
 	// Standing is one that changes without a match, with the version that it was read with.
 	Standing *Standing
@@ -202,8 +202,8 @@ type Changes struct {
 	Greeted  *Greeted // set when the chat is greeted
 
 	// Button is the press of a button that is answered with Toast.
-	Button string
-	Toast  Notice
+	Button         string
+	CallbackAnswer Notice
 
 	// Notice is what the chat is told, nil for nothing. What was not recorded is told with what of that sender waits to be
 	// told already.
@@ -219,10 +219,10 @@ type Presence int
 
 // What can be seen.
 const (
-	Heard   Presence = iota // the chat was heard of: the bot is in it, and may write there perhaps
-	Present                 // the bot is in the chat and may write there
-	Absent                  // the bot is not in the chat, or may not write there: what there is to tell waits
-	Unheard                 // nothing new
+	ChatSeen    Presence = iota // the chat was heard of: the bot is in it, and may write there perhaps
+	BotActive                   // the bot is in the chat and may write there
+	BotInactive                 // the bot is not in the chat, or may not write there: what there is to tell waits
+	NoChange                    // nothing new
 )
 
 // Greeted is the greeting of a chat. If it was greeted at another time Before than what was read, that is a conflict.

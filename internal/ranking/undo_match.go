@@ -4,14 +4,14 @@ import "context"
 
 // UndoMatch makes a match as if it had never been played: it counts no more, and all that came after it in its ladder is
 // reckoned anew. Those who played or reported it may, for the time that the settings say; admins may always.
-func (s *Service) UndoMatch(ctx context.Context, o Origin, t TakeBack) error {
-	undo := undoing{s.takeBack(o, t)}
+func (s *Service) UndoMatch(ctx context.Context, o Origin, t Amendment) error {
+	undo := undoing{s.amendment(o, t)}
 	return s.handle(ctx, o, command{
 		name:   "undo match",
 		people: undo.people(),
 		needed: len(undo.people()),
 		match:  &t.Match,
-		sort:   SortResult,
+		class:  RateResult,
 		item:   undo.item,
 		refuse: undo.find,
 		permit: undo.permit,
@@ -19,7 +19,7 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, t TakeBack) error {
 	})
 }
 
-type undoing struct{ *takeBack }
+type undoing struct{ *amendment }
 
 func (u undoing) decide(snap Snapshot) (Changes, error) {
 	m := snap.Match
@@ -28,9 +28,9 @@ func (u undoing) decide(snap Snapshot) (Changes, error) {
 		return Changes{}, err
 	}
 	by, told := u.by(snap)
-	card := snap.Course.cardOf(m, m.Result, played.Parts, played.entries())
+	card := snap.MatchHistory.cardOf(m, m.Result, played.Parts, played.entries())
 	notice := MatchUndone{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: told, Moved: snap.Course.moved(rewrite, m.players()),
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: told, Moved: snap.MatchHistory.moved(rewrite, m.players()),
 	}
 	card.Undone, card.UndoneBy = true, &told
 	return Changes{

@@ -16,12 +16,12 @@ import (
 
 func nobodyIsAdmin(context.Context) (bool, error) { return false, nil }
 
-func number(n int) ranking.TakeBack {
-	return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
+func number(n int) ranking.Amendment {
+	return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
 }
 
 // undo has somebody undo a match, and returns what the group is told.
-func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.TakeBack) ranking.Notice {
+func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	if err := g.UndoMatch(t.Context(), o, b); err != nil {
@@ -30,7 +30,7 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.TakeBack) ra
 	return g.notice(t, o.Key)
 }
 
-func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.TakeBack, scores ...ranking.Score) ranking.Notice {
+func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, scores ...ranking.Score) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	if err := g.FixMatch(t.Context(), o, b, scores); err != nil {
@@ -184,7 +184,7 @@ func TestWhoMayTakeBack(t *testing.T) {
 			for _, kind := range []string{"fix", "undo"} {
 				o := g.origin(tc.sender)
 				o.SentAt = o.SentAt.Add(tc.after)
-				back := ranking.TakeBack{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
+				back := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
 				run := func() error { return g.UndoMatch(t.Context(), o, back) }
 				if kind == "fix" {
 					run = func() error { return g.FixMatch(t.Context(), o, back, []ranking.Score{{A: 3, B: 2}}) }
@@ -266,7 +266,7 @@ func TestWhichMatch(t *testing.T) {
 			g.exec(t, `INSERT INTO match_messages SELECT -200, 900, id FROM matches WHERE group_id = 2 AND number = 1`)
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
-			if err := g.UndoMatch(t.Context(), o, ranking.TakeBack{Match: tc.ref, IsAdmin: admin}); err != nil {
+			if err := g.UndoMatch(t.Context(), o, ranking.Amendment{Match: tc.ref, IsAdmin: admin}); err != nil {
 				t.Fatal(err)
 			}
 			if tc.want == 0 {
@@ -287,7 +287,7 @@ func TestBareUndoTwice(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
-	last := ranking.TakeBack{IsAdmin: nobodyIsAdmin}
+	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
 	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("told %+v", n)
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 // Ledger gives sight of everything that is stored.
-type Ledger interface {
+type AuditStore interface {
 	// Audit runs fn on the books as they are at one moment. It changes nothing.
-	Audit(ctx context.Context, fn func(context.Context, Books) error) error
+	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 
 // Books are everything that is stored, as it is at one moment.
-type Books interface {
+type AuditReader interface {
 	// Groups returns all groups, or the one of a chat. ErrNoSuchGroup means that the chat has none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]Account, error)
 	// Standings returns all standings of a ladder.
-	Standings(ctx context.Context, ladder LadderID) ([]Contender, error)
+	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
 	// Matches goes through the matches of a ladder in the order of their numbers.
 	Matches(ctx context.Context, ladder LadderID, yield func(PlayedMatch) error) error
 	// Loose returns what is wrong with the numbers and keys of a group's matches.
-	Loose(ctx context.Context, group GroupID) (LooseEnds, error)
+	Loose(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
 // ErrNoSuchGroup means that there is no group in a chat.
@@ -37,7 +37,7 @@ type Account struct {
 }
 
 // LooseEnds are what is wrong with a group's numbers and keys.
-type LooseEnds struct {
+type IntegrityIssues struct {
 	Missing      []int // numbers that no match has, of those that have been drawn
 	NeverDrawn   []int // numbers of matches that the group has not drawn
 	WithoutKey   []int // numbers of matches of the last day whose command does not count as handled
@@ -90,8 +90,8 @@ type Progress struct {
 
 // Verify replays every ladder from its first match, of all groups or of the one of a chat (0: all), and tells what
 // differs from what is stored. progress is called after each group and now and then within a long one.
-func Verify(ctx context.Context, l Ledger, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
-	return l.Audit(ctx, func(ctx context.Context, books Books) error {
+func Verify(ctx context.Context, l AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
+	return l.Audit(ctx, func(ctx context.Context, books AuditReader) error {
 		groups, err := books.Groups(ctx, chat)
 		if err != nil {
 			return fmt.Errorf("verify: %w", err)
@@ -115,7 +115,7 @@ func Verify(ctx context.Context, l Ledger, chat ExternalChatID, found func(Findi
 
 // audit is the verification of one group.
 type audit struct {
-	books    Books
+	books    AuditReader
 	found    func(Finding)
 	progress func()
 	matches  *int
@@ -147,7 +147,7 @@ func (a audit) group(ctx context.Context, g Account) error {
 
 // tally is a standing in the course of a verification.
 type tally struct {
-	stored Contender
+	stored RankedPlayer
 	past   past
 	last   int // the rating after the last entry of the history
 }
@@ -229,7 +229,7 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 }
 
 // beginnings returns what standings were before the first match.
-func beginnings(standings []Contender, history pasts) map[PlayerID]*Standing {
+func beginnings(standings []RankedPlayer, history pasts) map[PlayerID]*Standing {
 	all := make(map[PlayerID]*Standing, len(standings))
 	for _, s := range standings {
 		s.StartElo = history[s.Player].start(s.Standing)
@@ -318,16 +318,16 @@ func (l *ladderAudit) standing(t *tally) {
 // Repair writes what the replay of a ladder says over what is stored, in one transaction, and returns whether anything
 // was to be written. What the replay does not say, it cannot repair.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
-	err = store.Exclusively(ctx, chat, func(ctx context.Context, store Store) error {
-		snap, err := store.Read(ctx, Query{Chat: Chat{ID: chat}, Course: &CourseFrom{Ladder: ladder}})
+	err = store.WithGroupLock(ctx, chat, func(ctx context.Context, store Store) error {
+		snap, err := store.Read(ctx, Query{Chat: Chat{ID: chat}, MatchHistory: &HistoryFrom{Ladder: ladder}})
 		if err != nil {
 			return err
 		}
 		history := make(pasts)
-		for i := range snap.Course.Matches {
-			history.add(&snap.Course.Matches[i])
+		for i := range snap.MatchHistory.Matches {
+			history.add(&snap.MatchHistory.Matches[i])
 		}
-		w, err := snap.Course.replayFrom(beginnings(snap.Course.Standings, history), ByRepair, func(*PlayedMatch) {})
+		w, err := snap.MatchHistory.replayFrom(beginnings(snap.MatchHistory.Standings, history), ByRepair, func(*PlayedMatch) {})
 		if err != nil {
 			return err
 		}

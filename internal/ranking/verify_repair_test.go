@@ -164,8 +164,8 @@ func TestTakeBackAfterRepair(t *testing.T) {
 			g := newBooks(t)
 			g.corrupt(t, name)
 			g.mustRepair(t)
-			back := func(n int) ranking.TakeBack {
-				return ranking.TakeBack{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+			back := func(n int) ranking.Amendment {
+				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 			}
 			if err := g.FixMatch(t.Context(), g.origin(&alice), back(2), []ranking.Score{{A: 9, B: 2}}); err != nil {
 				t.Fatal(err)
@@ -193,10 +193,10 @@ type crowded struct {
 	do func(context.Context) error
 }
 
-func (c crowded) Exclusively(ctx context.Context, chat ranking.ExternalChatID,
+func (c crowded) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
-	return c.Store.Exclusively(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
+	return c.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
 		return fn(ctx, crowded{inside, c.do})
 	})
 }

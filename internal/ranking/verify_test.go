@@ -131,40 +131,40 @@ func TestVerifyOneGroup(t *testing.T) {
 
 // meanwhile is a ledger that has something done before each look into the books but the first.
 type meanwhile struct {
-	ranking.Ledger
+	ranking.AuditStore
 	do func(context.Context) error
 }
 
-func (m meanwhile) Audit(ctx context.Context, fn func(context.Context, ranking.Books) error) error {
-	return m.Ledger.Audit(ctx, func(ctx context.Context, books ranking.Books) error {
+func (m meanwhile) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
+	return m.AuditStore.Audit(ctx, func(ctx context.Context, books ranking.AuditReader) error {
 		return fn(ctx, disturbed{books, m.do})
 	})
 }
 
 type disturbed struct {
-	ranking.Books
+	ranking.AuditReader
 	do func(context.Context) error
 }
 
-func (d disturbed) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.Contender, error) {
+func (d disturbed) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
 	if err := d.do(ctx); err != nil {
 		return nil, err
 	}
-	return d.Books.Standings(ctx, ladder)
+	return d.AuditReader.Standings(ctx, ladder)
 }
 
 func (d disturbed) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
 	if err := d.do(ctx); err != nil {
 		return err
 	}
-	return d.Books.Matches(ctx, ladder, yield)
+	return d.AuditReader.Matches(ctx, ladder, yield)
 }
 
-func (d disturbed) Loose(ctx context.Context, group ranking.GroupID) (ranking.LooseEnds, error) {
+func (d disturbed) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	if err := d.do(ctx); err != nil {
-		return ranking.LooseEnds{}, err
+		return ranking.IntegrityIssues{}, err
 	}
-	return d.Books.Loose(ctx, group)
+	return d.AuditReader.Loose(ctx, group)
 }
 
 // TestVerifySeesOneMoment has a writer record and undo all the time, and the audit wait for it again and again.
@@ -179,7 +179,7 @@ func TestVerifySeesOneMoment(t *testing.T) {
 			o := g.origin(&alice)
 			err := g.RecordMatch(ctx, o, singles(alice, bob, n%3, 1))
 			if err == nil && n%4 == 0 {
-				err = g.UndoMatch(ctx, g.origin(&alice), ranking.TakeBack{IsAdmin: admin})
+				err = g.UndoMatch(ctx, g.origin(&alice), ranking.Amendment{IsAdmin: admin})
 			}
 			if err != nil {
 				return err
@@ -222,11 +222,11 @@ func TestVerifySeesOneMoment(t *testing.T) {
 
 // long are books with one group, in which so many matches are undone.
 type long struct {
-	ranking.Books
+	ranking.AuditReader
 	matches int
 }
 
-func (l long) Audit(ctx context.Context, fn func(context.Context, ranking.Books) error) error {
+func (l long) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	return fn(ctx, l)
 }
 
@@ -234,7 +234,7 @@ func (l long) Groups(context.Context, ranking.ExternalChatID) ([]ranking.Account
 	return []ranking.Account{{Chat: club.ID, Title: club.Title, Group: 1, Ladders: []ranking.LadderID{1}}}, nil
 }
 
-func (l long) Standings(context.Context, ranking.LadderID) ([]ranking.Contender, error) {
+func (l long) Standings(context.Context, ranking.LadderID) ([]ranking.RankedPlayer, error) {
 	return nil, nil
 }
 
@@ -247,14 +247,14 @@ func (l long) Matches(_ context.Context, _ ranking.LadderID, yield func(ranking.
 	return nil
 }
 
-func (l long) Loose(context.Context, ranking.GroupID) (ranking.LooseEnds, error) {
-	return ranking.LooseEnds{}, nil
+func (l long) Loose(context.Context, ranking.GroupID) (ranking.IntegrityIssues, error) {
+	return ranking.IntegrityIssues{}, nil
 }
 
 func TestVerifyTellsItsProgress(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		ledger ranking.Ledger
+		ledger ranking.AuditStore
 		want   []ranking.Progress
 	}{
 		"many matches": {long{matches: 25_000}, []ranking.Progress{{0, 1, 10_000}, {0, 1, 20_000}, {1, 1, 25_000}}},
@@ -275,7 +275,7 @@ func TestVerifyTellsItsProgress(t *testing.T) {
 // TestVerifyStops has verifying end with its context: in the middle of a long ladder, and between groups.
 func TestVerifyStops(t *testing.T) {
 	t.Parallel()
-	for after, ledger := range map[int]ranking.Ledger{10_000: long{matches: 25_000}, 7: newBooks(t).store} {
+	for after, ledger := range map[int]ranking.AuditStore{10_000: long{matches: 25_000}, 7: newBooks(t).store} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var last ranking.Progress
 		err := ranking.Verify(ctx, ledger, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(p ranking.Progress) {

@@ -56,5 +56,5 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 
 // isRefusal tells the answers that asking again would not change, as long as the bot is who it is and where it is.
 func isRefusal(c outbox.Class) bool {
-	return c == outbox.Gone || c == outbox.Rejected || c == outbox.Migrated
+	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
 }

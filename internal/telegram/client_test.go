@@ -323,14 +323,14 @@ func TestPassing(t *testing.T) {
 			sim, client := startSimulator(t)
 			sim.Fault(c.fault)
 			_, err := client.GetMe(testContext(t))
-			if err == nil || Passing(err) != c.want {
-				t.Errorf("passing is %t: %v", Passing(err), err)
+			if err == nil || IsTransient(err) != c.want {
+				t.Errorf("passing is %t: %v", IsTransient(err), err)
 			}
 		})
 	}
 	t.Run("nothing listens", func(t *testing.T) {
 		t.Parallel()
-		if _, err := newClient(t, nobody).GetMe(testContext(t)); err == nil || !Passing(err) {
+		if _, err := newClient(t, nobody).GetMe(testContext(t)); err == nil || !IsTransient(err) {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -65,7 +65,7 @@ func Failure(err error) *outbox.Failure {
 
 // Rejected says that what is to be told is at fault itself, before Telegram was asked.
 func Rejected(err error) *outbox.Failure {
-	return &outbox.Failure{Class: outbox.Rejected, Unasked: true, Err: err}
+	return &outbox.Failure{Class: outbox.Rejected, NotAttempted: true, Err: err}
 }
 
 // class sorts the answers that say no. An answer without a description is not the Bot API's own.
@@ -86,11 +86,11 @@ func (e *APIError) class() outbox.Class {
 		return outbox.Unreachable
 	case e.Says("message to edit not found", "message can't be edited", "query is too old", "query ID is invalid"),
 		e.Method == "editMessageText" && e.Says("MESSAGE_ID_INVALID"):
-		return outbox.Pointless
+		return outbox.Obsolete
 	case e.Status == http.StatusForbidden,
 		e.Says("chat not found", "CHAT_WRITE_FORBIDDEN", "CHAT_RESTRICTED", "not enough rights", "have no rights to send",
 			"need administrator rights", "group chat was deactivated"):
-		return outbox.Gone
+		return outbox.Forbidden
 	case e.Status == http.StatusBadRequest:
 		return outbox.Rejected
 	default:
@@ -112,7 +112,7 @@ func (e *APIError) Says(texts ...string) bool {
 }
 
 // Passing says whether a request that failed may succeed later as it is.
-func Passing(err error) bool {
+func IsTransient(err error) bool {
 	switch Failure(err).Class {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:
 		return true

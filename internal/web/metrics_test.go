@@ -17,9 +17,9 @@ import (
 )
 
 // allDifferent returns figures each of which has a value of its own, and these values by the name of their fields.
-func allDifferent(t *testing.T) (outbox.Figures, map[string]float64) {
+func allDifferent(t *testing.T) (outbox.Stats, map[string]float64) {
 	t.Helper()
-	var f outbox.Figures
+	var f outbox.Stats
 	values := make(map[string]float64)
 	all := reflect.ValueOf(&f).Elem()
 	for i := range all.NumField() {
@@ -43,7 +43,7 @@ func allDifferent(t *testing.T) (outbox.Figures, map[string]float64) {
 func TestEveryFigure(t *testing.T) {
 	t.Parallel()
 	f, values := allDifferent(t)
-	url, _, _ := serve(t, func() outbox.Figures { return f })
+	url, _, _ := serve(t, func() outbox.Stats { return f })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 
@@ -52,16 +52,16 @@ func TestEveryFigure(t *testing.T) {
 		shown[name] = value
 	}
 	want := map[string]float64{
-		"dispatching": 0, "all_lanes_stand_still": 0,
+		"dispatching": 0, "circuit_open": 0,
 		"waiting_items": values["Waiting"], "enqueued_items_per_second": values["EnqueueRate"], "dead_items": values["Dead"],
 		"frozen_chats": values["Frozen"], "parked_chats": values["Parked"], "waiting_lanes": values["WaitingLanes"],
 		"paused_lanes": values["PausedLanes"], "merged_messages_total": values["MergedMessages"],
 		"uncertain_items_total": values["Uncertain"],
 		"requests_in_flight":    values["InFlight"], "average_wait_seconds": values["AverageWait"],
-		"sent_messages_total": values["Sent"], "told_items_total": values["Told"], "merged_items_total": values["Merged"],
+		"sent_messages_total": values["Sent"], "delivered_items_total": values["Delivered"], "merged_items_total": values["Merged"],
 		"dropped_items_total": values["Dropped"], "expired_items_total": values["Expired"],
 		"skipped_edits_total": values["Skipped"], "rate_limited_total": values["Limited"],
-		"long_waits_total": values["LongWaits"], "perhaps_sent_items_total": values["PerhapsSent"],
+		"long_waits_total": values["LongWaits"], "possible_duplicates_total": values["PossibleDuplicates"],
 		"died_items_total": values["Died"],
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
@@ -73,7 +73,7 @@ func TestEveryFigure(t *testing.T) {
 		}
 	}
 	f.Largest = []outbox.ChatBacklog{}
-	var read outbox.Figures
+	var read outbox.Stats
 	if err := json.Unmarshal([]byte(body), &read); err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +85,11 @@ func TestEveryFigure(t *testing.T) {
 // TestSwitches: what is either so or not is 1 or 0.
 func TestSwitches(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]outbox.Figures{
-		"dispatching":           {Dispatching: true},
-		"all_lanes_stand_still": {AllStandStill: true},
+	for name, f := range map[string]outbox.Stats{
+		"dispatching":  {Dispatching: true},
+		"circuit_open": {CircuitOpen: true},
 	} {
-		url, _, _ := serve(t, func() outbox.Figures { return f })
+		url, _, _ := serve(t, func() outbox.Stats { return f })
 		text := request(t, "GET", url+"/metrics").body
 		for shown, value := range own(t, text) {
 			if (value == 1) != (shown == name) {
@@ -103,11 +103,11 @@ func TestSwitches(t *testing.T) {
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
-		var f outbox.Figures
+		var f outbox.Stats
 		for i := range given {
 			f.Largest = append(f.Largest, outbox.ChatBacklog{To: int64(-1_001_000_000_000 - i), Waiting: 500 - i})
 		}
-		url, _, _ := serve(t, func() outbox.Figures { return f })
+		url, _, _ := serve(t, func() outbox.Stats { return f })
 		text := request(t, "GET", url+"/metrics").body
 		for i := range given {
 			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat_id=%q} %d\n", fmt.Sprint(-1_001_000_000_000-i), 500-i)
@@ -123,7 +123,7 @@ func TestLargestChats(t *testing.T) {
 
 func TestJSONWithoutChats(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{} })
 	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) || !strings.HasSuffix(body, "}\n") {
 		t.Errorf("/api/metrics says\n%s", body)
 	}
@@ -132,7 +132,7 @@ func TestJSONWithoutChats(t *testing.T) {
 // TestLint: the metrics are named and explained as Prometheus expects it.
 func TestLint(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
 	text := request(t, "GET", url+"/metrics").body
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
@@ -155,7 +155,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, _, _ := serve(t, func() outbox.Figures { return outbox.Figures{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 	var fields map[string]any

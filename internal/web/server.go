@@ -28,7 +28,7 @@ const (
 // The paths of the figures.
 const (
 	MetricsPath = "/metrics"
-	FiguresPath = "/api/metrics"
+	StatsPath   = "/api/metrics"
 )
 
 // Server serves what there is to see, and takes what is delivered.
@@ -58,10 +58,10 @@ func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error)
 }
 
 // Figures serves the figures. It asks for them at each request, several of which may come at the same time.
-func (s *Server) Figures(figures func() outbox.Figures) {
+func (s *Server) Stats(stats func() outbox.Stats) {
 	// a pattern with GET stands for HEAD too, and has the server answer 405 to everything else
-	s.mux.Handle("GET "+MetricsPath, metricsHandler(figures, s.answers, s.faults))
-	s.mux.Handle("GET "+FiguresPath, figuresHandler(figures, s.answers, s.log))
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, s.answers, s.faults))
+	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.answers, s.log))
 }
 
 // Webhook has the handler take what is delivered to a path.

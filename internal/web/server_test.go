@@ -31,10 +31,10 @@ func listen(t *testing.T) *web.Server {
 }
 
 // serve runs a server of figures, and returns where it is, what stops it, and how it has ended.
-func serve(t *testing.T, figures func() outbox.Figures) (url string, stop func(), ended <-chan error) {
+func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	server := listen(t)
-	server.Figures(figures)
+	server.Stats(stats)
 	return run(t, server)
 }
 
@@ -54,7 +54,7 @@ func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-cha
 	return "http://" + server.Addr(), cancel, result
 }
 
-func figures() outbox.Figures { return outbox.Figures{Waiting: 7, Sent: 3} }
+func stats() outbox.Stats { return outbox.Stats{Waiting: 7, Sent: 3} }
 
 // answer is what a request is answered with.
 type answer struct {
@@ -92,7 +92,7 @@ func ask(t *testing.T, method, url string) (answer, error) {
 
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, figures)
+	url, _, _ := serve(t, stats)
 	for _, tc := range []struct {
 		method, path string
 		code         int
@@ -128,11 +128,11 @@ func TestManyAtATime(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	asked := 0
-	url, _, _ := serve(t, func() outbox.Figures {
+	url, _, _ := serve(t, func() outbox.Stats {
 		mu.Lock()
 		defer mu.Unlock()
 		asked++
-		return figures()
+		return stats()
 	})
 	const each = 25
 	var all sync.WaitGroup
@@ -156,10 +156,10 @@ func TestManyAtATime(t *testing.T) {
 func TestStopAnswersWhatIsInHand(t *testing.T) {
 	t.Parallel()
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	url, stop, ended := serve(t, func() outbox.Figures {
+	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-goOn
-		return figures()
+		return stats()
 	})
 	answered := make(chan error, 1)
 	go func() {
@@ -185,10 +185,10 @@ func TestStopAnswersWhatIsInHand(t *testing.T) {
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
-	url, stop, ended := serve(t, func() outbox.Figures {
+	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
 		<-never
-		return figures()
+		return stats()
 	})
 	cut := make(chan error, 1)
 	go func() {
@@ -244,7 +244,7 @@ func TestWebhook(t *testing.T) {
 		} {
 			server := listen(t)
 			if withFigures {
-				server.Figures(figures)
+				server.Stats(stats)
 			}
 			server.Webhook(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusAccepted)
@@ -269,9 +269,9 @@ func TestWebhook(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
-	url, _, _ := serve(t, func() outbox.Figures {
+	url, _, _ := serve(t, func() outbox.Stats {
 		once.Do(func() { panic("no figures") })
-		return figures()
+		return stats()
 	})
 	if a, err := ask(t, "GET", url+"/api/metrics"); err == nil {
 		t.Errorf("the first request is answered with %d", a.code)

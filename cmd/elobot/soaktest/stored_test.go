@@ -69,7 +69,7 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 		return h, fmt.Errorf("read standings: %w", err)
 	}
 	h.Notices, err = collect(ctx, d, pgx.RowToStructByPos[judge.Notice], `
-		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.perhaps_sent, o.created_at
+		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.possible_duplicates, o.created_at
 		FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.action = 'send' AND o.kind <> 'joined' ORDER BY o.id`)
 	if err != nil {
 		return h, fmt.Errorf("read notices: %w", err)

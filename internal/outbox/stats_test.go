@@ -1,0 +1,201 @@
+package outbox
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is in the store and in memory is measured while there is something to measure.
+func TestGauges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
+			1: {rateLimited(time.Hour)}, 2: {fail(Forbidden)}, 3: {fail(Rejected)},
+		}))
+		for c := ChatID(1); c <= 30; c++ { // 1 is frozen, 2 is parked, of 3 one is dead, the others have to wait
+			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
+		}
+		store.add(1, 1, 1, 2, 2)
+		store.add(repeat(30, 5)...)
+		d := NewDispatcher(store, sender, nil, Settings{})
+		if f := d.Stats(); f.Dispatching {
+			t.Error("it dispatches before it runs")
+		}
+		p, _ := look(t, store, sender, Settings{Limits: Limits{Total: []Window{{10, 10 * time.Minute}}}})
+		after(t, 20*time.Second)
+		f := p.Stats()
+		largest := f.Largest
+		f.Largest, f.AverageWait = nil, 0
+		want := Stats{
+			Dispatching: true,
+			Waiting:     40 - 8, // of the first ten chats two items still wait
+			Dead:        1, Frozen: 1, Parked: 1,
+			WaitingLanes: 20, PausedLanes: 1,
+			Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1,
+		}
+		if diff := cmp.Diff(want, f); diff != "" {
+			t.Errorf("figures (-want +got):\n%s", diff)
+		}
+		if len(largest) != 20 {
+			t.Fatalf("%d chats are named, want 20", len(largest))
+		}
+		if diff := cmp.Diff([]ChatBacklog{{-30, 6}, {-1, 4}, {-2, 3}}, largest[:3]); diff != "" {
+			t.Errorf("the largest chats (-want +got):\n%s", diff)
+		}
+		p.stop()
+		f = p.Stats()
+		f.AverageWait = 0
+		want = Stats{Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1}
+		if diff := cmp.Diff(want, f); diff != "" {
+			t.Errorf("figures behind the end (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store.add(1, 2, 3, 4, 5)
+		store.press(1, 1)
+		p := dispatch(t, store, sender, Settings{Parallel: 2})
+		after(t, 500*time.Millisecond)
+		if f := p.Stats(); f.InFlight != 3 || f.WaitingLanes != 3 {
+			t.Errorf("%d requests are under way, %d lanes wait, want 3 and 3", f.InFlight, f.WaitingLanes)
+		}
+		after(t, time.Minute)
+		if f := p.Stats(); f.InFlight != 0 || f.WaitingLanes != 0 {
+			t.Errorf("%d requests are under way, %d lanes wait, want none", f.InFlight, f.WaitingLanes)
+		}
+		p.stop()
+	})
+}
+
+func TestEnqueueRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, nil)
+		store.add(repeat(1, 1000)...) // from before the start
+		p := dispatch(t, store, sender, Settings{Bounds: Bounds{Merge: 64}})
+		rate := func(perSecond int, d time.Duration) float64 {
+			for range d / time.Second {
+				store.add(repeat(1, perSecond)...)
+				after(t, time.Second)
+			}
+			return p.Stats().EnqueueRate
+		}
+		synctest.Wait()
+		got := []float64{p.Stats().EnqueueRate, rate(10, 20*time.Second), rate(40, 90*time.Second), rate(0, 90*time.Second)}
+		if diff := cmp.Diff([]float64{0, 10, 40, 0}, got, cmp.Comparer(func(a, b float64) bool {
+			return a-b < 1 && b-a < 1 // a second of the new rate may be among the old
+		})); diff != "" {
+			t.Errorf("items per second (-want +got):\n%s", diff)
+		}
+		p.stop()
+	})
+}
+
+func TestAverageWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store.add(1, 2, 3, 4)
+		p := dispatch(t, store, sender, Settings{Parallel: 1})
+		after(t, time.Minute)
+		if got := p.Stats().AverageWait; got != 1.5 { // 0, 1, 2 and 3 s
+			t.Errorf("lanes wait for %v s on average, want 1.5", got)
+		}
+		p.stop()
+	})
+
+	var m meter
+	if got := m.read().AverageWait; got != 0 {
+		t.Errorf("an average of nothing: %v", got)
+	}
+	for i := range 2500 {
+		m.waited(time.Duration(i) * time.Second)
+	}
+	if got := m.read().AverageWait; got != 1999.5 {
+		t.Errorf("the average of the last 1,000 is %v, want 1999.5", got)
+	}
+}
+
+// Each thing that happens counts once, where it belongs.
+func TestCounters(t *testing.T) {
+	t.Parallel()
+	message := func(action Action, items, count int) Message {
+		return Message{Action: action, Items: make([]Item, items), Count: count}
+	}
+	again := func(m Message, repeated bool) Turn {
+		m.Row = Item{PossibleDuplicates: 2, Repeated: repeated}
+		return Turn{Message: &m}
+	}
+	ending := func(m Message) Turn {
+		m.Row = Item{PossibleDuplicates: MaxCopies, Repeated: true}
+		return Turn{Message: &m}
+	}
+	took := func(turn Turn) func(*meter) { return func(m *meter) { m.took(turn) } }
+	heard := func(m Message, told int, f *Failure, dead bool) func(*meter) {
+		return func(meter *meter) {
+			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: told}, Failure: f, Dead: dead}, attempted: true}
+			meter.heard(r)
+		}
+	}
+	one := message(Send, 1, 1)
+	for name, c := range map[string]struct {
+		happens func(*meter)
+		want    Stats
+	}{
+		"nothing is taken":          {took(Turn{}), Stats{}},
+		"expired and dropped":       {took(Turn{Expired: 3, Dropped: 4}), Stats{Expired: 3, Dropped: 4}},
+		"taken for the first time":  {took(Turn{Message: &one}), Stats{}},
+		"taken again":               {took(again(message(Send, 5, 30), true)), Stats{PossibleDuplicates: 30}},
+		"taken to end":              {took(ending(message(Send, 5, 30))), Stats{}},
+		"an edit, taken again":      {took(again(message(Edit, 5, 30), true)), Stats{PossibleDuplicates: 1}},
+		"taken again after another": {took(again(message(Send, 5, 30), false)), Stats{}},
+		"sent":                      {heard(one, 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"a button":                  {heard(message(CallbackAnswer, 1, 1), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"merged":                    {heard(message(Send, 6, 6), 0, nil, false), Stats{Sent: 1, Delivered: 6, Merged: 6, MergedMessages: 1}},
+		"merged in part":            {heard(message(Send, 6, 6), 4, nil, false), Stats{Sent: 1, Delivered: 4, Merged: 4, MergedMessages: 1}},
+		"the first of several":      {heard(message(Send, 6, 6), 1, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"counted": {
+			heard(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
+		},
+		"an edit of a counted one": {heard(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"rate limited":             {heard(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
+		"rate limited for very long": {
+			heard(one, 0, rateLimited(10*time.Minute+1), false), Stats{Limited: 1, LongWaits: 1},
+		},
+		"rejected":         {heard(message(Send, 6, 6), 0, fail(Rejected), false), Stats{Died: 1}},
+		"failed":           {heard(one, 0, fail(Failed), false), Stats{}},
+		"failed too often": {heard(one, 0, fail(Failed), true), Stats{Died: 1}},
+		"pointless":        {heard(one, 0, fail(Obsolete), false), Stats{Expired: 1}},
+		"unreachable":      {heard(one, 0, fail(Unreachable), false), Stats{}},
+		"uncertain":        {heard(message(Send, 5, 30), 0, fail(Uncertain), false), Stats{Uncertain: 30}},
+		"ambiguous":        {heard(one, 0, fail(Ambiguous), false), Stats{}},
+		"skipped": {func(m *meter) {
+			m.heard(result{Result: Result{Message: one}})
+		}, Stats{Skipped: 1}},
+	} {
+		var m meter
+		c.happens(&m)
+		if diff := cmp.Diff(c.want, m.read()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What is read does not change behind the reader's back.
+func TestFiguresAreCopies(t *testing.T) {
+	t.Parallel()
+	var m meter
+	s := Survey{Largest: []ChatBacklog{{1, 5}}}
+	m.surveyed(s, time.Now())
+	m.read().Largest[0].Waiting = 7
+	if got := m.read().Largest[0].Waiting; got != 5 {
+		t.Errorf("%d items wait, want 5", got)
+	}
+}

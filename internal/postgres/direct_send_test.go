@@ -1,0 +1,176 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// desk is a sender whose requests last until somebody lets them end.
+type desk struct {
+	begun chan outbox.Message
+	end   chan struct{}
+}
+
+func (d *desk) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	select {
+	case d.begun <- m:
+	case <-ctx.Done():
+		return outbox.Receipt{}, ctx.Err()
+	}
+	select {
+	case <-d.end:
+		return outbox.Receipt{MessageID: m.Row.ID + 1000}, nil
+	case <-ctx.Done():
+		return outbox.Receipt{}, ctx.Err()
+	}
+}
+
+// newDesk starts a dispatcher in the world, and returns a store that has answers sent by it at once.
+func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*postgres.Store, *desk) {
+	t.Helper()
+	d := &desk{begun: make(chan outbox.Message), end: make(chan struct{})}
+	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(w.pool), d, slog.New(slog.DiscardHandler), outbox.Settings{})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := start(func() error { return dispatcher.Run(ctx, lease) })
+	t.Cleanup(func() {
+		cancel()
+		if err := receive(t, ended); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
+			t.Error(err)
+		}
+	})
+	store := postgres.NewStore(w.pool, func(l outbox.Lane) { dispatcher.Wake(l) }).WithSendSlots(
+		func(ctx context.Context, l outbox.Lane) *outbox.SendSlot { return dispatcher.Reserve(ctx, l) })
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for place := (*outbox.SendSlot)(nil); place == nil; { // until it is at work
+		receive(t, tick.C)
+		if place = dispatcher.Reserve(t.Context(), outbox.Lane{Chat: 99}); place != nil {
+			place.Release()
+		}
+	}
+	return store, d
+}
+
+// TestTakenAsItIsCommitted compares what is taken in the transaction that it comes from with what is taken out of the
+// queue: it is the same message.
+func TestTakenAsItIsCommitted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	_, lease := w.asLeader(t)
+	store, desk := w.newDesk(t, lease)
+	for name, under := range map[string]*postgres.Store{"leader": store.WithLease(lease), "webhook": store} {
+		var messages []outbox.Message
+		for _, key := range []string{name + " 1", name + " 2"} {
+			c := match(w.read(t, alice, bob), key)
+			c.ReplyTo, c.Thread, c.Addressee, c.SentAt = 7, 8, "Alice", time.Now()
+			if err := under.Apply(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			state := value[string](t, w.pool, `SELECT state || ' ' || attempts FROM outbox WHERE key = $1`, key)
+			want := "sending 1"
+			if len(messages) > 0 {
+				want = "planned 0" // the lane is busy
+			}
+			if state != want {
+				t.Errorf("%s is %s, want %s", key, state, want)
+			}
+			if len(messages) == 0 {
+				messages = append(messages, receive(t, desk.begun))
+			}
+		}
+		desk.end <- struct{}{}
+		messages = append(messages, receive(t, desk.begun))
+		desk.end <- struct{}{}
+		numbers := cmpopts.IgnoreFields(outbox.Item{}, "ID", "Key", "Payload")
+		if diff := cmp.Diff(messages[1], messages[0], numbers); diff != "" {
+			t.Errorf("%s: taken at once, it is another message (-queue +now):\n%s", name, diff)
+		}
+		if m := messages[0]; m.Row.Key != name+" 1" || string(m.Row.Payload) != w.payload(t, name+" 1") {
+			t.Errorf("it says %s", m.Row.Payload)
+		}
+		await(t, w.pool, `SELECT count(*) = 2 FROM outbox WHERE state = 'sent' AND possible_duplicates = 0 AND key LIKE '`+name+`%'`)
+	}
+}
+
+func (w *world) payload(t *testing.T, key string) string {
+	t.Helper()
+	return value[string](t, w.pool, `SELECT payload::text FROM outbox WHERE key = $1`, key)
+}
+
+// TestNotTakenAsItIsCommitted: what may not be sent at this moment, or not as the first of its chat, waits, though there
+// was a place for it.
+func TestNotTakenAsItIsCommitted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before string
+		change func(*ranking.Changes)
+		want   string
+	}{
+		"taken":  {`SELECT`, func(*ranking.Changes) {}, "sending 1"},
+		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, func(*ranking.Changes) {}, "planned 0"},
+		"behind another one": {
+			`INSERT INTO outbox (chat_id, kind, payload, not_before) SELECT id, 'k', '{}', now() + interval '1 hour' FROM chats`,
+			func(*ranking.Changes) {}, "planned 0",
+		},
+		"too late": {`SELECT`, func(c *ranking.Changes) { c.SentAt = time.Now().Add(-25 * time.Hour) }, "planned 0"},
+		"absent":   {`SELECT`, func(c *ranking.Changes) { c.Presence = ranking.BotInactive }, "planned 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			_, lease := w.asLeader(t)
+			store, desk := w.newDesk(t, lease)
+			// nothing else looks at the lane before the transaction has ended, and the row is read in it
+			exec(t, w.pool, `CREATE TABLE seen (what text)`)
+			t.Cleanup(func() { w.pool.Exec(context.Background(), `DROP TABLE seen`) }) //nolint:errcheck // only for the next test
+			define(t, w.pool, "see", `
+				CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
+				BEGIN
+				    INSERT INTO seen SELECT state || ' ' || attempts FROM outbox WHERE id = NEW.id;
+				    RETURN NULL;
+				END $$;
+				CREATE CONSTRAINT TRIGGER see AFTER INSERT ON outbox DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW WHEN (NEW.kind = 'refusal') EXECUTE FUNCTION see()`)
+			exec(t, w.pool, tc.before)
+			snap := w.read(t, alice, bob)
+			c := ranking.Changes{Key: name, Chat: snap.ChatID, SentAt: time.Now(), Notice: ranking.Refusal{Code: ranking.NoDraws}}
+			tc.change(&c)
+			if err := store.Apply(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if got := value[string](t, w.pool, `SELECT what FROM seen`); got != tc.want {
+				t.Errorf("it was committed as %s, want %s", got, tc.want)
+			}
+			if name == "taken" {
+				receive(t, desk.begun)
+				desk.end <- struct{}{}
+			}
+		})
+	}
+}
+
+// TestPlaceOfLostLease: a command that depends on no lease is recorded, though the place that it got is worth nothing.
+func TestPlaceOfLostLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	_, lease := w.asLeader(t)
+	store, _ := w.newDesk(t, lease)
+	snap := w.read(t, alice, bob)
+	exec(t, w.pool, `UPDATE leases SET epoch = epoch + 1`)
+	if err := store.Apply(t.Context(), match(snap, "1")); err != nil {
+		t.Fatal(err)
+	}
+	if got := value[string](t, w.pool, `SELECT state || ' ' || attempts FROM outbox`); got != "planned 0" {
+		t.Errorf("it is %s", got)
+	}
+}

@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// Exclusively implements ranking.Store.
+func (s *Store) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
+	fn func(context.Context, ranking.Store) error,
+) error {
+	var changed []outbox.Lane
+	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
+		// A group that was waited for may be gone, and the chat belong to another one by then.
+		for range 2 {
+			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+thisChat+` FOR NO KEY UPDATE`, chat)
+			if err != nil {
+				return fmt.Errorf("take the group: %w", err)
+			}
+			if held.RowsAffected() > 0 {
+				break
+			}
+		}
+		inside := &Store{pool: s.pool, db: tx, now: s.now, committed: func(l outbox.Lane) { changed = append(changed, l) }}
+		return fn(ctx, inside)
+	})
+	if err != nil {
+		return translate(err)
+	}
+	for _, l := range changed {
+		s.committed(l)
+	}
+	return nil
+}

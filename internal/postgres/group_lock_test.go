@@ -1,0 +1,201 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+)
+
+func TestExclusivelyCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	err := w.store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
+		snap, err := inside.Read(ctx, ranking.Query{Key: "1", Chat: club, People: []ranking.Person{alice, bob}})
+		if err != nil {
+			return err
+		}
+		if err := inside.Apply(ctx, match(snap, "1")); err != nil {
+			return err
+		}
+		if w.told.Load() != 0 {
+			t.Error("told before the commit")
+		}
+		if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 0 {
+			t.Errorf("others see %d matches before the commit", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 1 || w.told.Load() != 1 {
+		t.Errorf("%d matches, told %d times", got, w.told.Load())
+	}
+}
+
+func TestExclusivelyRollsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	before := w.contents(t)
+	errOwn := errors.New("own")
+	for name, tc := range map[string]struct {
+		last func(ctx context.Context, inside ranking.Store, done ranking.Changes) error
+		want error
+	}{
+		"own error": {func(context.Context, ranking.Store, ranking.Changes) error { return errOwn }, errOwn},
+		"handled": {func(ctx context.Context, inside ranking.Store, done ranking.Changes) error {
+			return inside.Apply(ctx, done)
+		}, ranking.ErrHandled},
+		"conflict": {func(ctx context.Context, inside ranking.Store, done ranking.Changes) error {
+			done.Key = "2"
+			return inside.Apply(ctx, done)
+		}, ranking.ErrConflict},
+		// the transaction is broken, and cannot be committed by ignoring the error
+		"error ignored": {func(ctx context.Context, inside ranking.Store, done ranking.Changes) error {
+			_ = inside.Apply(ctx, done)
+			return nil
+		}, nil},
+	} {
+		err := w.store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
+			changed := asNew(carol)
+			if err := inside.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{changed}); err != nil {
+				return err
+			}
+			snap, err := inside.Read(ctx, ranking.Query{Key: "1", Chat: club, People: []ranking.Person{alice, carol}})
+			if err != nil {
+				return err
+			}
+			done := match(snap, "1")
+			if err := inside.Apply(ctx, done); err != nil {
+				return err
+			}
+			return tc.last(ctx, inside, done)
+		})
+		if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
+			t.Errorf("%s: error is %v, want %v", name, err, tc.want)
+		}
+		if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+			t.Errorf("%s: something was written:\n%s", name, diff)
+		}
+	}
+	if w.told.Load() != 0 {
+		t.Error("told of a commit that never was")
+	}
+}
+
+// TestExclusivelyWhenTheContextEnds shows that the group is free again.
+func TestExclusivelyWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := w.store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error {
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+	w.play(t, "1", alice, bob)
+}
+
+// TestExclusivelyPanics shows that a panic leaves neither the group locked nor the connection in use.
+func TestExclusivelyPanics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		err := w.store.WithGroupLock(t.Context(), club.ID, func(context.Context, ranking.Store) error { panic("on purpose") })
+		t.Errorf("returned %v", err)
+	}()
+	if n := w.pool.Stat().AcquiredConns(); n != 0 {
+		t.Errorf("%d connections are still in use", n)
+	}
+	w.play(t, "1", alice, bob)
+}
+
+func TestExclusivelyShutsOthersOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	c := match(w.read(t, alice, bob), "1")
+	for name, other := range map[string]func() error{
+		"another one": func() error {
+			return w.store.WithGroupLock(t.Context(), club.ID, func(context.Context, ranking.Store) error { return nil })
+		},
+		"a match": func() error { return w.store.Apply(t.Context(), c) },
+	} {
+		var waiting <-chan error
+		err := w.store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, _ ranking.Store) error {
+			waiting = start(other)
+			await(t, w.pool, blocked)
+			// neither other groups nor whoever only reads have to wait
+			if err := w.store.WithGroupLock(ctx, -999, func(context.Context, ranking.Store) error { return nil }); err != nil {
+				return err
+			}
+			w.read(t, alice, bob)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := receive(t, waiting); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLockOrder has a match wait for each of its locks in turn, and looks at which it holds meanwhile: those before
+// it in the order group, key, standings by id, and none after it.
+func TestLockOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.play(t, "1", bob, alice) // whose standings are the other way round than in the next match
+	order := []struct{ name, take, free string }{
+		{"group", `SELECT FROM groups FOR NO KEY UPDATE`, `SELECT FROM groups FOR NO KEY UPDATE NOWAIT`},
+		{"key", `INSERT INTO handled_commands VALUES ('2')`, ``},
+		{
+			"first standing", `SELECT FROM group_players WHERE name = 'Bob' FOR NO KEY UPDATE`,
+			`SELECT FROM group_players WHERE name = 'Bob' FOR NO KEY UPDATE NOWAIT`,
+		},
+		{
+			"second standing", `SELECT FROM group_players WHERE name = 'Alice' FOR NO KEY UPDATE`,
+			`SELECT FROM group_players WHERE name = 'Alice' FOR NO KEY UPDATE NOWAIT`,
+		},
+	}
+	if !value[bool](t, w.pool, `SELECT (SELECT id FROM group_players WHERE name = 'Bob') < (SELECT id FROM group_players WHERE name = 'Alice')`) {
+		t.Fatal("the standings are not in the order that this test needs")
+	}
+	for at, step := range order {
+		holder := begin(t, w.pool)
+		if _, err := holder.Exec(t.Context(), step.take); err != nil {
+			t.Fatal(err)
+		}
+		c := match(w.read(t, alice, bob), "2")
+		waiting := start(func() error { return w.store.Apply(t.Context(), c) })
+		await(t, w.pool, blocked)
+		for i, other := range order {
+			if i == at || other.free == "" {
+				continue
+			}
+			_, err := w.pool.Exec(t.Context(), other.free)
+			if held := err != nil; held != (i < at) {
+				t.Errorf("while it waits for the %s, it holds the %s: %t", step.name, other.name, held)
+			}
+		}
+		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
+			t.Errorf("while it waits for the %s it is cancelled: %v", step.name, err)
+		}
+		if err := holder.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

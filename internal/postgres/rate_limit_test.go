@@ -1,0 +1,154 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// TestLately counts by the dates of the commands: up to that of the command that asks, and how often somebody was asked
+// for patience in the time after it too.
+func TestLately(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := time.Unix(1_700_000_000, 0)
+	insert := func(sender int64, sort string, seconds ...int) {
+		for _, s := range seconds {
+			exec(t, w.pool, `INSERT INTO handled_commands (key, sender, sent_at, rate_class) VALUES (gen_random_uuid()::text, $1, $2, $3)`,
+				sender, at.Add(time.Duration(s)*time.Second), sort)
+		}
+	}
+	insert(1, "question", -61, -60, -59, -1, 0, 1)
+	insert(1, "result", -60, -59, 0, 0, 5)
+	insert(1, "slowed", -60, 60)
+	insert(1, "refused", -5)
+	insert(2, "question", 0)
+	insert(-1, "result", 0)
+	exec(t, w.pool, `INSERT INTO handled_commands (key) VALUES ('of nobody')`)
+	ask := func(sender ranking.SenderID) ranking.RecentUsage {
+		q := ranking.Query{Key: "k", Chat: club, RateEntry: ranking.RateEntry{RateClass: ranking.RateQuestion, Sender: sender, At: at}}
+		snap, err := w.store.Read(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return snap.RecentUsage
+	}
+	if diff := cmp.Diff(ranking.RecentUsage{Questions: 3, Results: 3}, ask(1)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	insert(1, "slowed", -59, 59)
+	if got := ask(1).Slowed; got != 2 {
+		t.Errorf("slowed %d times, want 2", got)
+	}
+	if diff := cmp.Diff(ranking.RecentUsage{Results: 1}, ask(-1)); diff != "" {
+		t.Errorf("of the chat (-want +got):\n%s", diff)
+	}
+}
+
+func TestKeyCounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := time.Unix(1_700_000_000, 0)
+	for i, c := range []ranking.RateEntry{{}, {RateClass: ranking.RateResult, Sender: -100, At: at}} {
+		err := w.store.Apply(t.Context(), ranking.Changes{
+			Key: fmt.Sprint("k", i), Chat: w.read(t).ChatID, RateEntry: c, Notice: ranking.Refusal{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := values[string](t, w.pool, `
+		SELECT concat_ws(' ', key, sender, extract(epoch FROM sent_at)::bigint, rate_class) FROM handled_commands ORDER BY key`)
+	if diff := cmp.Diff([]string{"k0", "k1 -100 1700000000 result"}, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// TestCountingScansNothing, however much others have sent, and the same sender long ago.
+func TestCountingScansNothing(t *testing.T) {
+	t.Parallel()
+	var rec recorder
+	pool, plain := newYears(t, &rec)
+	exec(t, plain, `
+		INSERT INTO handled_commands (key, sender, sent_at, rate_class)
+		SELECT 'q:' || n, n % 90, to_timestamp(1700000000 - n), 'question' FROM generate_series(1, 9000) n;
+		ANALYZE handled_commands`)
+	store := postgres.NewStore(pool, ignore)
+	counted := ranking.RateEntry{RateClass: ranking.RateResult, Sender: 7, At: time.Unix(1_700_000_000, 0)}
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
+	refused := ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo"}}}
+	apply := func(key string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 150, RateEntry: counted, Notice: refused})
+		}
+	}
+	mustNotScan(t, plain, &rec, []explained{
+		{"count", func(ctx context.Context) error {
+			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, RateEntry: counted})
+			return err
+		}, 2},
+		{"not recorded", apply("a"), 3},
+		{"one more", apply("b"), 3},
+	})
+	counted.At = counted.At.Add(-7 * time.Second)
+	_ = rec.take()
+	if _, err := store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, RateEntry: counted}); err != nil {
+		t.Fatal(err)
+	}
+	for kind, plan := range plans(t, plain, rec.take()[1]) {
+		if !strings.Contains(plan, "handled_commands_sender_idx") {
+			t.Errorf("for %s it does not go by the sender:\n%s", kind, plan)
+		}
+	}
+}
+
+// TestWhatCanBeAddedToGathers: in its lane it is taken only when it is the first.
+func TestWhatCanBeAddedToGathers(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (1, 'k', '{}')`)
+	store := postgres.NewStore(m.pool, ignore)
+	refuse := func(number int) {
+		t.Helper()
+		err := store.Apply(t.Context(), ranking.Changes{
+			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{RateClass: ranking.RateRefused, Sender: 7, At: time.Now()},
+			SentAt: time.Now(), Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(id int64) string {
+		return value[string](t, m.pool, `
+			SELECT coalesce(string_agg(i ->> 'number', ' '), '') || ' and ' || coalesce(payload ->> 'more', '0')
+			FROM outbox o, jsonb_array_elements(payload -> 'items') i WHERE id = $1 GROUP BY payload`, id)
+	}
+	refuse(1)
+	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`)
+	first := m.mustTake(t, 1, 1, 2) // not 3, and so not 5 either
+	refuse(2)
+	m.finish(t, sentAs(first, 7))
+	refuse(3)
+	if got := told(3); got != "1 2 3 and 0" {
+		t.Errorf("before its turn it tells %s", got)
+	}
+	if m.take(t, 1) != nil {
+		t.Error("it is taken before it has gathered")
+	}
+	exec(t, m.pool, `UPDATE outbox SET not_before = now() WHERE id = 3`)
+	next := m.take(t, 1)
+	if got := ids(next); len(got) == 0 || got[0] != 3 {
+		t.Fatalf("took %v", got)
+	}
+	refuse(4)
+	if got := value[string](t, m.pool, `SELECT payload #>> '{items,0,number}' FROM outbox WHERE id > 4 AND kind = 'not_recorded'`); got != "4" || told(3) != "1 2 3 and 0" {
+		t.Errorf("while it is sent, the next one tells %s", got)
+	}
+}

@@ -1,0 +1,128 @@
+package postgres_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// buried is what there is of a dead letter that is told of, but for when.
+const buried = `
+	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
+	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
+	FROM outbox o JOIN chats c ON c.id = o.chat_id ORDER BY o.id`
+
+func TestKeepAndTell(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	exec(t, w.pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)
+	var woken []outbox.Lane
+	letters := postgres.NewDeadLetters(w.pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
+	sent := time.Unix(1_700_000_000, 0)
+	letters = letters.WithClock(func() time.Time { return sent.Add(time.Hour) })
+	letter := func(update int64) intake.DeadLetter {
+		return intake.DeadLetter{
+			Update: intake.Update{ID: update, Raw: []byte("\x00raw")}, LastError: "why", Attempts: 3, FirstSeen: sent,
+		}
+	}
+	refusal := ranking.Refusal{Code: "x"}
+	private := ranking.Chat{ID: 5, Kind: ranking.Private}
+	unknown := ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "New"}
+	retitled := ranking.Chat{ID: club.ID, Kind: ranking.Group}
+	for i, o := range []ranking.Origin{
+		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8},
+		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // it dies again
+		{Key: "m:2", Chat: private, SentAt: sent},
+		{Key: "m:3", Chat: unknown, SentAt: sent, ReplyTo: 9},
+		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, ReplyTo: 9, Thread: 1}, // an earlier id
+		{Key: "c:5", Chat: club, Sender: &bob, SentAt: sent, Button: "5", ReplyTo: 9},
+	} {
+		if err := letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const told = ` refusal outcome {"code": "x"} `
+	want := []string{
+		`-100 group Club m:1` + told + `Alice send reply 7 8 hours 23`,
+		`5 private  m:2` + told + ` send reply hours 23`,
+		`-300 supergroup New m:3` + told + ` send reply 9 hours 23`,
+		`-100 group Club m:4` + told + ` send reply hours 23`,
+		`-100 group Club c:5` + told + `Bob toast 5 reply hours -1`,
+	}
+	if diff := cmp.Diff(want, values[string](t, w.pool, buried)); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]outbox.Lane{chat(1), chat(2), chat(3), chat(1), toasts(1)}, relabelled(t, w, woken)); diff != "" {
+		t.Errorf("woken (-want +got):\n%s", diff)
+	}
+	got := values[string](t, w.pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
+	if len(got) != 5 || got[0] != "71 why 6 00726177" {
+		t.Errorf("the letters are %q", got)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM handled_commands`) + value[int](t, w.pool, `SELECT count(*) FROM players`); n != 0 {
+		t.Errorf("%d commands and players are there", n)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
+		t.Errorf("%d groups have a ladder, want 2", n)
+	}
+	// what was kept without a word before is not told of either
+	if err := letters.Keep(t.Context(), letter(90)); err != nil {
+		t.Fatal(err)
+	}
+	if err := letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: club, SentAt: sent}, refusal); err != nil {
+		t.Fatal(err)
+	}
+	// both or nothing
+	exec(t, w.pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
+	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: club, SentAt: sent}, refusal); err == nil {
+		t.Error("what cannot be told is no error")
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM dead_letters`); n != 6 || len(woken) != 5 {
+		t.Errorf("there are %d letters, and %d lanes were woken", n, len(woken))
+	}
+}
+
+// relabelled numbers the chats of lanes in the order in which they came.
+func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
+	t.Helper()
+	order := values[outbox.ChatID](t, w.pool, `SELECT id FROM chats ORDER BY id`)
+	for i, l := range lanes {
+		for n, id := range order {
+			if l.Chat == id {
+				lanes[i].Chat = outbox.ChatID(n + 1)
+			}
+		}
+	}
+	return lanes
+}
+
+// TestToldOnce has two instances bury the same update at the same moment.
+func TestToldOnce(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Borrow(t).Pool
+	letters := postgres.NewDeadLetters(pool)
+	for update := range int64(20) {
+		var work sync.WaitGroup
+		for range 4 {
+			work.Go(func() {
+				l := intake.DeadLetter{Update: intake.Update{ID: update + 1}, LastError: "why", Attempts: 1, FirstSeen: time.Now()}
+				l.Update.Raw = []byte("x")
+				if err := letters.SaveAndNotify(t.Context(), l, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+	}
+	if n := value[int](t, pool, `SELECT count(*) FROM outbox`); n != 20 {
+		t.Errorf("20 updates are told of %d times", n)
+	}
+}

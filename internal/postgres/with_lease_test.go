@@ -1,0 +1,327 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/intake"
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// leader returns the lease of the leader as a holder sees it.
+func leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
+	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
+}
+
+// asLeader returns a store under a lease that is held, and the lease.
+func (w *world) asLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
+	t.Helper()
+	lease := leader(w.pool, "a")
+	acquire(t, lease, true)
+	return w.store.WithLease(lease), lease
+}
+
+// writing is something that the leader writes.
+type writing struct {
+	method string // of ranking.Store, or what it is
+	do     func(ctx context.Context, lease *postgres.Lease) error
+}
+
+// writings are all that a leader writes, each of which changes something.
+func (w *world) writings(t *testing.T) []writing {
+	t.Helper()
+	al := w.id(t, "Al")
+	by := func(change func(context.Context, *postgres.Store) error) func(context.Context, *postgres.Lease) error {
+		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.store.WithLease(l)) }
+	}
+	return []writing{
+		{"Apply", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Apply(ctx, match(w.read(t, alice, bob), "2"))
+		})},
+		{"UpsertChatAndPlayers", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{asNew(carol)})
+		})},
+		{"Rewrite", by(func(ctx context.Context, s *postgres.Store) error {
+			standing := *w.read(t, alice).People[0].Standing
+			standing.Elo--
+			return s.Rewrite(ctx, ranking.Rewrite{Standings: []ranking.Standing{standing}})
+		})},
+		{"WithGroupLock", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.WithGroupLock(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error {
+				return inside.Apply(ctx, match(w.read(t, alice, bob), "3"))
+			})
+		})},
+		{"Merge", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Merge(ctx, al, w.id(t, "Alice"), func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) { return nil, nil })
+		})},
+		{"Move", by(func(ctx context.Context, s *postgres.Store) error {
+			return s.Move(ctx, club.ID, upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
+				return ranking.Appendix{}, errors.New("there is nothing to be appended")
+			})
+		})},
+		{"dead letters", func(ctx context.Context, l *postgres.Lease) error {
+			letter := intake.DeadLetter{
+				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
+			}
+			return postgres.NewDeadLetters(w.pool).WithLease(l).Keep(ctx, letter)
+		}},
+		{"purge", func(ctx context.Context, l *postgres.Lease) error {
+			_, err := newPurger(w.pool).WithLease(l).Purge(ctx)
+			return err
+		}},
+	}
+}
+
+// TestUnderLostLease: whoever has lost the lease changes nothing any more, whatever it is, and knows why. Whoever has it
+// by then changes it all.
+func TestUnderLostLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, ranking.Person{Username: "al", Name: "Al"})
+	w.play(t, "1", alice, bob)
+	oldKeys(t, w.pool, 1)
+	writings := w.writings(t)
+	methods := map[string]bool{"Read": true} // which writes nothing
+	for _, wr := range writings {
+		methods[wr.method] = true
+	}
+	store := reflect.TypeFor[ranking.Store]()
+	for i := range store.NumMethod() {
+		if name := store.Method(i).Name; !methods[name] {
+			t.Errorf("nobody knows what %s does under a lease that is lost", name)
+		}
+	}
+
+	first, second := leader(w.pool, "a"), leader(w.pool, "b")
+	none := leader(w.pool, "c") // never had it
+	acquire(t, first, true)
+	exec(t, w.pool, runsOut)
+	acquire(t, second, true)
+	w.told.Store(0)
+	before := w.contents(t)
+	for _, wr := range writings {
+		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
+			err := wr.do(t.Context(), lease)
+			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.store.Unavailable(err) {
+				t.Errorf("%s under a lease %s: %v", wr.method, name, err)
+			}
+		}
+	}
+	ended := start(func() error { return newPurger(w.pool).WithLease(first).Run(t.Context()) })
+	if err := receive(t, ended); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != 0 {
+		t.Errorf("something was changed, and told %d times (-before +after):\n%s", w.told.Load(), diff)
+	}
+	for _, wr := range writings {
+		if err := wr.do(t.Context(), second); err != nil {
+			t.Errorf("%s: %v", wr.method, err)
+		}
+		after := w.contents(t)
+		if cmp.Equal(before, after) {
+			t.Errorf("%s changes nothing at all", wr.method)
+		}
+		before = after
+	}
+	if w.told.Load() == 0 {
+		t.Error("nobody was told")
+	}
+}
+
+// TestTakeoverWaits: what has begun under the lease is over before somebody else has it, be it one batch or a transaction
+// of many statements.
+func TestTakeoverWaits(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(ctx context.Context, s *postgres.Store, c ranking.Changes) error{
+		"batch": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
+		"transaction": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error {
+			return s.WithGroupLock(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error { return inside.Apply(ctx, c) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			store, _ := w.asLeader(t)
+			changes := match(w.read(t, alice, bob), "1")
+			holder := begin(t, w.pool)
+			if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
+				t.Fatal(err)
+			}
+			applied := start(func() error { return change(t.Context(), store, changes) })
+			await(t, w.pool, blocked)
+			exec(t, w.pool, runsOut) // which does not have to wait
+			next := leader(w.pool, "b")
+			taken := start(func() error {
+				mine, err := next.Acquire(t.Context())
+				if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 1 {
+					t.Errorf("it was taken over when there were %d matches", n)
+				}
+				if err == nil && !mine {
+					err = errors.New("it was not to be had")
+				}
+				return err
+			})
+			await(t, w.pool, `SELECT count(*) = 2 FROM pg_stat_activity
+				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+			if next.Left() > 0 {
+				t.Error("it was taken over in the middle of something")
+			}
+			if err := holder.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, applied); err != nil {
+				t.Error(err)
+			}
+			if err := receive(t, taken); err != nil {
+				t.Error(err)
+			}
+			mustHold(t, w.pool, "leader b 2 true")
+		})
+	}
+}
+
+// TestApplyAndTakeover: what begins while somebody takes the lease over waits to see whether that is so.
+func TestApplyAndTakeover(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			store, _ := w.asLeader(t)
+			changes := match(w.read(t, alice, bob), "1")
+			takeover := begin(t, w.pool)
+			if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
+				t.Fatal(err)
+			}
+			applied := start(func() error { return store.Apply(t.Context(), changes) })
+			await(t, w.pool, blocked)
+			if _, err := takeover.Exec(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+			if err := receive(t, applied); !errors.Is(err, want) {
+				t.Errorf("error is %v, want %v", err, want)
+			}
+		})
+	}
+}
+
+// TestHolderStandsStill: a process that stands still in the middle of a transaction keeps others from taking over only for
+// some time, in which they may ask as often as they like.
+func TestHolderStandsStill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	store, lease := w.asLeader(t)
+	lease.Standstill(250 * time.Millisecond)
+	exec(t, w.pool, runsOut)
+	changes := match(w.read(t, alice, bob), "1")
+	standing, goOn := make(chan struct{}), make(chan struct{})
+	stand := sync.OnceFunc(func() { close(standing) })
+	frozen := start(func() error {
+		defer stand() // it may have been cut off before, if the machine is slow
+		return store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
+			err := inside.Apply(ctx, changes)
+			stand()
+			<-goOn
+			return err
+		})
+	})
+	receive(t, standing)
+	next, over := leader(open(t, w.url, hurried), "b"), time.Now().Add(patience)
+	for mine := false; !mine; {
+		var err error
+		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
+			t.Fatalf("it is taken over: %t, %v", mine, err)
+		}
+	}
+	close(goOn)
+	if err := receive(t, frozen); err == nil || !w.store.Unavailable(err) {
+		t.Errorf("who stood still: %v", err)
+	}
+	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
+		t.Errorf("and then: %v", err)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 0 {
+		t.Errorf("there are %d matches", n)
+	}
+}
+
+// TestStandstillOfALease asks the server how long it lets a transaction do nothing: seconds under the lease, and however long
+// in the same session once that is over.
+func TestStandstillOfALease(t *testing.T) {
+	t.Parallel()
+	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`
+	pool := pgtest.Borrow(t).Pool
+	lease := leader(pool, "a")
+	acquire(t, lease, true)
+	var session *pgx.Conn
+	var under, later string
+	err := lease.Transact(t.Context(), func(tx pgx.Tx) error {
+		session = tx.Conn()
+		return tx.QueryRow(t.Context(), sql).Scan(&under)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range pool.AcquireAllIdle(t.Context()) {
+		if conn.Conn() == session {
+			err = conn.QueryRow(t.Context(), sql).Scan(&later)
+		}
+		conn.Release()
+	}
+	if err != nil || under != "5s" || later != "0" {
+		t.Errorf("the server waits for %q and then for %q, want 5s and then 0, no end (%v)", under, later, err)
+	}
+}
+
+// TestManyUnderLease has many write at the same time under a lease that is renewed again and again.
+func TestManyUnderLease(t *testing.T) {
+	t.Parallel()
+	const writers, each = 6, 10
+	w := newWorld(t, alice, bob)
+	store, lease := w.asLeader(t)
+	chat := w.read(t).ChatID
+	renewing, stop := context.WithCancel(t.Context())
+	renewed := start(func() error {
+		for renewing.Err() == nil {
+			if err := lease.Renew(t.Context()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var all errgroup.Group
+	for i := range writers {
+		all.Go(func() error {
+			for j := range each {
+				answer := ranking.Changes{Key: fmt.Sprint(i, j), Chat: chat, Notice: ranking.Refusal{Code: ranking.NoDraws}}
+				if err := store.Apply(t.Context(), answer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := receive(t, renewed); err != nil {
+		t.Error(err)
+	}
+	if n := value[int](t, w.pool, `SELECT count(*) FROM outbox`); n != writers*each {
+		t.Errorf("%d answers, want %d", n, writers*each)
+	}
+}
