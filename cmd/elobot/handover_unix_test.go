@@ -5,6 +5,7 @@ package main_test
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -64,10 +65,9 @@ func TestHandOver(t *testing.T) {
 	goesOn()
 	second := start("second")
 	second.await(t, "standing by")
-	if err := first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	answer := stopDuringRequest(t, sim, first)
 	second.await(t, "msg=leading")
+	answer()
 	goesOn()
 	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,9 @@ func TestHandOver(t *testing.T) {
 	third.await(t, "msg=leading")
 	goesOn()
 	load.stop()
-	load.checkAll(t, sim, pool, url)
+	if load.checkAll(t, sim, pool, url) == 0 {
+		t.Error("no answer came twice, and one had come when the first instance stood still")
+	}
 
 	for name, pid := range pids {
 		if n := count(t, pool, `SELECT count(*) FROM audit WHERE relation <> 'leases' AND writer = $1 AND holder = $2`, name, pid); n == 0 {
@@ -113,4 +115,30 @@ func TestHandOver(t *testing.T) {
 	if epoch := count(t, pool, `SELECT epoch FROM leases WHERE name = 'leader'`); epoch < 4 {
 		t.Errorf("the lease was had %d times, want 4 at least", epoch)
 	}
+}
+
+// stopDuringRequest has a bot stand still while a request is under way, which is answered when the returned function is called.
+func stopDuringRequest(t *testing.T, sim *botsim.Server, bot *process) (answer func()) {
+	t.Helper()
+	arrived, answered := make(chan struct{}), make(chan struct{})
+	answer = sync.OnceFunc(func() { close(answered) })
+	t.Cleanup(answer)
+	hold := sync.OnceFunc(func() {
+		close(arrived)
+		<-answered
+	})
+	sim.AfterEffect(func(c botsim.Call) {
+		if c.Method == "sendMessage" {
+			hold()
+		}
+	})
+	select {
+	case <-arrived:
+	case <-testContext(t).Done():
+		t.Fatal("nothing is sent")
+	}
+	if err := bot.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return answer
 }
