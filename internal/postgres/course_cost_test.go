@@ -18,7 +18,7 @@ func TestCourseCostsItsStretch(t *testing.T) {
 	const stretch = 300
 	var rec recorder
 	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	exec(t, pool, `
+	fillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 6000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
