@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"elobot/internal/intake"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
@@ -16,7 +14,7 @@ import (
 )
 
 // hurried has statements wait for a lock a thirtieth of the usual time.
-func hurried(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["lock_timeout"] = "50ms" }
+const hurried = "SET lock_timeout = '50ms'"
 
 // locks are what somebody else may hold.
 var locks = map[string]string{
@@ -38,7 +36,7 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			pool := open(t, pgtest.Borrow(t).URL, hurried)
+			pool := pgtest.BorrowWith(t, hurried).Pool
 			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool), service)) {
@@ -123,7 +121,7 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 // TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
 func TestToldWhenFree(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Borrow(t).URL, hurried)
+	pool := pgtest.BorrowWith(t, hurried).Pool
 	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
 	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 		t.Fatal(err)

@@ -169,7 +169,11 @@ type world struct {
 
 func newWorld(t *testing.T, people ...ranking.Person) *world {
 	t.Helper()
-	d := pgtest.Borrow(t)
+	return newWorldIn(t, pgtest.Borrow(t), people...)
+}
+
+func newWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *world {
+	t.Helper()
 	w := &world{url: d.URL, pool: d.Pool}
 	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.told.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))

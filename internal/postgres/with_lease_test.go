@@ -222,7 +222,7 @@ func TestApplyAndTakeover(t *testing.T) {
 // some time, in which they may ask as often as they like.
 func TestHolderStandsStill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob)
+	w := newWorldIn(t, pgtest.BorrowWith(t, hurried), alice, bob)
 	store, lease := w.asLeader(t)
 	lease.Standstill(250 * time.Millisecond)
 	exec(t, w.pool, runsOut)
@@ -239,7 +239,7 @@ func TestHolderStandsStill(t *testing.T) {
 		})
 	})
 	receive(t, standing)
-	next, over := leader(open(t, w.url, hurried), "b"), time.Now().Add(patience)
+	next, over := leader(w.pool, "b"), time.Now().Add(patience)
 	for mine := false; !mine; {
 		var err error
 		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {

@@ -20,6 +20,7 @@ type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
 
+	begin    string // SQL with which connections begin, for whoever has it
 	asNew    fingerprint
 	emptying string // the statement that deletes all rows
 	drop     func() error
@@ -61,6 +62,12 @@ func NewLasting(tb testing.TB) string {
 // that borrows are to be run by Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
+	return BorrowWith(tb, "")
+}
+
+// BorrowWith is Borrow, with SQL with which each connection begins, besides that of Main.
+func BorrowWith(tb testing.TB, begin string) *Database {
+	tb.Helper()
 	mustHaveMain(tb)
 	d := takeSpare()
 	if d == nil {
@@ -78,7 +85,24 @@ func Borrow(tb testing.TB) *Database {
 			tb.Error(err)
 		}
 	})
+	if err := d.beginWith(tb.Context(), begin); err != nil {
+		tb.Fatal(err)
+	}
 	return d
+}
+
+// beginWith has the connections that there are begin so, and those that follow.
+func (d *Database) beginWith(ctx context.Context, begin string) (err error) {
+	d.begin = begin
+	if begin == "" {
+		return nil
+	}
+	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
+		_, failure := conn.Exec(ctx, begin)
+		err = errors.Join(err, failure)
+		conn.Release()
+	}
+	return err
 }
 
 // Main runs the tests of a package that borrows, and drops what outlives them.
@@ -142,7 +166,7 @@ func (d *Database) connect() error {
 	}
 	config.MaxConns = sessionsEach
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, session)
+		_, err := conn.Exec(ctx, session+";"+d.begin)
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)

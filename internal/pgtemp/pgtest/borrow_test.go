@@ -81,7 +81,11 @@ func TestBorrow(t *testing.T) {
 		{"changes that are taken back", tryChanges, true},
 		{"another step", exec("UPDATE schema_migrations SET version = version + 1"), false},
 	} {
-		t.Run(tc.name, func(t *testing.T) { tc.do(t, Borrow(t)) })
+		t.Run(tc.name, func(t *testing.T) {
+			d := BorrowWith(t, "SET lock_timeout = 1234")
+			mustHave(t, d, "1234ms", 2)
+			tc.do(t, d)
+		})
 		t.Run("after "+tc.name, func(t *testing.T) {
 			d := Borrow(t)
 			if got := state(d); got != begun {
@@ -92,11 +96,28 @@ func TestBorrow(t *testing.T) {
 			if err := d.Pool.QueryRow(t.Context(), sessions).Scan(&there); err != nil || there > sessionsKept {
 				t.Errorf("it has %d sessions, want %d at the most (%v)", there, sessionsKept, err)
 			}
+			mustHave(t, d, "0", 1)
 			if (d.URL == url) != tc.same {
 				t.Errorf("it is %s after %s", d.URL, url)
 			}
 			url = d.URL
 		})
+	}
+}
+
+// mustHave checks the setting of so many of its connections at once.
+func mustHave(t *testing.T, d *Database, lockTimeout string, connections int) {
+	t.Helper()
+	for range connections {
+		conn, err := d.Pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		var got string
+		if err := conn.QueryRow(t.Context(), "SHOW lock_timeout").Scan(&got); err != nil || got != lockTimeout {
+			t.Errorf("lock_timeout is %q, want %q (%v)", got, lockTimeout, err)
+		}
 	}
 }
 
