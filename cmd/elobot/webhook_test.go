@@ -276,8 +276,8 @@ func testFigures(t *testing.T, b *house, door *entrance) {
 	address := door.bot.Load().String()
 	b.settle()
 	var figures struct {
-		Dispatching bool
-		Sent, Told  int
+		Dispatching     bool
+		Sent, Delivered int
 	}
 	sent := count(t, b.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`)
 	eventually(t, "the figures say what was sent", func() bool {
@@ -286,7 +286,7 @@ func testFigures(t *testing.T, b *house, door *entrance) {
 		}
 		return figures.Sent == sent
 	})
-	if !figures.Dispatching || figures.Told != sent {
+	if !figures.Dispatching || figures.Delivered != sent {
 		t.Errorf("figures: %+v", figures)
 	}
 	if metrics := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(metrics) {
