@@ -241,7 +241,7 @@ func TestMovesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	var n atomic.Int64
-	services := make([]*ranking.Service, 3)
+	services := make([]*ranking.Service, 2)
 	for i := range services {
 		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	}
