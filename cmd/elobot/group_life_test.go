@@ -83,13 +83,13 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 	for i, order := range orders {
 		supergroup := order.migrate(groups[i])
 		b.settle()
-		if n := greetings(groups[i]); n != 1 {
-			t.Errorf("%s: %d greetings in the group", order.what, n)
-		}
 		// what is under way while the two become one is perhaps sent again
 		perhaps := count(t, b.pool, `
 			SELECT coalesce(sum(possible_duplicates), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 AND o.kind = 'greeting'`, supergroup.ID())
+		if n := greetings(groups[i]); n < 1 || n > 1+perhaps {
+			t.Errorf("%s: %d greetings in the group", order.what, n)
+		}
 		n := greetings(supergroup)
 		if n > order.most+perhaps {
 			t.Errorf("%s: %d greetings in the supergroup, want %d at most, and %d that were perhaps sent", order.what, n, order.most, perhaps)

@@ -28,11 +28,13 @@ func testMalformedNotices(t *testing.T, b *house) {
 	}
 	b.ask(group, b.alice, "/match @bob 1:0") // which comes after them
 	b.settle()
+	// a request that takes too long is repeated, and counted
+	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 	told := 0
 	for _, m := range group.BotMessages() {
 		told += strings.Count(visible(m), "Carol joins")
 	}
-	if told != rounds {
+	if told < rounds || told > rounds+duplicates {
 		t.Errorf("%d of the notices in between were told, want %d", told, rounds)
 	}
 	type letter struct {
@@ -45,7 +47,7 @@ func testMalformedNotices(t *testing.T, b *house) {
 		t.Errorf("%d dead letters, want %d", len(letters), want)
 	}
 	for _, l := range letters {
-		if l.Error == "" || l.Attempts != 1 || !strings.Contains(l.Error, l.Kind) {
+		if l.Error == "" || l.Attempts < 1 || !strings.Contains(l.Error, l.Kind) {
 			t.Errorf("a dead letter without a reason: %+v", l)
 		}
 	}
