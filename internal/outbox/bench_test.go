@@ -81,7 +81,7 @@ func BenchmarkDiscover(b *testing.B) {
 			}
 			for b.Loop() {
 				now = now.Add(time.Second)
-				t.discover(backlogs, now)
+				t.onPolled(backlogs, now)
 			}
 		})
 	}
@@ -102,8 +102,8 @@ func BenchmarkArouse(b *testing.B) {
 				}
 				now = until
 				t.promoteDue(now)
-				if t.patient != 0 || len(t.ready) != count {
-					b.Fatalf("%d lanes wait, %d are ready", t.patient, len(t.ready))
+				if t.waitingCount != 0 || len(t.ready) != count {
+					b.Fatalf("%d lanes wait, %d are ready", t.waitingCount, len(t.ready))
 				}
 			}
 		})

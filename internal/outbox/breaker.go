@@ -6,119 +6,119 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// The messenger does not say whether it is one chat that has asked for too much, or the bot as a whole. Several chats
-// that are told to wait at about the same time mean the whole.
+// The messenger does not say whether a single chat or the whole bot has exceeded a limit. If several chats are rate
+// limited at about the same time, assume the whole bot.
 const (
-	freezeChats  = 3                // so many chats …
+	freezeChats  = 3                // this many chats …
 	freezeWithin = 5 * time.Second  // … within this time
-	maxFreeze    = 60 * time.Second // and the lanes stand still for this time at most
+	maxFreeze    = 60 * time.Second // all lanes pause for at most this long
 )
 
-// When most of the last requests have failed on their way, it is not about their chats.
+// If most recent requests failed for transient reasons, the cause is not a single chat.
 const (
-	outageLanes  = 3                // at least so many lanes …
+	outageLanes  = 3                // at least this many chats …
 	outageWithin = 30 * time.Second // … within this time
-	outageMemory = 32               // of so many requests
+	outageMemory = 32               // number of outcomes kept
 )
 
-// gate is what makes all lanes stand still. When its time is over, one lane probes whether the messenger takes requests
-// again; the others follow when it does.
+// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger
+// accepts requests again. If it does, the circuit closes and the others follow.
 type breaker struct {
-	probing bool
-	until   time.Time
-	backoff retry.Backoff // of an outage
+	probing bool          // the circuit is open
+	until   time.Time     // no probe before
+	backoff retry.Backoff // during an outage
 
-	limits   []limit               // those of the last moments, at most one for each chat
+	limits   []limit               // recent rate limits, at most one for each chat
 	outcomes [outageMemory]outcome // of the last requests
-	next     int                   // where the next outcome goes
+	next     int                   // index of the next outcome
 }
 
-// limit says that a chat was told to wait.
+// limit is a rate limit that a chat has met.
 type limit struct {
 	chat  ChatID
 	at    time.Time
 	pause time.Duration
 }
 
-// outcome says whether a request has failed on its way.
+// outcome is how a request ended: failed means for a transient reason.
 type outcome struct {
 	chat   ChatID
 	at     time.Time
 	failed bool
 }
 
-// limited takes note of a chat that is told to wait, and returns for how long all lanes stand still because of it, or 0.
-func (g *breaker) limited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
-	if g.probing && now.Before(g.until) {
-		return 0 // a request from before they stood still
+// rateLimited notes a rate limit of a chat. It returns how long all lanes pause because of it, or 0.
+func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
+	if b.probing && now.Before(b.until) {
+		return 0 // started before the circuit opened
 	}
-	recent := g.limits[:0]
-	for _, l := range g.limits {
+	recent := b.limits[:0]
+	for _, l := range b.limits {
 		if l.chat != chat && now.Sub(l.at) <= freezeWithin {
 			recent = append(recent, l)
 		}
 	}
-	g.limits = append(recent, limit{chat, now, pause})
-	if !g.probing && len(g.limits) < freezeChats {
+	b.limits = append(recent, limit{chat, now, pause})
+	if !b.probing && len(b.limits) < freezeChats {
 		return 0
 	}
 	shortest := maxFreeze
-	for _, l := range g.limits {
+	for _, l := range b.limits {
 		shortest = min(shortest, l.pause)
 	}
-	g.close(now.Add(shortest))
+	b.close(now.Add(shortest))
 	return shortest
 }
 
-// failed takes note of a request that has failed on its way, and returns for how long all lanes stand still because of
-// it, or 0.
-func (g *breaker) failed(chat ChatID, now time.Time) time.Duration {
-	if g.probing && now.Before(g.until) {
-		return 0 // a request from before they stood still
+// failed notes a request that failed for a transient reason. It returns how long all lanes pause because of it, or 0.
+func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
+	if b.probing && now.Before(b.until) {
+		return 0 // started before the circuit opened
 	}
-	g.note(outcome{chat, now, true})
-	if !g.probing && !g.mostFail(now) {
+	b.add(outcome{chat, now, true})
+	if !b.probing && !b.mostFail(now) {
 		return 0
 	}
-	if g.backoff == nil {
-		g.backoff = newBackoff()
+	if b.backoff == nil {
+		b.backoff = newBackoff()
 	}
-	pause, _ := g.backoff.Next() // it never says stop
-	g.close(now.Add(pause))
+	pause, _ := b.backoff.Next() // never stops
+	b.close(now.Add(pause))
 	return pause
 }
 
-// passed takes note of a request that the messenger has answered, and says whether that has ended a standstill.
-func (g *breaker) passed(chat ChatID, now time.Time) bool {
-	if g.probing && !now.Before(g.until) {
-		*g = breaker{}
+// answered notes a request that the messenger answered. It reports whether that closed the circuit.
+func (b *breaker) answered(chat ChatID, now time.Time) bool {
+	if b.probing && !now.Before(b.until) {
+		*b = breaker{}
 		return true
 	}
-	if !g.probing {
-		g.note(outcome{chat, now, false})
+	if !b.probing {
+		b.add(outcome{chat, now, false})
 	}
 	return false
 }
 
-// allows tells whether one more request may begin while so many are under way.
-func (g *breaker) allows(underWay int, now time.Time) bool {
-	return !g.probing || underWay == 0 && !now.Before(g.until)
+// allows reports whether another request may start with the given number in flight.
+func (b *breaker) allows(underWay int, now time.Time) bool {
+	return !b.probing || underWay == 0 && !now.Before(b.until)
 }
 
-func (g *breaker) close(until time.Time) {
-	*g = breaker{probing: true, until: until, backoff: g.backoff}
+func (b *breaker) close(until time.Time) {
+	*b = breaker{probing: true, until: until, backoff: b.backoff}
 }
 
-func (g *breaker) note(o outcome) {
-	g.outcomes[g.next] = o
-	g.next = (g.next + 1) % outageMemory
+func (b *breaker) add(o outcome) {
+	b.outcomes[b.next] = o
+	b.next = (b.next + 1) % outageMemory
 }
 
-// mostFail tells whether the last request of more chats has failed lately than was answered.
-func (g *breaker) mostFail(now time.Time) bool {
+// mostFail reports whether the last request failed in most of the recently used chats, and in at least outageLanes of
+// them.
+func (b *breaker) mostFail(now time.Time) bool {
 	last := make(map[ChatID]bool)
-	for i := range g.outcomes { // oldest first
-		if o := g.outcomes[(g.next+i)%outageMemory]; !o.at.IsZero() && now.Sub(o.at) <= outageWithin {
+	for i := range b.outcomes { // oldest first
+		if o := b.outcomes[(b.next+i)%outageMemory]; !o.at.IsZero() && now.Sub(o.at) <= outageWithin {
 			last[o.chat] = o.failed
 		}
 	}

@@ -7,64 +7,67 @@ import (
 	"time"
 )
 
-// MaxCopies is how many requests may be made for a message of which each has perhaps delivered it. Then it ends: Telegram
-// cannot be asked whether a message has arrived, and people have perhaps read it so often.
+// MaxCopies is how many requests with an unknown outcome may be made for a message before it is given up. Telegram
+// cannot be asked whether a message has arrived, and people may have read it this often.
 const MaxCopies = 5
 
-// isUsedUp tells whether a message ends because of its copies. Repeating an edit makes none.
-func (m Message) isUsedUp() bool { return m.copiesEnd(m.Row.PossibleDuplicates) }
+// isExhausted reports whether the message is given up because of possible duplicates. Repeated edits create none.
+func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
-func (m Message) copiesEnd(perhapsSent int) bool { return m.Action != Edit && perhapsSent >= MaxCopies }
+func (m Message) exhaustedAfter(possibleDuplicates int) bool {
+	return m.Action != Edit && possibleDuplicates >= MaxCopies
+}
 
-// The pauses after requests whose outcome is unknown grow tenfold, from a fifth of SendTimeout to 180 times that: from 1 s to
-// 15 min with the default. A single lost answer is usually a blip; several in a row mean a long disturbance, so back off
-// steeply.
+// The pauses after requests with an unknown outcome grow tenfold, from a fifth of SendTimeout to 180 times SendTimeout:
+// from 1 s to 15 min with the default. A single lost answer is usually a blip; several in a row mean a long
+// disturbance, so back off steeply.
 const (
-	firstUnknown = usualTimeout / 5
-	maxUnknown   = 180 * usualTimeout
+	firstAmbiguousPause = defaultTimeout / 5
+	maxAmbiguousPause   = 180 * defaultTimeout
 )
 
-// maxLonger is how many times SendTimeout a request may take at the most.
-const maxLonger = 6
+// maxTimeoutFactor is the longest request timeout in multiples of SendTimeout.
+const maxTimeoutFactor = 6
 
-const usualTimeout = 5 * time.Second
+const defaultTimeout = 5 * time.Second
 
-// LongestRequest is how long a request may take at the most.
-const LongestRequest = maxLonger * usualTimeout
+// LongestRequest is the longest possible request timeout.
+const LongestRequest = maxTimeoutFactor * defaultTimeout
 
-var errCopies = errors.New("it has perhaps been delivered too often already")
+var errTooManyCopies = errors.New("too many possible duplicates")
 
-// unknownPause returns how long a message waits after a request whose outcome is unknown, where a request usually may take so
-// long: nothing if it ends now.
-func (m Message) unknownPause(sendTimeout time.Duration) time.Duration {
-	if m.copiesEnd(m.Row.PossibleDuplicates + 1) {
+// ambiguousPause returns how long a message waits after a request with an unknown outcome; 0 if the message is given up
+// now.
+func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
+	if m.exhaustedAfter(m.Row.PossibleDuplicates + 1) {
 		return 0
 	}
-	pause := firstUnknown
+	pause := firstAmbiguousPause
 	for range m.Row.PossibleDuplicates {
-		pause = min(10*pause, maxUnknown)
+		pause = min(10*pause, maxAmbiguousPause)
 	}
 	const jitter = backoffJitter / 100.0
-	pause = min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxUnknown)
-	return time.Duration(float64(pause) * sendTimeout.Seconds() / usualTimeout.Seconds())
+	pause = min(time.Duration(float64(pause)*(1-jitter+2*jitter*rand.Float64())), maxAmbiguousPause)
+	return time.Duration(float64(pause) * sendTimeout.Seconds() / defaultTimeout.Seconds())
 }
 
-// timeout returns how long the request for a message of the lane may take. If the last request timed out, allow the next one
-// more time. Only one request at a time gets more: each keeps its place, and its chat, for so long.
+// timeout returns the timeout for a request of the lane. After an unknown outcome, allow the next request more time.
+// Only one request at a time gets more, because it occupies a send slot and its chat for so long.
 func (t *term) timeout(l *lane, m Message) time.Duration {
-	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.long == nil {
-		t.long = l
+	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.longLane == nil {
+		t.longLane = l
 	}
 	timeout := t.settings.SendTimeout
-	if t.long != l || m.isUsedUp() {
+	if t.longLane != l || m.isExhausted() {
 		return timeout
 	}
-	return timeout * time.Duration(min(1<<min(m.Row.PossibleDuplicates, maxLonger), maxLonger))
+	return timeout * time.Duration(min(1<<min(m.Row.PossibleDuplicates, maxTimeoutFactor), maxTimeoutFactor))
 }
 
-// endBeforeLease cuts a request off that is still under way when the lease, which nobody renews, is about to end.
-func (t *term) endBeforeLease(request context.Context, cut func()) {
-	for left := t.spare(); left > 0; left = t.spare() {
+// cancelBeforeLeaseEnds cancels a request that is still in flight when the lease is about to end because nobody renews
+// it.
+func (t *term) cancelBeforeLeaseEnds(request context.Context, cancel func()) {
+	for left := t.usableLease(); left > 0; left = t.usableLease() {
 		timer := time.NewTimer(left)
 		select {
 		case <-timer.C:
@@ -73,5 +76,5 @@ func (t *term) endBeforeLease(request context.Context, cut func()) {
 			return
 		}
 	}
-	cut()
+	cancel()
 }

@@ -106,7 +106,7 @@ func TestCopiesEnd(t *testing.T) {
 				if n := figure(t, p, "possible_duplicates"); n != float64(len(together)*(most-1)) {
 					t.Errorf("%v items were sent once more", n)
 				}
-				lines := book.lines("notice was perhaps sent too often and is given up")
+				lines := book.lines("too many possible duplicates, notice given up")
 				if len(lines) != 1 {
 					t.Errorf("the log says so %d times", len(lines))
 				}

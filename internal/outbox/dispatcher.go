@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Dispatcher sends the items of all chats while it has the lease.
+// Dispatcher sends the items of all chats while it holds the lease.
 type Dispatcher struct {
 	store    Store
 	sender   Sender
@@ -15,14 +15,14 @@ type Dispatcher struct {
 	settings Settings
 
 	mu     sync.Mutex
-	woken  map[Lane]struct{} // since it was last looked at; nil while nothing is dispatched
-	signal chan struct{}     // there is something in woken
-	term   *term             // that gives away places; nil while there is none
+	woken  map[Lane]struct{} // since last taken; nil while not dispatching
+	signal chan struct{}     // woken is not empty
+	term   *term             // grants send slots; nil if there is none
 
-	meter meter
+	stats statsRecorder
 }
 
-// NewDispatcher returns a dispatcher that waits for Run.
+// NewDispatcher returns a dispatcher that does nothing until Run.
 func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settings) *Dispatcher {
 	return &Dispatcher{
 		store: store, sender: sender, log: log, settings: settings.withDefaults(),
@@ -30,9 +30,9 @@ func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settin
 	}
 }
 
-// Wake says that these lanes have something to be sent. It never blocks. A wake that gets lost costs no more than the time
-// until the next poll. While the dispatcher does not run it keeps nothing and returns false: the lanes are for another
-// instance to hear of. Whatever was committed before it begins to run it finds by itself.
+// Wake reports that these lanes have something to send. It never blocks. A lost wake costs at most the time until the
+// next poll. While the dispatcher does not run, Wake keeps nothing and returns false: another instance has to be
+// notified. Run finds by itself whatever was committed before it starts.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,8 +49,8 @@ func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	return true
 }
 
-// listen has Wake keep lanes from now on, or not any more.
-func (d *Dispatcher) listen(on bool) {
+// acceptWakes sets whether Wake keeps lanes.
+func (d *Dispatcher) acceptWakes(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.woken = nil
@@ -69,19 +69,19 @@ func (d *Dispatcher) takeWoken() map[Lane]struct{} {
 	return woken
 }
 
-// Run dispatches until the context ends. Then it begins no request any more, gives those that are under way their whole
-// time, writes down what came of them and returns nil; the rest waits in the store for the next one. It ends with ErrLeaseLost when the lease is over. It can be
-// run again, with another lease, but not twice at a time.
+// Run dispatches until the context ends. It then starts no new requests, gives those in flight their full timeout,
+// persists their results and returns nil; everything else waits in the store for the next leader. It returns
+// ErrLeaseLost when the lease is over. It can be run again with another lease, but not concurrently.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTerm(d, lease).dispatch(ctx)
 }
 
-// dispatch is Run.
+// dispatch implements Run.
 func (t *term) dispatch(ctx context.Context) error {
-	t.meter.dispatching(true)
-	defer t.meter.dispatching(false)
-	t.listen(true) // before the first look at all lanes, which finds what was committed before
-	defer t.listen(false)
+	t.stats.dispatching(true)
+	defer t.stats.dispatching(false)
+	t.acceptWakes(true) // before the first poll: that finds whatever was committed earlier
+	defer t.acceptWakes(false)
 	ctx, stop := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
 	watchers.Go(func() { t.watch(ctx) })
@@ -92,27 +92,27 @@ func (t *term) dispatch(ctx context.Context) error {
 	return err
 }
 
-// Figures returns what has been measured.
-func (d *Dispatcher) Stats() Stats { return d.meter.read() }
+// Stats returns the current measurements.
+func (d *Dispatcher) Stats() Stats { return d.stats.read() }
 
-// survey counts what there is in the store, again and again.
+// survey counts the contents of the store periodically.
 func (t *term) survey(ctx context.Context) {
-	const every, largest = 10 * time.Second, 20
-	tick := time.NewTicker(every)
+	const interval, largest = 10 * time.Second, 20
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	failing := false
 	for {
-		asking, cancel := context.WithTimeout(ctx, askTimeout)
-		s, err := t.store.Survey(asking, largest)
+		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
+		s, err := t.store.Survey(storeCtx, largest)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			t.log.WarnContext(ctx, "cannot count the notices that wait, trying again", "error", err)
+			t.log.WarnContext(ctx, "failed to count waiting notices, retrying", "error", err)
 		case err == nil:
-			t.meter.surveyed(s, time.Now())
-			t.crowded.Store(s.Waiting > t.settings.WaitingTotal)
+			t.stats.surveyed(s, time.Now())
+			t.overloaded.Store(s.Waiting > t.settings.WaitingTotal)
 		}
 		failing = err != nil
 		select {
@@ -123,36 +123,36 @@ func (t *term) survey(ctx context.Context) {
 	}
 }
 
-// watch asks the store again and again for lanes with something to be sent: those from before the start, those whose
-// wake was lost, and those whose pause is over.
+// watch polls the store for lanes with something to send: those from before the start, those whose wake was lost, and
+// those whose pause is over.
 func (t *term) watch(ctx context.Context) {
 	failing := false
 	for {
 		begun := time.Now()
-		asking, cancel := context.WithTimeout(ctx, askTimeout)
-		backlogs, err := t.store.Waiting(asking)
+		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
+		backlogs, err := t.store.Waiting(storeCtx)
 		cancel()
 		took := time.Since(begun)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			t.log.ErrorContext(ctx, "cannot look for notices to be sent, trying again", "error", err)
+			t.log.ErrorContext(ctx, "failed to look for notices to send, retrying", "error", err)
 		}
 		if err == nil {
 			select {
-			case t.found <- backlogs:
+			case t.polled <- backlogs:
 			case <-ctx.Done():
 				return
 			}
 		}
 		failing = err != nil
-		every := t.settings.PollEvery
+		interval := t.settings.PollEvery
 		if err == nil {
-			// where many lanes wait, looking for them takes its time; it must not take all of the database's
-			every = max(every, 10*took)
+			// with many waiting lanes the query is slow; do not keep the database busy with it
+			interval = max(interval, 10*took)
 		}
-		pause := time.NewTimer(every)
+		pause := time.NewTimer(interval)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():

@@ -206,8 +206,8 @@ func TestLongPausesAreReported(t *testing.T) {
 				store.add(1)
 				p := run(t, NewDispatcher(store, sender, slog.New(book), seldom), hold(1))
 				synctest.Wait()
-				lines := book.lines("the messenger asks to wait for a very long time")
-				if len(lines) != want || len(lines)+len(book.lines("the messenger asks to wait")) != 1 {
+				lines := book.lines("rate limited by the messenger for a very long time")
+				if len(lines) != want || len(lines)+len(book.lines("rate limited by the messenger")) != 1 {
 					t.Errorf("%d lines in the log, want %d", len(lines), want)
 				}
 				for _, l := range lines {

@@ -257,7 +257,7 @@ func look(t *testing.T, store Store, sender Sender, settings Settings) (*process
 func (t *term) forgotten(test *testing.T) {
 	test.Helper()
 	kept := map[string]int{
-		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.patient, "ready": len(t.ready), "toasts": len(t.callbackAnswers),
+		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.waitingCount, "ready": len(t.ready), "toasts": len(t.callbackAnswers),
 		"slow":    len(t.slow),
 		"sending": t.sending, "sending toasts": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),

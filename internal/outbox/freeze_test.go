@@ -124,16 +124,16 @@ func TestFreeze(t *testing.T) {
 	} {
 		var g breaker
 		for i, s := range steps {
-			if got := g.limited(s.chat, s.pause, at(s.at)); got != s.want {
+			if got := g.rateLimited(s.chat, s.pause, at(s.at)); got != s.want {
 				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
 			}
 		}
 	}
 
 	g := breaker{probing: true, until: at(10)}
-	ended := []bool{g.passed(9, at(9))}
+	ended := []bool{g.answered(9, at(9))}
 	allowed := []bool{g.allows(0, at(9)), g.allows(0, at(10)), g.allows(1, at(10))}
-	ended = append(ended, g.passed(9, at(10)), g.passed(8, at(10)))
+	ended = append(ended, g.answered(9, at(10)), g.answered(8, at(10)))
 	allowed = append(allowed, g.allows(31, at(10)))
 	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
 		t.Errorf("allowed (-want +got):\n%s", diff)

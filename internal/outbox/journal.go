@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// rewriteAfter is how long the journal stands still after a failure, and at the least how long until what has failed is
-// tried again.
-const rewriteAfter = 200 * time.Millisecond
+// persistRetryDelay is the pause after a failure to persist. The failed entries themselves wait once to twice as long.
+const persistRetryDelay = 200 * time.Millisecond
 
-// journal is how writing to the store goes on: one step at a time, of everything that has come up during the last one.
-// After a failure the steps are small again, so that what cannot be written holds up nothing else.
+// journal is the state of writing to the store. Only one step runs at a time; it covers everything that has come up
+// during the previous step. After a failure the steps start small again, so that an entry that cannot be written delays
+// nothing else.
 type journal struct {
-	writing bool
-	limit   int       // how much is written in one step
-	retryAt time.Time // nothing is written before
-	failing bool
+	persisting bool
+	limit      int       // maximum size of a step
+	retryAt    time.Time // nothing is persisted before
+	failing    bool
 }
 
-// write begins the next step of the journal.
-func (t *term) write(ctx context.Context, now time.Time) {
+// persist starts the next step of the journal.
+func (t *term) persist(ctx context.Context, now time.Time) {
 	j := &t.journal
-	if j.writing || now.Before(j.retryAt) {
+	if j.persisting || now.Before(j.retryAt) {
 		return
 	}
 	var e entry
-	later := t.results[:0]
+	remaining := t.results[:0]
 	for _, r := range t.results {
-		if len(e.results) < j.limit && !r.writeAt.After(now) {
+		if len(e.results) < j.limit && !r.persistAt.After(now) {
 			e.results = append(e.results, r)
 		} else {
-			later = append(later, r)
+			remaining = append(remaining, r)
 		}
 	}
-	clear(t.results[len(later):])
-	t.results = later
+	clear(t.results[len(remaining):])
+	t.results = remaining
 	n := min(len(t.takes), j.limit-len(e.results))
 	e.takes, t.takes = t.takes[:n:n], t.takes[n:]
 	if len(e.results)+len(e.takes) == 0 {
@@ -45,18 +45,18 @@ func (t *term) write(ctx context.Context, now time.Time) {
 		l.woken = false
 	}
 	bounds := t.settings.Bounds
-	if t.crowded.Load() {
+	if t.overloaded.Load() {
 		bounds.Waiting = max(1, bounds.Waiting/10)
 	}
-	j.writing = true
+	j.persisting = true
 	t.workers.Go(func() {
 		e.turns, e.err = t.advance(ctx, e, bounds)
-		t.written <- e
+		t.persisted <- e
 	})
 }
 
 func (t *term) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	results := make([]Result, len(e.results))
 	for i, r := range e.results {
@@ -69,91 +69,91 @@ func (t *term) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, err
 	return t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
 }
 
-// settle goes on with the lanes of a step of the journal.
-func (t *term) onPersisted(requests context.Context, e entry, now time.Time) {
+// onPersisted continues the lanes of a finished journal step.
+func (t *term) onPersisted(requestCtx context.Context, e entry, now time.Time) {
 	j := &t.journal
-	j.writing = false
+	j.persisting = false
 	if e.err != nil {
 		t.postpone(e, now)
 		return
 	}
 	if j.failing {
-		t.log.InfoContext(requests, "what becomes of notices can be written down again")
+		t.log.InfoContext(requestCtx, "delivery results can be persisted again")
 	}
 	j.failing, j.limit = false, min(2*j.limit, maxBatch)
 	for _, r := range e.results {
-		t.proceed(r, now)
+		t.continueLane(r, now)
 	}
 	turns := make(map[Lane]Turn, len(e.turns))
 	for _, turn := range e.turns {
 		turns[turn.Lane] = turn
 	}
 	for _, l := range e.takes {
-		t.begin(requests, l, turns[l.Lane], now)
+		t.startTurn(requestCtx, l, turns[l.Lane], now)
 	}
 }
 
-// postpone puts back what could not be written down or asked for.
+// postpone reschedules the results and takes of a failed step.
 func (t *term) postpone(e entry, now time.Time) {
 	j := &t.journal
 	if !j.failing {
-		t.log.Error("cannot write down what becomes of notices, trying again", "error", e.err)
+		t.log.Error("failed to persist delivery results, retrying", "error", e.err)
 	}
-	j.failing, j.limit, j.retryAt = true, 1, now.Add(rewriteAfter)
-	again := func() time.Time { return now.Add(rewriteAfter + rand.N(rewriteAfter)) }
+	j.failing, j.limit, j.retryAt = true, 1, now.Add(persistRetryDelay)
+	retryTime := func() time.Time { return now.Add(persistRetryDelay + rand.N(persistRetryDelay)) }
 	for _, r := range e.results {
-		r.writeAt = again()
+		r.persistAt = retryTime()
 		t.results = append(t.results, r)
 	}
 	for _, l := range e.takes {
 		t.release(l)
-		l.notBefore = again()
+		l.notBefore = retryTime()
 		t.schedule(l, now)
 	}
 }
 
-// begin goes on with a lane that was asked for what it has.
-func (t *term) begin(requests context.Context, l *lane, turn Turn, now time.Time) {
-	t.meter.took(turn)
+// startTurn sends the message that was taken from a lane, or lets the lane wait.
+func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now time.Time) {
+	t.stats.taken(turn)
 	switch m := turn.Message; {
 	case m != nil && t.stopping:
 		t.putBack(l, *m, errStopped, now)
 	case m != nil:
-		t.meter.waited(now.Sub(l.readyAt))
+		t.stats.waited(now.Sub(l.readyAt))
 		timeout := t.timeout(l, *m)
-		t.workers.Go(func() { t.answered <- t.send(requests, l, *m, timeout) })
+		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
 		t.release(l)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
 	default:
 		t.release(l)
-		t.rest(l, now)
+		t.makeIdle(l, now)
 	}
 }
 
 // putBack returns a message that was marked as sending but not sent.
-func (t *term) putBack(l *lane, m Message, why error, now time.Time) {
-	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, NotAttempted: true, Err: why}}}, now)
+func (t *term) putBack(l *lane, m Message, reason error, now time.Time) {
+	t.onResult(result{lane: l, Result: Result{Message: m, Failure: &Failure{Class: Unreachable, NotAttempted: true, Err: reason}}}, now)
 }
 
-// proceed goes on with a lane whose last result has been written down.
-func (t *term) proceed(r result, now time.Time) {
+// continueLane schedules a lane after its last result was persisted.
+func (t *term) continueLane(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
-		t.schedule(l, now) // also when the chat is gone: it may have been heard of since
+		t.schedule(l, now) // also after Forbidden: the chat may have been unparked since
 	case r.Failure != nil && r.Failure.Class == Forbidden:
-		t.rest(l, now)
+		t.makeIdle(l, now)
 	case m.More, r.ended() < m.Count:
 		t.schedule(l, now)
 	default:
-		t.rest(l, now)
+		t.makeIdle(l, now)
 	}
 }
 
-// ended returns about how many items of a message nothing more has to be done.
+// ended returns approximately how many items of the message need no further request.
 func (r Result) ended() int {
 	switch {
 	case r.Failure == nil || r.Failure.Class == Uncertain:
@@ -165,7 +165,7 @@ func (r Result) ended() int {
 	}
 }
 
-// told returns how many items a result is about.
+// covered returns the number of items that the result concerns.
 func (r Result) covered() int {
 	if r.Covered == 0 {
 		return r.Message.Count

@@ -61,7 +61,7 @@ func TestStoreIsAway(t *testing.T) {
 						t.Errorf("%d requests for chat %d while nothing can be written down", n, c)
 					}
 				}
-				most := int(away / rewriteAfter)
+				most := int(away / persistRetryDelay)
 				if calls > most+1 || calls < most/2 {
 					t.Errorf("the store was asked %d times, want about %d", calls, most)
 				}
@@ -80,8 +80,8 @@ func TestStoreIsAway(t *testing.T) {
 				if most := slices.Max(sizes); sizes[0] != 1 || most < 3 {
 					t.Errorf("when it is back, the first step is of %d, the largest of %d", sizes[0], most)
 				}
-				begins := len(book.lines("cannot write down what becomes of notices, trying again"))
-				if ends := len(book.lines("what becomes of notices can be written down again")); begins != 1 || ends != 1 {
+				begins := len(book.lines("failed to persist delivery results, retrying"))
+				if ends := len(book.lines("delivery results can be persisted again")); begins != 1 || ends != 1 {
 					t.Errorf("the log says %d times that it begins, %d times that it ends, want once each", begins, ends)
 				}
 				p.stop()

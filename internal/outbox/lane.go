@@ -8,7 +8,7 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// Waits after failures that pass: they double from firstBackoff to maxBackoff, give or take 30 %.
+// Backoff after transient failures: it doubles from firstBackoff to maxBackoff, with a jitter of ±30 %.
 const (
 	firstBackoff  = 500 * time.Millisecond
 	maxBackoff    = 20 * time.Second
@@ -19,40 +19,41 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
-// nextBackoff returns how long to wait after one more failure.
+// nextBackoff returns the pause after another failure.
 func (l *lane) nextBackoff() time.Duration {
 	if l.backoff == nil {
 		l.backoff = newBackoff()
 	}
-	pause, _ := l.backoff.Next() // it never says stop
+	pause, _ := l.backoff.Next() // never stops
 	return pause
 }
 
-// lane is a queue as the dispatcher sees it: not the items, only whether there may be any and when the next ones may go.
-// It is in memory from when it is woken until there is nothing to be sent and nothing to be remembered of it.
+// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when the next may be
+// sent. It is in memory from its first wake until it has nothing to send and its pace limits nothing.
 type lane struct {
 	Lane
 	state     state
-	woken     bool // something was added since it was last asked for what it has
-	level     int  // its priority, for an item that has just begun to wait
+	woken     bool // an item was added since the last take
+	level     int  // priority of an item that starts to wait now
 	since     time.Time
-	notBefore time.Time     // nothing may be sent before, for reasons other than the pace
-	backoff   retry.Backoff // how long to wait after the next failure; nil: there was none lately
+	notBefore time.Time     // no request before, for reasons other than the pace
+	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
 	pace      pace
-	slow      bool      // its last request was not answered in time: the next one may take longer, one such at a time
-	readyAt   time.Time // since when it could have had its turn; zero: it could not
+	slow      bool      // the last request timed out: the next one may take longer, one such request at a time
+	readyAt   time.Time // when it became ready for its turn; zero: it is not
 
-	order time.Time // its key in the heap that it is in
-	index int       // its place there
+	order time.Time // sort key in the heap that contains it
+	index int       // position in that heap
 }
 
 type state int
 
+// Priorities of lanes. A waiting lane rises by one level every levelEvery.
 const (
-	idle    state = iota // nothing to be sent; remembered for its pace
-	waiting              // for its time
+	idle    state = iota // nothing to send; kept for its pace
+	waiting              // until it may send
 	ready                // for its turn
-	busy                 // something of it is being taken, sent or written down
+	busy                 // being taken, sent or persisted
 )
 
 // Priorities of lanes, and after how long a lane that waits is one level higher.
@@ -60,11 +61,11 @@ const (
 	levelPrivate      = 10
 	levelGroup        = 5
 	levelNotification = 3
-	levelFavoured     = 2 // more than others of its kind
+	levelFavoured     = 2 // added for favoured chats
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of what is sent to a chat.
+// level returns the priority of messages to a chat.
 func (s Settings) level(to int64, private bool, purpose Purpose) int {
 	level := levelGroup
 	switch {
@@ -79,11 +80,11 @@ func (s Settings) level(to int64, private bool, purpose Purpose) int {
 	return level
 }
 
-// rank says when the lane would have begun to wait if it were of level 0. All lanes rise at the same speed, so whoever
-// has the earliest rank is the first at any time.
+// rank returns when the lane would have started to wait at level 0. All lanes rise at the same speed, so the lane with
+// the earliest rank is first at any time.
 func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
 
-// lanes is a heap of lanes by their order, earliest first.
+// lanes is a heap of lanes, earliest order first.
 type lanes []*lane
 
 func (h lanes) Len() int           { return len(h) }

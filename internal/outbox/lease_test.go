@@ -73,7 +73,7 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 				if len(sender.to(1)) == n {
 					t.Fatal("no request with a new lease")
 				}
-				between(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leaseLook)
+				between(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
 				p.stop()
 			})
 		})

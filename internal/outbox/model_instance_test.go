@@ -234,7 +234,7 @@ func (i *instance) stop() {
 	<-i.ended
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	most := i.w.settings.SendTimeout + hangFor + finishTimeout
+	most := i.w.settings.SendTimeout + hangGrace + finishTimeout
 	if took := time.Since(begun); took > most && i.thawed.Before(begun) {
 		i.w.fail(fmt.Errorf("stopping takes %v, %v are good", took, most))
 	}

@@ -261,7 +261,7 @@ func drawCalls(t *rapid.T, name string) []call {
 		case 4, 5, 6:
 			return call{slow: ms(2, 600, 3000).Draw(t, "slow")}
 		case 7:
-			return call{slow: 2 * askTimeout, lost: rapid.Bool().Draw(t, "lost")}
+			return call{slow: 2 * storeTimeout, lost: rapid.Bool().Draw(t, "lost")}
 		default:
 			return call{}
 		}
@@ -313,7 +313,7 @@ func (s scenario) rules() queuemodel.Rules {
 	}
 	return queuemodel.Rules{
 		Private: windows(s.limits.Private), Group: windows(s.limits.Group), Total: windows(s.limits.Total),
-		Parallel: s.settings.Parallel, MaxFailures: s.settings.MaxFailures, Timeout: s.settings.SendTimeout, Grace: hangFor,
+		Parallel: s.settings.Parallel, MaxFailures: s.settings.MaxFailures, Timeout: s.settings.SendTimeout, Grace: hangGrace,
 		Prompt: s.alone,
 	}
 }

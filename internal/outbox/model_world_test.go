@@ -349,7 +349,7 @@ func (w *world) rest() error {
 		if t.breaker.probing {
 			return errors.New("all lanes stand still in the end")
 		}
-		if n > 0 || t.long != nil || t.sending != 0 || t.answeringCallbacks != 0 {
+		if n > 0 || t.longLane != nil || t.sending != 0 || t.answeringCallbacks != 0 {
 			return fmt.Errorf("there is something left in memory: %d lanes, %d places", n, t.sending+t.answeringCallbacks)
 		}
 	}

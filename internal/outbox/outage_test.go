@@ -71,7 +71,7 @@ func TestOutage(t *testing.T) {
 				if p.Stats().CircuitOpen {
 					t.Error("the lanes still stand still")
 				}
-				if n := len(book.lines("the messenger takes requests again")); n != 1 {
+				if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 1 {
 					t.Errorf("the log says %d times that it goes on, want once", n)
 				}
 				p.stop()
@@ -206,7 +206,7 @@ func TestGateInOutage(t *testing.T) {
 		for i, s := range steps {
 			shut := false
 			if s.well {
-				g.passed(s.chat, at(s.at))
+				g.answered(s.chat, at(s.at))
 			} else {
 				shut = g.failed(s.chat, at(s.at)) > 0
 			}
@@ -229,18 +229,18 @@ func TestGateProbes(t *testing.T) {
 		pause := g.failed(3, now)
 		for range 10 {
 			between(t, "pause", pause, base*7/10, base*13/10)
-			early := []time.Duration{g.failed(4, now.Add(pause-1)), g.limited(4, time.Hour, now.Add(pause-1))}
+			early := []time.Duration{g.failed(4, now.Add(pause-1)), g.rateLimited(4, time.Hour, now.Add(pause-1))}
 			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
 				t.Errorf("what was under way counts (-want +got):\n%s", diff)
 			}
-			if g.passed(4, now.Add(pause-1)) || g.allows(0, now.Add(pause-1)) || !g.allows(0, now.Add(pause)) {
+			if g.answered(4, now.Add(pause-1)) || g.allows(0, now.Add(pause-1)) || !g.allows(0, now.Add(pause)) {
 				t.Error("the standstill does not last as long as it should")
 			}
 			now = now.Add(pause)
 			pause = g.failed(5, now)
 			base = min(2*base, 20*time.Second)
 		}
-		if !g.passed(5, now.Add(pause)) || g.probing || g.backoff != nil {
+		if !g.answered(5, now.Add(pause)) || g.probing || g.backoff != nil {
 			t.Errorf("round %d: the answer does not end it", round+1)
 		}
 		now = now.Add(pause)

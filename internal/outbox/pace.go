@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// pace keeps requests within windows of time. It remembers when the last ones were answered: the messenger counts a
-// request at some moment between its beginning and its end, so that windows which are kept from each end to the next
-// beginning are kept whatever the network does. A token bucket would not do: one that allows bursts lets through up to
-// twice as much in the first window.
+// pace keeps requests within sliding windows. The messenger counts a request at some moment between its start and its
+// end. So pace remembers when requests ended and measures windows from an end to the next start; that is safe for any
+// network delay. A token bucket is not enough: one that allows bursts lets up to twice as many requests through in the
+// first window.
 type pace struct {
 	windows []Window
 	ends    []time.Time // of the last requests, oldest first
 }
 
-// never is when a request may begin that has to wait for the end of another one.
-const never = 1000 * time.Hour
+// farFuture is the wait for a slot that becomes free only when another request ends.
+const farFuture = 1000 * time.Hour
 
-// next returns the first moment from now on at which one more request may begin while so many are under way.
+// next returns the earliest moment, not before now, at which another request may start with the given number in flight.
 func (p *pace) next(now time.Time, underWay int) time.Time {
 	next := now
 	for _, w := range p.windows {
 		switch oldest := len(p.ends) + underWay - w.N; {
 		case oldest < 0:
 		case oldest >= len(p.ends):
-			return now.Add(never)
+			return now.Add(farFuture)
 		default:
 			if free := p.ends[oldest].Add(w.Per); free.After(next) {
 				next = free
@@ -34,7 +34,7 @@ func (p *pace) next(now time.Time, underWay int) time.Time {
 	return next
 }
 
-// add takes note of the end of a request.
+// add notes the end of a request.
 func (p *pace) add(end time.Time) {
 	most := 0
 	for _, w := range p.windows {
@@ -43,7 +43,7 @@ func (p *pace) add(end time.Time) {
 	if most == 0 {
 		return
 	}
-	if len(p.ends) >= 2*most { // now and then, so that it costs next to nothing
+	if len(p.ends) >= 2*most { // trim rarely to keep the amortized cost low
 		p.ends = slices.Delete(p.ends, 0, len(p.ends)-most)
 	}
 	at := len(p.ends)
@@ -53,8 +53,8 @@ func (p *pace) add(end time.Time) {
 	p.ends = slices.Insert(p.ends, at, end)
 }
 
-// clear returns when nothing that is remembered limits anything any more; the past if that is so already.
-func (p *pace) clear() time.Time {
+// clearAt returns when the remembered requests stop limiting anything; a time in the past if they already have.
+func (p *pace) clearAt() time.Time {
 	if len(p.ends) == 0 {
 		return time.Time{}
 	}
@@ -65,7 +65,7 @@ func (p *pace) clear() time.Time {
 	return p.ends[len(p.ends)-1].Add(longest)
 }
 
-// horizon is how long a request counts against any limit.
+// horizon returns how long a request counts against any limit.
 func (l Limits) horizon() time.Duration {
 	longest := time.Duration(0)
 	for _, w := range slices.Concat(l.Private, l.Group, l.Total) {

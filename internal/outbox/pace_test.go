@@ -148,12 +148,12 @@ func TestPaceForgets(t *testing.T) {
 			t.Fatalf("of %v %v are remembered", ends, p.ends)
 		}
 		if most == 0 || len(ends) == 0 {
-			if until := p.clear(); !until.IsZero() {
+			if until := p.clearAt(); !until.IsZero() {
 				t.Fatalf("nothing limits anything, but until %v", until)
 			}
 			return
 		}
-		if got, want := p.clear(), ends[len(ends)-1].Add(longest); !got.Equal(want) {
+		if got, want := p.clearAt(), ends[len(ends)-1].Add(longest); !got.Equal(want) {
 			t.Fatalf("clear at %v, want %v", got, want)
 		}
 	})
@@ -178,8 +178,8 @@ func TestPaceMoments(t *testing.T) {
 		"none of it counts any more":      {[]Window{second}, []float64{8, 8.5, 9}, 0, 10},
 		"the longer window":               {[]Window{second, minute}, []float64{1, 2, 3}, 0, 61},
 		"the shorter window":              {[]Window{second, minute}, []float64{9.3, 9.4}, 0, 10.3},
-		"all are under way":               {[]Window{second}, nil, 2, 10 + never.Seconds()},
-		"more than allowed are under way": {[]Window{second}, []float64{9.9}, 5, 10 + never.Seconds()},
+		"all are under way":               {[]Window{second}, nil, 2, 10 + farFuture.Seconds()},
+		"more than allowed are under way": {[]Window{second}, []float64{9.9}, 5, 10 + farFuture.Seconds()},
 	} {
 		p := pace{windows: c.windows}
 		for _, end := range c.ends {

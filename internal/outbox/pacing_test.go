@@ -32,7 +32,7 @@ func (m *messenger) exceeded(limits Limits) error {
 		chats[r.chat] = r.message.Private
 	}
 	for chat, private := range chats {
-		if err := exceeded(m.spans(func(r request) bool { return r.chat == chat }), limits.of(private)); err != nil {
+		if err := exceeded(m.spans(func(r request) bool { return r.chat == chat }), limits.forChat(private)); err != nil {
 			return fmt.Errorf("chat %d: %w", chat, err)
 		}
 	}
@@ -226,7 +226,7 @@ func (l load) needless(store *memory, sender *messenger) error {
 			attempted = mine[len(mine)-1].ended
 		}
 		if r.begun.After(attempted) && len(under) < l.parallel && !full(all, l.limits.Total, before) &&
-			!full(mine, l.limits.of(r.message.Private), before) {
+			!full(mine, l.limits.forChat(r.message.Private), before) {
 			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], attempted, r.begun)
 		}
 		s := span{r.begun, r.ended}

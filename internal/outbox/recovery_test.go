@@ -132,7 +132,7 @@ func TestRememberingFails(t *testing.T) {
 				if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
-				if n := len(book.lines("cannot find out what was sent lately, trying again")); n != 1 {
+				if n := len(book.lines("failed to load recent requests, retrying")); n != 1 {
 					t.Errorf("the log says it %d times, want once", n)
 				}
 				p.stop()

@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// longWait is a pause that somebody should know about.
+	// longWait is a pause that operators should know about.
 	longWait = 10 * time.Minute
-	// longestWait bounds what a messenger can ask for. Telegram's own server allows no more.
+	// longestWait caps the wait that a messenger can ask for. Telegram's own server allows no more.
 	longestWait = 14 * 24 * time.Hour
-	// hangFor is how long after its timeout a sender that does not heed it is waited for.
-	hangFor = time.Second
+	// hangGrace is how long to wait for a sender that ignores the end of its timeout.
+	hangGrace = time.Second
 )
 
 var (
-	errLeaseEnds = errors.New("the lease may end before the request does")
-	errStopped   = errors.New("the dispatcher is being stopped")
-	errHangs     = errors.New("the sender does not come back")
+	errLeaseEnds = errors.New("the lease may end before the request")
+	errStopped   = errors.New("the dispatcher is stopping")
+	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the request for a message, unless there is no need for it or no time, and tells in the log what came of it. The
-// request may take as long as the timeout.
+// send makes the request for a message with the given timeout, unless it is unnecessary or there is no time, and logs
+// the outcome.
 func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
 	r := result{lane: l, Result: Result{Message: m}}
 	begun, log := time.Now(), t.logOf(m)
-	if t.withheld(ctx, log, &r) {
+	if t.withoutRequest(ctx, log, &r) {
 		return r
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, m, timeout)
 	crashpoint.At(crashpoint.Requested)
-	covered := r.note(receipt, err)
+	covered := r.setOutcome(receipt, err)
 	r.slow = time.Since(begun) >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
 		t.move(ctx, m, r.Failure)
@@ -55,7 +55,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Durati
 	return r
 }
 
-// logOf returns a log that says of each record which message it is about.
+// logOf returns a logger with the fields that identify the message.
 func (t *term) logOf(m Message) *slog.Logger {
 	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
 		"items", m.Count, "attempt", m.Row.Attempts)
@@ -65,18 +65,18 @@ func (t *term) logOf(m Message) *slog.Logger {
 	return log
 }
 
-// withheld says whether no request is made for a message, and then puts down what comes of it instead: what is there says it
-// already, it was perhaps sent too often, or there is no time for it.
-func (t *term) withheld(ctx context.Context, log *slog.Logger, r *result) bool {
+// withoutRequest reports whether the message needs no request or must not be sent, and if so sets the result: its
+// content is already shown, it has too many possible duplicates, or there is no time for it.
+func (t *term) withoutRequest(ctx context.Context, log *slog.Logger, r *result) bool {
 	m := r.Message
 	switch {
 	case m.Target != 0 && m.Known != "" && m.Row.PossibleDuplicates == 0 && m.Known == m.fingerprint(len(m.Items)):
 		r.Fingerprint, r.MessageID = m.Known, m.Target
-		log.DebugContext(ctx, "nothing to be sent", "fingerprint", r.Fingerprint, "result", "skipped")
+		log.DebugContext(ctx, "content already shown, nothing to send", "fingerprint", r.Fingerprint, "result", "skipped")
 		return true
-	case m.isUsedUp():
-		r.Failure = &Failure{Class: Uncertain, Err: errCopies}
-		log.ErrorContext(ctx, "notice was perhaps sent too often and is given up", "result", r.Failure.Class)
+	case m.isExhausted():
+		r.Failure = &Failure{Class: Uncertain, Err: errTooManyCopies}
+		log.ErrorContext(ctx, "too many possible duplicates, notice given up", "result", r.Failure.Class)
 		return true
 	case ctx.Err() != nil:
 		r.Failure = &Failure{Class: Unreachable, Err: errStopped}
@@ -85,12 +85,12 @@ func (t *term) withheld(ctx context.Context, log *slog.Logger, r *result) bool {
 	default:
 		return false
 	}
-	log.WarnContext(ctx, "notice was not sent", "result", r.Failure.Class, "error", r.Failure.Err)
+	log.WarnContext(ctx, "notice not sent", "result", r.Failure.Class, "error", r.Failure.Err)
 	return true
 }
 
-// note puts down what has come of a request, and returns how many items it was about.
-func (r *result) note(receipt Receipt, err error) (covered int) {
+// setOutcome stores the outcome of a request and returns how many of the rendered items it covered.
+func (r *result) setOutcome(receipt Receipt, err error) (covered int) {
 	r.Receipt = receipt
 	covered = len(r.Message.Items)
 	if receipt.Covered > 0 {
@@ -104,33 +104,33 @@ func (r *result) note(receipt Receipt, err error) (covered int) {
 	return covered
 }
 
-// logFailure tells why a request has failed, as loud as somebody has to know of it.
+// logFailure logs why a request failed, at a level that fits what operators need to know.
 func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	log = log.With("result", f.Class, "error", f.Err)
 	switch f.Class {
 	case RateLimited:
 		log = log.With("retry_after_ms", f.RetryAfter.Milliseconds())
 		if f.RetryAfter > longWait {
-			log.WarnContext(ctx, "the messenger asks to wait for a very long time")
+			log.WarnContext(ctx, "rate limited by the messenger for a very long time")
 			break
 		}
-		log.WarnContext(ctx, "the messenger asks to wait")
+		log.WarnContext(ctx, "rate limited by the messenger")
 	case Rejected:
-		log.ErrorContext(ctx, "notice was refused and becomes a dead letter")
+		log.ErrorContext(ctx, "notice rejected, moved to dead letters")
 	case Obsolete:
-		log.DebugContext(ctx, "there is no point in the notice any more")
+		log.DebugContext(ctx, "notice is obsolete")
 	case Unauthorized:
-		log.ErrorContext(ctx, "the bot's token is not valid: nothing can be sent until it is")
+		log.ErrorContext(ctx, "bot token is invalid, nothing can be sent")
 	case Forbidden:
-		log.WarnContext(ctx, "the bot may not write to the chat: its notices wait until it is heard of again")
+		log.WarnContext(ctx, "bot may not write to the chat, chat parked")
 	case Migrated:
-		log.InfoContext(ctx, "the chat has another id now", "new_chat_id", f.NewID)
+		log.InfoContext(ctx, "chat has a new id", "new_chat_id", f.NewID)
 	default:
-		log.WarnContext(ctx, "notice was not sent, trying again")
+		log.WarnContext(ctx, "failed to send notice, retrying")
 	}
 }
 
-// move has the chat of a message go by its new id. If that fails, the messenger will say so again.
+// move reports the new id of a chat to Settings.Moved. If that fails, the messenger will report it again.
 func (t *term) move(ctx context.Context, m Message, f *Failure) {
 	if t.settings.Moved == nil {
 		return
@@ -147,8 +147,8 @@ func (t *term) move(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes one request. It is cut off after the timeout, and before the lease ends if nobody renews that. A sender
-// that panics, or does not come back in time, has failed as others fail.
+// request makes one request. It is cancelled after the timeout, and before the lease ends if nobody renews it. A sender
+// that panics or does not return in time counts as a failure.
 func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (Receipt, error) {
 	type answer struct {
 		receipt Receipt
@@ -168,29 +168,29 @@ func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (R
 		a.receipt, a.err = t.sender.Send(ctx, m)
 	}()
 	if timeout > t.settings.SendTimeout {
-		t.workers.Go(func() { t.endBeforeLease(ctx, cancel) })
+		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, cancel) })
 	}
 	select {
 	case a := <-answers:
 		return a.receipt, a.err
 	case <-ctx.Done():
 	}
-	hangs := time.NewTimer(hangFor)
-	defer hangs.Stop()
+	grace := time.NewTimer(hangGrace)
+	defer grace.Stop()
 	select {
 	case a := <-answers:
 		return a.receipt, a.err
-	case <-hangs.C:
+	case <-grace.C:
 		return Receipt{}, &Failure{Class: Ambiguous, Err: errHangs}
 	}
 }
 
-// hear goes on with a lane whose request has ended: it says how long the lane has to wait, and has that written down.
+// onResult processes the outcome of a request: it sets the pause of the lane and queues the result to be persisted.
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	t.release(l)
 	l.slow = false
-	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.of(m.Private)
+	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.forChat(m.Private)
 	if r.attempted && !l.CallbackAnswers {
 		t.pace.add(now)
 		l.pace.add(now)
@@ -198,57 +198,57 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.ends() || f.Class == Forbidden:
 		l.backoff = nil
-	case errors.Is(f.Err, errStopped): // who dispatches next need not wait
+	case errors.Is(f.Err, errStopped): // the next leader need not wait
 	case f.Class == RateLimited && f.RetryAfter > 0:
-		// a little later than asked, so that chats that were stopped together do not come back together
+		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
-	case f.Class == Ambiguous && !l.CallbackAnswers: // those are told in vain soon
+	case f.Class == Ambiguous && !l.CallbackAnswers: // those expire soon
 		l.slow = r.slow
-		r.Pause = m.unknownPause(t.settings.SendTimeout)
+		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
 	if r.attempted && !l.CallbackAnswers {
-		t.judge(l.Chat, r.Result, now)
+		t.updateBreaker(l.Chat, r.Result, now)
 	}
-	t.meter.heard(r)
+	t.stats.finished(r)
 	t.results = append(t.results, r)
 }
 
-// judge learns from what came of a request whether all lanes have to stand still, or may go on.
-func (t *term) judge(chat ChatID, r Result, now time.Time) {
+// updateBreaker opens or closes the circuit depending on the outcome of a request.
+func (t *term) updateBreaker(chat ChatID, r Result, now time.Time) {
 	class := Class("")
 	if r.Failure != nil {
 		class = r.Failure.Class
 	}
 	switch class {
 	case RateLimited:
-		if pause := t.breaker.limited(chat, r.Pause, now); pause > 0 {
-			t.log.Warn("the messenger turns many chats away: all of them wait", "pause_ms", pause.Milliseconds())
+		if pause := t.breaker.rateLimited(chat, r.Pause, now); pause > 0 {
+			t.log.Warn("many chats are rate limited, circuit opened", "pause_ms", pause.Milliseconds())
 		}
 	case Unreachable, Ambiguous, Unauthorized:
 		if pause := t.breaker.failed(chat, now); pause > 0 {
-			t.log.Warn("most requests to the messenger fail: one lane tries, the others wait", "pause_ms", pause.Milliseconds())
+			t.log.Warn("most requests to the messenger fail, circuit opened", "pause_ms", pause.Milliseconds())
 		}
 	default:
-		if t.breaker.passed(chat, now) {
-			t.log.Info("the messenger takes requests again")
+		if t.breaker.answered(chat, now) {
+			t.log.Info("messenger accepts requests again, circuit closed")
 		}
 	}
 }
 
-// fingerprint tells what the first items of a message say from everything else, as far as the store can know: words may
-// change with a release, which is no reason to say everything again.
+// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a
+// new release may change texts, which is no reason to send everything again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte
 	write := func(parts ...string) {
 		for _, part := range parts {
 			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-			_, _ = h.Write(length[:]) // a hash takes everything
+			_, _ = h.Write(length[:]) // a hash never fails
 			_, _ = h.Write([]byte(part))
 		}
 	}

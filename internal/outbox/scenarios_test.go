@@ -88,7 +88,7 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 					len(store.rows), chats, waiting, probes, callbackAnswers)
 				t.Logf("%d messages in all, the last one of the waiting %v after its return; %d expired, 0 dead; average wait %.1f s",
 					told, last.Sub(back).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
-				stands := book.lines("most requests to the messenger fail: one lane tries, the others wait")
+				stands := book.lines("most requests to the messenger fail, circuit opened")
 				if n := len(stands); n == 0 || n > probes {
 					t.Errorf("the log says %d times that the messenger is away", n)
 				}

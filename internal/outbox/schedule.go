@@ -2,7 +2,7 @@ package outbox
 
 import "time"
 
-// lane returns a lane, a new one that does nothing yet if it is not in memory.
+// lane returns the state of a lane. If it is not in memory, it adds one that is busy.
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
@@ -12,8 +12,8 @@ func (t *term) lane(key Lane, now time.Time) *lane {
 	return l
 }
 
-// wake takes note of the lanes to which something was added.
-func (t *term) wake(now time.Time) {
+// onWake handles the lanes to which items were added.
+func (t *term) onWake(now time.Time) {
 	for key := range t.takeWoken() {
 		known := t.lanes[key] != nil
 		l := t.lane(key, now)
@@ -27,20 +27,20 @@ func (t *term) wake(now time.Time) {
 		case l.state == busy:
 			l.woken = true
 		}
-		// a lane that waits for its time or its turn will come to what is new anyway
+		// a waiting or ready lane will take the new items anyway
 	}
 }
 
-// discover takes note of all lanes in which something waits, as the store says. The store also knows best how long they
-// have to wait: who has frozen a chat may not be who thaws it.
-func (t *term) discover(backlogs []Backlog, now time.Time) {
-	t.away = 0
+// onPolled handles a poll: all lanes with waiting items. The store is authoritative for how long they have to wait,
+// because another instance may have changed the pause of a chat.
+func (t *term) onPolled(backlogs []Backlog, now time.Time) {
+	t.unloaded = 0
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
 		if l == nil {
 			if b.Wait > 0 {
-				t.away++
-				continue // until it may be sent there is nothing to be remembered of it
+				t.unloaded++
+				continue // nothing to keep in memory until it may send
 			}
 			l = t.lane(b.Lane, now)
 		} else {
@@ -49,11 +49,11 @@ func (t *term) discover(backlogs []Backlog, now time.Time) {
 			}
 			t.dequeue(l)
 			if l.since.After(since) {
-				since = l.since // it has had its turn when this waited already
+				since = l.since // it had a turn while this item was already waiting
 			}
 		}
 		l.level, l.since = t.settings.level(b.To, b.Private, b.Purpose), since
-		l.pace.windows = t.settings.Limits.of(b.Private)
+		l.pace.windows = t.settings.Limits.forChat(b.Private)
 		l.notBefore = now.Add(b.Wait)
 		if b.Wait > 0 {
 			l.readyAt = time.Time{}
@@ -62,14 +62,14 @@ func (t *term) discover(backlogs []Backlog, now time.Time) {
 	}
 }
 
-func (l Limits) of(private bool) []Window {
+func (l Limits) forChat(private bool) []Window {
 	if private {
 		return l.Private
 	}
 	return l.Group
 }
 
-// schedule has a lane wait for its time, or for its turn if that has come.
+// schedule lets a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
 	at := l.pace.next(now, 0)
 	if l.notBefore.After(at) {
@@ -77,7 +77,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 	}
 	if at.After(now) {
 		l.state = waiting
-		t.patient++
+		t.waitingCount++
 		t.due.add(l, at)
 		return
 	}
@@ -95,11 +95,11 @@ func (t *term) schedule(l *lane, now time.Time) {
 	}
 }
 
-// dequeue takes a lane that is not busy out of where it waits.
+// dequeue removes a lane that is not busy from its heap and makes it busy.
 func (t *term) dequeue(l *lane) {
 	switch {
 	case l.state == waiting:
-		t.patient--
+		t.waitingCount--
 		t.due.remove(l)
 	case l.state == idle:
 		t.due.remove(l)
@@ -113,10 +113,10 @@ func (t *term) dequeue(l *lane) {
 	l.state = busy
 }
 
-// rest lets go of a lane that has nothing to be sent. It is forgotten when its pace is.
-func (t *term) rest(l *lane, now time.Time) {
+// makeIdle releases a lane that has nothing to send. It stays in memory until its pace limits nothing.
+func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
-	if until := l.pace.clear(); until.After(now) {
+	if until := l.pace.clearAt(); until.After(now) {
 		l.state = idle
 		t.due.add(l, until)
 		return
@@ -124,7 +124,7 @@ func (t *term) rest(l *lane, now time.Time) {
 	delete(t.lanes, l.Lane)
 }
 
-// arouse gives their turn to the lanes whose time has come.
+// promoteDue moves the lanes whose wait is over to the ready lanes.
 func (t *term) promoteDue(now time.Time) {
 	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
 		if l.state == idle {
@@ -137,7 +137,7 @@ func (t *term) promoteDue(now time.Time) {
 	}
 }
 
-// admit gives as many lanes as may send at the same time a place, those that come first first.
+// startReady gives send slots to as many ready lanes as may send at the same time, in order of priority.
 func (t *term) startReady(now time.Time) {
 	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(); l = t.callbackAnswers.first() {
 		t.dequeue(l)
@@ -148,34 +148,35 @@ func (t *term) startReady(now time.Time) {
 		t.dequeue(l)
 		t.sending++
 		if l.slow {
-			t.long = l
+			t.longLane = l
 		}
 		t.takes = append(t.takes, l)
 	}
-	t.meter.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.patient+t.away, t.sending+t.answeringCallbacks, t.breaker.probing)
+	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.waitingCount+t.unloaded,
+		t.sending+t.answeringCallbacks, t.breaker.probing)
 }
 
-// first returns the lane that comes first, nil if there is none. One whose request may take longer comes before the others:
-// it is the one that gets through when all answers are late, and where one lane tries for all it is this one.
+// first returns the lane whose turn is next, nil if there is none. A slow lane goes first: when all answers are late,
+// only its longer request gets through, so it is also the right one to probe with.
 func (t *term) first() *lane {
-	if l := t.slow.first(); l != nil && t.long == nil {
+	if l := t.slow.first(); l != nil && t.longLane == nil {
 		return l
 	}
 	return t.ready.first()
 }
 
-// hasPlace tells whether one more lane may send now, as long as the lease lasts.
+// hasSlot reports whether another lane may send now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
 	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }
 
-// hasToastPlace tells the same for an answer to a button.
+// hasCallbackSlot is hasSlot for answers to buttons.
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// giveBack gives back the place of a lane.
+// release frees the send slot of a lane.
 func (t *term) release(l *lane) {
-	if t.long == l {
-		t.long = nil
+	if t.longLane == l {
+		t.longLane = nil
 	}
 	if l.CallbackAnswers {
 		t.answeringCallbacks--

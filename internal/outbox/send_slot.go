@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// maxDirect is how many lanes may be sending for one more to get its place beforehand. Where more are at work, it is better
-// to take what there is for many of them out of the store together, and what has gathered in each as one message.
-const maxDirect = 3
+// maxDirectSends is how many lanes may be sending for another one to get a slot in advance. With more, it is cheaper to
+// take the items of many lanes from the store at once, merged into one message for each lane.
+const maxDirectSends = 3
 
-var errCircuitOpen = errors.New("all lanes stand still")
+var errCircuitOpen = errors.New("the circuit is open")
 
-// Place is the place of a lane among those that send, held for an item that is about to be added to the lane: whoever adds
-// it marks it as being sent already, which spares marking it afterwards. One place is held for a lane at a time, and
-// nothing else of the lane is sent meanwhile.
+// SendSlot is a send slot held for an item that is about to be added to the lane. The writer of the item stores it as
+// already sending, which saves marking it later. Only one slot is held for a lane at a time, and the lane sends nothing
+// else until it is released.
 type SendSlot struct {
 	term  *term
 	lane  *lane
 	epoch int64
-	left  bool // for what is being sent there
+	used  bool // by Send or Release
 }
 
-// reservation is a question for the place of a lane.
+// reservation is a request for the slot of a lane.
 type reservation struct {
 	lane Lane
-	slot chan *SendSlot // gets the answer, at once
+	slot chan *SendSlot // receives the answer immediately
 }
 
-// leaving is the end of a reservation: what was committed as being sent, or nil.
-type leaving struct {
+// slotRelease ends a reservation. The message is the one committed as sending, or nil.
+type slotRelease struct {
 	lane    *lane
 	message *Message
 }
 
-// Reserve holds the place of a lane that has nothing to be sent, if what is added to it now could be sent at once, and
-// returns nil if not. A place has to be given back.
+// Reserve holds a send slot of an idle lane, if an item added now could be sent immediately. Otherwise it returns nil.
+// Every slot must be released.
 func (d *Dispatcher) Reserve(ctx context.Context, key Lane) *SendSlot {
 	d.mu.Lock()
 	t := d.term
@@ -47,39 +47,39 @@ func (d *Dispatcher) Reserve(ctx context.Context, key Lane) *SendSlot {
 	select {
 	case t.reservations <- r:
 		return <-r.slot
-	case <-t.over:
+	case <-t.closed:
 		return nil
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-// Epoch is that of the lease under which the item is to be marked as being sent.
+// Epoch returns the epoch of the lease under which the item must be marked as sending.
 func (p *SendSlot) Epoch() int64 { return p.epoch }
 
-// Send sends what has been committed as being sent. It returns false if the dispatcher is not at work any more; then the
-// next one finds it.
-func (p *SendSlot) Send(m Message) bool { return p.leave(&m) }
+// Send sends a message that has been committed as sending. It returns false if the dispatcher has stopped; the next
+// leader then finds the message in the store.
+func (p *SendSlot) Send(m Message) bool { return p.finish(&m) }
 
-// GiveBack gives the place back, unless something is being sent there. Then that does it.
-func (p *SendSlot) Release() { p.leave(nil) }
+// Release frees the slot. After Send it does nothing: the slot is freed when the request ends.
+func (p *SendSlot) Release() { p.finish(nil) }
 
-func (p *SendSlot) leave(m *Message) bool {
-	if p.left {
+func (p *SendSlot) finish(m *Message) bool {
+	if p.used {
 		return false
 	}
-	p.left = true
+	p.used = true
 	select {
-	case p.term.left <- leaving{p.lane, m}:
+	case p.term.released <- slotRelease{p.lane, m}:
 		return true
-	case <-p.term.over:
+	case <-p.term.closed:
 		return false
 	}
 }
 
-// reserve answers the question for a place.
+// reserve answers a reservation; nil if no slot is available.
 func (t *term) reserve(key Lane, now time.Time) *SendSlot {
-	if t.stopping || t.sending >= maxDirect || len(t.ready) > 0 || t.breaker.probing || !t.hasSlot(now) || !t.mayBegin() {
+	if t.stopping || t.sending >= maxDirectSends || len(t.ready) > 0 || t.breaker.probing || !t.hasSlot(now) || !t.mayBegin() {
 		return nil
 	}
 	l := t.lanes[key]
@@ -96,11 +96,11 @@ func (t *term) reserve(key Lane, now time.Time) *SendSlot {
 	return &SendSlot{term: t, lane: l, epoch: t.lease.Epoch()}
 }
 
-// free goes on with a lane whose place was held: it sends what was added, unless all lanes have come to stand still
-// meanwhile, or the dispatcher stops. Of what was added otherwise nothing is known.
-func (t *term) free(requests context.Context, left leaving, now time.Time) {
-	l := left.lane
-	switch m := left.message; {
+// onSlotReleased continues a lane whose slot was held. It sends the message, unless the circuit has opened or the
+// dispatcher is stopping. Without a message the lane is scheduled, because items may have been added to it.
+func (t *term) onSlotReleased(requestCtx context.Context, release slotRelease, now time.Time) {
+	l := release.lane
+	switch m := release.message; {
 	case m == nil:
 		t.release(l)
 		t.schedule(l, now)
@@ -109,22 +109,22 @@ func (t *term) free(requests context.Context, left leaving, now time.Time) {
 	case t.breaker.probing:
 		t.putBack(l, *m, errCircuitOpen, now)
 	default:
-		t.meter.waited(0)
-		t.workers.Go(func() { t.answered <- t.send(requests, l, *m, t.settings.SendTimeout) })
+		t.stats.waited(0)
+		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, t.settings.SendTimeout) })
 	}
 }
 
-// begins has places be reserved from now on.
-func (t *term) begins() {
+// openSlots accepts reservations from now on.
+func (t *term) openSlots() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.term = t
 }
 
-// ends has nobody wait for an answer any more.
-func (t *term) ends() {
+// closeSlots accepts no more reservations and unblocks those that wait for an answer.
+func (t *term) closeSlots() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.term = nil
-	close(t.over)
+	close(t.closed)
 }

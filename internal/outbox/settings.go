@@ -5,42 +5,43 @@ import (
 	"time"
 )
 
-// Settings of a Dispatcher. The zero value of a field stands for its default, but for the limits: those that are not
-// there do not limit.
+// Settings of a Dispatcher. A zero field means its default, except for Limits: a missing limit does not limit.
 type Settings struct {
-	Parallel    int           // requests under way at the same time, default 32
-	PollEvery   time.Duration // how often the store is asked for lanes that nobody has woken, default 1 s
+	Parallel  int           // requests in flight at the same time, default 32
+	PollEvery time.Duration // interval between polls of the store for lanes that were not woken, default 1 s
+	// SendTimeout is for one request, default and maximum 5 s. A request starts only if the lease lasts a fifth longer
+	// than this.
 	SendTimeout time.Duration // for one request, default and at the most 5 s; a request begins only while the lease lasts a fifth longer
 
 	Limits Limits
-	Bounds Bounds // default 64 items in a message and 1,000 that wait in a chat
-	// WaitingTotal is how many items may wait in all chats together, default 100,000. While there are more, chats in
-	// which more than a tenth of Bounds.Waiting wait are treated as if that were their bound.
+	Bounds Bounds // default 64 items in a message and 1,000 waiting in a chat
+	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more wait, Bounds.Waiting
+	// is reduced to a tenth.
 	WaitingTotal int
-	MaxFailures  int // requests that may fail for no known reason before an item is dead, default 8
-	// Favoured are the chats that come before others of their kind, by the messenger's id.
+	MaxFailures  int // requests that may end as Failed before an item becomes a dead letter, default 8
+	// Favoured lists chats, by the messenger's id, that take precedence over others of their kind.
 	Favoured []int64
 
-	// Moved is called when the messenger says that a chat has another id now. Until it succeeds the chat waits. nil: the
-	// chat waits for somebody else to find out.
+	// Moved is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
+	// the chat waits until the new id becomes known in another way.
 	Moved func(ctx context.Context, from, to int64) error
 }
 
-// Limits are how many requests may be made, edits included, answers to buttons left out. All windows hold.
+// Limits are the rate limits for requests, including edits but not answers to buttons. All windows apply.
 type Limits struct {
-	Private []Window // in each chat with one person
+	Private []Window // in each private chat
 	Group   []Window // in each other chat
 	Total   []Window // in all chats together
 }
 
-// Window allows N requests in any span of time of the length Per.
+// Window allows N requests in any time span of length Per.
 type Window struct {
 	N   int
 	Per time.Duration
 }
 
-// MessengerLimits are the limits that Telegram names in https://core.telegram.org/bots/faq: about one message a second
-// in a chat, of which a group bears short bursts, 20 a minute in a group, 30 a second in all.
+// MessengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second
+// in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a second in total.
 func MessengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},
@@ -51,7 +52,7 @@ func MessengerLimits() Limits {
 
 func (s Settings) withDefaults() Settings {
 	for value, fallback := range map[*time.Duration]time.Duration{
-		&s.PollEvery: time.Second, &s.SendTimeout: usualTimeout,
+		&s.PollEvery: time.Second, &s.SendTimeout: defaultTimeout,
 	} {
 		if *value == 0 {
 			*value = fallback

@@ -6,157 +6,158 @@ import (
 	"time"
 )
 
-// Figures are what a dispatcher measures. The counters count from the start of the process.
+// Stats are the measurements of a dispatcher. Counters start at 0 with the process.
 type Stats struct {
-	Dispatching bool `json:"dispatching"` // this instance has the lease
+	Dispatching bool `json:"dispatching"` // this instance holds the lease
 
-	Waiting     int           `json:"waiting"`      // items that wait in the store
-	Largest     []ChatBacklog `json:"largest"`      // the 20 chats in which most wait
+	Waiting     int           `json:"waiting"`      // waiting items in the store
+	Largest     []ChatBacklog `json:"largest"`      // the 20 chats with the most waiting items
 	EnqueueRate float64       `json:"enqueue_rate"` // items added per second, over the last minute
 	Dead        int           `json:"dead"`
 	Frozen      int           `json:"frozen_chats"`
 	Parked      int           `json:"parked_chats"`
 
-	WaitingLanes int     `json:"waiting_lanes"`        // lanes that could send now and wait for their turn
+	WaitingLanes int     `json:"waiting_lanes"`        // lanes that may send now and wait for their turn
 	PausedLanes  int     `json:"paused_lanes"`         // lanes with something to send that may not send yet
-	InFlight     int     `json:"in_flight"`            // requests under way
-	AverageWait  float64 `json:"average_wait_seconds"` // seconds that a lane which could send waited for its turn, over the last 1,000 turns
-	CircuitOpen  bool    `json:"circuit_open"`         // all lanes wait, because many chats were turned away or most requests fail
+	InFlight     int     `json:"in_flight"`            // requests in flight
+	AverageWait  float64 `json:"average_wait_seconds"` // seconds that a ready lane waited, over the last 1,000 turns
+	CircuitOpen  bool    `json:"circuit_open"`         // all lanes are paused, because many chats are rate limited or most requests fail
 
-	Sent               int64 `json:"sent"`                // messages that were sent
+	Sent               int64 `json:"sent"`                // messages sent
 	Delivered          int64 `json:"delivered"`           // items that the messages covered
-	Merged             int64 `json:"merged"`              // items that were told together with others
-	MergedMessages     int64 `json:"merged_messages"`     // messages that told several
-	Dropped            int64 `json:"dropped"`             // items that were told by number only, or not at all, because too many waited
-	Expired            int64 `json:"expired"`             // items that ended because they came too late, or had no point any more
-	Skipped            int64 `json:"skipped"`             // edits that were needless
+	Merged             int64 `json:"merged"`              // items sent in a message together with others
+	MergedMessages     int64 `json:"merged_messages"`     // messages that covered several items
+	Dropped            int64 `json:"dropped"`             // items mentioned only as a number, or not at all, because too many waited
+	Expired            int64 `json:"expired"`             // items that expired or became obsolete
+	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
 	Limited            int64 `json:"rate_limited"`        // times that the messenger asked to wait
 	LongWaits          int64 `json:"long_waits"`          // times that it asked to wait for more than 10 minutes
-	PossibleDuplicates int64 `json:"possible_duplicates"` // items that were sent once more because they had perhaps been sent
-	Uncertain          int64 `json:"uncertain"`           // items that were perhaps sent MaxCopies times and are not sent again
+	PossibleDuplicates int64 `json:"possible_duplicates"` // items sent again although a previous request may have delivered them
+	Uncertain          int64 `json:"uncertain"`           // items given up after MaxCopies possible duplicates
 	Died               int64 `json:"died"`                // items that became dead letters
 }
 
 const (
-	waitsKept = 1000        // turns over which waiting is averaged
-	rateOver  = time.Minute // time over which the rate of new items is measured
+	keptWaits  = 1000        // turns over which waiting is averaged
+	rateWindow = time.Minute // time over which the rate of new items is measured
 )
 
-// meter keeps the figures.
-type meter struct {
+// statsRecorder collects the Stats.
+type statsRecorder struct {
 	mu    sync.Mutex
 	stats Stats
 
-	waits    [waitsKept]time.Duration
+	waits    [keptWaits]time.Duration
 	turns    int
 	waitedIn time.Duration // the sum of waits
 	ids      []idAt        // the newest ids of the last minute
 }
 
-// idAt is the newest id in the store at a moment.
+// idAt is the newest id in the store at a given time.
 type idAt struct {
 	id int64
 	at time.Time
 }
 
-func (m *meter) read() Stats {
+func (m *statsRecorder) read() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := m.stats
-	f.Largest = slices.Clone(f.Largest)
-	if n := min(m.turns, waitsKept); n > 0 {
-		f.AverageWait = m.waitedIn.Seconds() / float64(n)
+	stats := m.stats
+	stats.Largest = slices.Clone(stats.Largest)
+	if n := min(m.turns, keptWaits); n > 0 {
+		stats.AverageWait = m.waitedIn.Seconds() / float64(n)
 	}
-	return f
+	return stats
 }
 
-// dispatching says whether there is anything to be measured. What is measured of the store is the leader's to know.
-func (m *meter) dispatching(yes bool) {
+// dispatching sets whether this instance is the leader. Everything that only the leader measures is reset.
+func (m *statsRecorder) dispatching(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.stats
-	f.Dispatching = yes
-	f.Waiting, f.Largest, f.EnqueueRate, f.Dead, f.Frozen, f.Parked = 0, nil, 0, 0, 0, 0
-	f.WaitingLanes, f.PausedLanes, f.InFlight, f.CircuitOpen = 0, 0, 0, false
+	stats := &m.stats
+	stats.Dispatching = on
+	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead, stats.Frozen, stats.Parked = 0, nil, 0, 0, 0, 0
+	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = 0, 0, 0, false
 	m.ids = nil
 }
 
-func (m *meter) surveyed(s Survey, now time.Time) {
+func (m *statsRecorder) surveyed(s Survey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.stats
-	f.Waiting, f.Largest, f.Dead, f.Frozen, f.Parked = s.Waiting, s.Largest, s.Dead, s.Frozen, s.Parked
-	for len(m.ids) > 1 && now.Sub(m.ids[0].at) > rateOver {
+	stats := &m.stats
+	stats.Waiting, stats.Largest, stats.Dead, stats.Frozen, stats.Parked = s.Waiting, s.Largest, s.Dead, s.Frozen, s.Parked
+	for len(m.ids) > 1 && now.Sub(m.ids[0].at) > rateWindow {
 		m.ids = m.ids[1:]
 	}
 	m.ids = append(m.ids, idAt{s.LastID, now})
 	if first := m.ids[0]; now.After(first.at) {
-		f.EnqueueRate = float64(s.LastID-first.id) / now.Sub(first.at).Seconds()
+		stats.EnqueueRate = float64(s.LastID-first.id) / now.Sub(first.at).Seconds()
 	}
 }
 
-func (m *meter) lanes(waiting, paused, inFlight int, stand bool) {
+func (m *statsRecorder) lanes(waiting, paused, inFlight int, circuitOpen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.stats
-	f.WaitingLanes, f.PausedLanes, f.InFlight, f.CircuitOpen = waiting, paused, inFlight, stand
+	stats := &m.stats
+	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = waiting, paused, inFlight, circuitOpen
 }
 
-// waited takes note of how long a lane waited for its turn.
-func (m *meter) waited(d time.Duration) {
+// waited notes how long a lane waited for its turn.
+func (m *statsRecorder) waited(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	place := &m.waits[m.turns%waitsKept]
-	m.waitedIn += d - *place
-	*place = d
+	slot := &m.waits[m.turns%keptWaits]
+	m.waitedIn += d - *slot
+	*slot = d
 	m.turns++
 }
 
-// took takes note of what was taken out of the store.
-func (m *meter) took(t Turn) {
+// taken counts what was taken from the store.
+func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.stats
-	f.Expired += int64(t.Expired)
-	f.Dropped += int64(t.Dropped)
-	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isUsedUp() {
-		f.PossibleDuplicates += int64(t.Message.concerned(t.Message.Count))
+	stats := &m.stats
+	stats.Expired += int64(t.Expired)
+	stats.Dropped += int64(t.Dropped)
+	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isExhausted() {
+		stats.PossibleDuplicates += int64(t.Message.storedItems(t.Message.Count))
 	}
 }
 
-// heard takes note of the end of a request.
-func (m *meter) heard(r result) {
+// finished counts the outcome of a request.
+func (m *statsRecorder) finished(r result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.stats
+	stats := &m.stats
 	switch {
 	case r.Failure == nil && !r.attempted:
-		f.Skipped++
+		stats.Skipped++
 	case r.Failure == nil:
-		covered := r.Message.concerned(r.covered())
-		f.Sent++
-		f.Delivered += int64(covered)
+		covered := r.Message.storedItems(r.covered())
+		stats.Sent++
+		stats.Delivered += int64(covered)
 		if covered > 1 {
-			f.Merged += int64(covered)
-			f.MergedMessages++
+			stats.Merged += int64(covered)
+			stats.MergedMessages++
 		}
-		f.Dropped += int64(max(0, covered-len(r.Message.Items)))
+		stats.Dropped += int64(max(0, covered-len(r.Message.Items)))
 	case r.Failure.Class == RateLimited:
-		f.Limited++
+		stats.Limited++
 		if r.Failure.RetryAfter > longWait {
-			f.LongWaits++
+			stats.LongWaits++
 		}
 	case r.Failure.Class == Uncertain:
-		f.Uncertain += int64(r.Message.concerned(r.covered()))
+		stats.Uncertain += int64(r.Message.storedItems(r.covered()))
 	case r.Failure.Class == Rejected || r.Dead:
-		f.Died++
+		stats.Died++
 	case r.Failure.Class == Obsolete:
-		f.Expired++
+		stats.Expired++
 	}
 }
 
-// concerned returns how many items of the store a message of so many is about: what an edit says anew was told before.
-func (m Message) concerned(items int) int {
+// storedItems returns how many stored items a message with so many items concerns. Only Send concerns all: an edit
+// repeats items that were already sent.
+func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1
 	}

@@ -111,7 +111,7 @@ func TestAverageWait(t *testing.T) {
 		p.stop()
 	})
 
-	var m meter
+	var m statsRecorder
 	if got := m.read().AverageWait; got != 0 {
 		t.Errorf("an average of nothing: %v", got)
 	}
@@ -137,16 +137,16 @@ func TestCounters(t *testing.T) {
 		m.Row = Item{PossibleDuplicates: MaxCopies, Repeated: true}
 		return Turn{Message: &m}
 	}
-	took := func(turn Turn) func(*meter) { return func(m *meter) { m.took(turn) } }
-	heard := func(m Message, told int, f *Failure, dead bool) func(*meter) {
-		return func(meter *meter) {
+	took := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }
+	heard := func(m Message, told int, f *Failure, dead bool) func(*statsRecorder) {
+		return func(meter *statsRecorder) {
 			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: told}, Failure: f, Dead: dead}, attempted: true}
-			meter.heard(r)
+			meter.finished(r)
 		}
 	}
 	one := message(Send, 1, 1)
 	for name, c := range map[string]struct {
-		happens func(*meter)
+		happens func(*statsRecorder)
 		want    Stats
 	}{
 		"nothing is taken":          {took(Turn{}), Stats{}},
@@ -176,11 +176,11 @@ func TestCounters(t *testing.T) {
 		"unreachable":      {heard(one, 0, fail(Unreachable), false), Stats{}},
 		"uncertain":        {heard(message(Send, 5, 30), 0, fail(Uncertain), false), Stats{Uncertain: 30}},
 		"ambiguous":        {heard(one, 0, fail(Ambiguous), false), Stats{}},
-		"skipped": {func(m *meter) {
-			m.heard(result{Result: Result{Message: one}})
+		"skipped": {func(m *statsRecorder) {
+			m.finished(result{Result: Result{Message: one}})
 		}, Stats{Skipped: 1}},
 	} {
-		var m meter
+		var m statsRecorder
 		c.happens(&m)
 		if diff := cmp.Diff(c.want, m.read()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -191,7 +191,7 @@ func TestCounters(t *testing.T) {
 // What is read does not change behind the reader's back.
 func TestFiguresAreCopies(t *testing.T) {
 	t.Parallel()
-	var m meter
+	var m statsRecorder
 	s := Survey{Largest: []ChatBacklog{{1, 5}}}
 	m.surveyed(s, time.Now())
 	m.read().Largest[0].Waiting = 7

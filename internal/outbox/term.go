@@ -11,62 +11,61 @@ import (
 )
 
 const (
-	// askTimeout bounds what is asked of the store, so that a connection that hangs is noticed.
-	askTimeout = 10 * time.Second
-	// finishTimeout is how long writing down the last results may take when the dispatcher is being stopped and all
-	// requests have ended.
+	// storeTimeout is for a call of the store, so that a hanging connection is noticed.
+	storeTimeout = 10 * time.Second
+	// finishTimeout is how long persisting the last results may take after all requests have ended while stopping.
 	finishTimeout = time.Second
-	// maxBatch is how many results and lanes go to the store at once.
+	// maxBatch is the maximum number of results and lanes in one call of the store.
 	maxBatch = 256
-	// leaseLook is how often a lease that is about to end is looked at again.
-	leaseLook = 100 * time.Millisecond
+	// leasePoll is how often to check again whether the lease is long enough for a request.
+	leasePoll = 100 * time.Millisecond
 )
 
-// tenure is what a dispatcher does with one lease. One goroutine, that of run, owns everything here; what takes time,
-// which is asking the store and sending, runs in goroutines of its own and reports back.
+// term is the work of a dispatcher under one lease. A single goroutine, the one of run, owns all fields. Calls of the
+// store and requests run in goroutines of their own and report back.
 type term struct {
 	*Dispatcher
 	lease Lease
 
 	lanes           map[Lane]*lane
-	due             lanes // idle and waiting lanes, by when they are to be looked at again
-	patient         int   // how many of them are waiting
-	ready           lanes // lanes that may send, the one that comes first first
-	slow            lanes // likewise, whose next request may take longer
-	callbackAnswers lanes // likewise, of answers to buttons
-	long            *lane // whose request may take longer than others; nil: there is none
-	away            int   // lanes that wait for their time and are not in memory
+	due             lanes // idle and waiting lanes, by when they are due
+	waitingCount    int   // number of waiting lanes in due
+	ready           lanes // lanes that may send, highest priority first
+	slow            lanes // ready lanes whose next request may take longer
+	callbackAnswers lanes // ready lanes of answers to buttons
+	longLane        *lane // the lane whose request may take longer than others; nil: none
+	unloaded        int   // paused lanes that are not in memory
 	pace            pace  // of all lanes together
 	breaker         breaker
-	crowded         atomic.Bool // too much waits in all
+	overloaded      atomic.Bool // too many items wait in all chats together
 
-	stopping           bool // no request is begun any more
-	sending            int  // lanes that have a place among those that send at the same time, but for the toasts
+	stopping           bool // no new requests are started
+	sending            int  // lanes that hold a send slot, without answers to buttons
 	answeringCallbacks int
 
-	takes   []*lane  // lanes that are to be asked for what they have
-	results []result // that are to be written down
+	takes   []*lane  // lanes to take a message from
+	results []result // to be persisted
 	journal journal
 
-	found        chan []Backlog
-	answered     chan result
-	written      chan entry
+	polled       chan []Backlog
+	completed    chan result
+	persisted    chan entry
 	reservations chan reservation
-	left         chan leaving
-	over         chan struct{}  // closed at the end
-	workers      sync.WaitGroup // the goroutines that ask the store and send
+	released     chan slotRelease
+	closed       chan struct{}  // closed at the end
+	workers      sync.WaitGroup // the goroutines that call the store and send
 }
 
-// result is what came of a request of a lane.
+// result is the outcome of a request of a lane.
 type result struct {
 	lane *lane
 	Result
-	attempted bool      // there was a request at all
-	slow      bool      // it took all the time that a request usually gets
-	writeAt   time.Time // it is written down from this moment on
+	attempted bool      // a request was made
+	slow      bool      // it took the full usual timeout
+	persistAt time.Time // not persisted before
 }
 
-// entry is one step of the journal: what is written down and what is asked for, and what has come of it.
+// entry is one step of the journal: what is persisted, what is taken, and the outcome.
 type entry struct {
 	results []result
 	takes   []*lane
@@ -77,97 +76,97 @@ type entry struct {
 func newTerm(d *Dispatcher, lease Lease) *term {
 	return &term{
 		Dispatcher: d, lease: lease,
-		lanes:    make(map[Lane]*lane),
-		pace:     pace{windows: d.settings.Limits.Total},
-		journal:  journal{limit: maxBatch},
-		found:    make(chan []Backlog),
-		answered: make(chan result, 2*d.settings.Parallel),
-		written:  make(chan entry, 1),
+		lanes:     make(map[Lane]*lane),
+		pace:      pace{windows: d.settings.Limits.Total},
+		journal:   journal{limit: maxBatch},
+		polled:    make(chan []Backlog),
+		completed: make(chan result, 2*d.settings.Parallel),
+		persisted: make(chan entry, 1),
 
 		reservations: make(chan reservation),
-		left:         make(chan leaving),
-		over:         make(chan struct{}),
+		released:     make(chan slotRelease),
+		closed:       make(chan struct{}),
 	}
 }
 
-// run dispatches until the context ends, and then finishes what is under way.
+// run dispatches until the context ends, and then finishes what is in flight.
 func (t *term) run(ctx context.Context) error {
-	// requests are cut off when they have had their time, and what is said to the store a little later
-	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
-	store, leave := context.WithCancel(context.WithoutCancel(ctx))
+	// when stopping, requests are cancelled after their timeout, and calls of the store a little later
+	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
+	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer t.workers.Wait()
-	defer leave()
-	defer abort()
-	defer t.ends()
-	if !t.remember(ctx) {
+	defer cancelStore()
+	defer cancelRequests()
+	defer t.closeSlots()
+	if !t.loadRecent(ctx) {
 		return nil
 	}
-	t.begins()
+	t.openSlots()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	ended := ctx.Done()
+	stopSignal := ctx.Done()
 	for {
 		if ctx.Err() != nil && !t.stopping {
-			ended = nil
-			t.stop(abort, leave)
+			stopSignal = nil
+			t.stop(cancelRequests, cancelStore)
 		}
-		timer.Reset(t.step(store, time.Now()))
-		if t.stopping && (!t.isBusy() || store.Err() != nil) {
+		timer.Reset(t.step(storeCtx, time.Now()))
+		if t.stopping && (!t.isBusy() || storeCtx.Err() != nil) {
 			return nil
 		}
 		select {
 		case <-t.signal:
-			t.wake(time.Now())
-		case backlogs := <-t.found:
-			t.discover(backlogs, time.Now())
+			t.onWake(time.Now())
+		case backlogs := <-t.polled:
+			t.onPolled(backlogs, time.Now())
 		case r := <-t.reservations:
 			r.slot <- t.reserve(r.lane, time.Now())
-		case left := <-t.left:
-			t.free(requests, left, time.Now())
-		case r := <-t.answered:
+		case release := <-t.released:
+			t.onSlotReleased(requestCtx, release, time.Now())
+		case r := <-t.completed:
 			t.onResult(r, time.Now())
-		case e := <-t.written:
+		case e := <-t.persisted:
 			if errors.Is(e.err, ErrLeaseLost) {
 				return e.err
 			}
-			t.onPersisted(requests, e, time.Now())
+			t.onPersisted(requestCtx, e, time.Now())
 		case <-timer.C:
-		case <-store.Done():
-		case <-ended:
+		case <-storeCtx.Done():
+		case <-stopSignal:
 		}
 	}
 }
 
-// stop begins no new requests. Those that are under way get the time that every request gets, so that none is
-// cut off that would have been answered, and the results a moment to be written down.
-func (t *term) stop(abort, leave func()) {
+// stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have
+// been answered; then there is a moment to persist the results.
+func (t *term) stop(cancelRequests, cancelStore func()) {
 	t.stopping = true
-	t.listen(false)
+	t.acceptWakes(false)
 	for _, l := range t.takes {
 		t.release(l)
 	}
 	t.takes = nil
-	time.AfterFunc(t.settings.SendTimeout, abort)
-	time.AfterFunc(t.settings.SendTimeout+hangFor+finishTimeout, leave)
+	time.AfterFunc(t.settings.SendTimeout, cancelRequests)
+	time.AfterFunc(t.settings.SendTimeout+hangGrace+finishTimeout, cancelStore)
 }
 
-// isBusy tells whether anything is under way that has to be waited for.
+// isBusy reports whether anything is in flight that must be waited for.
 func (t *term) isBusy() bool {
-	return t.sending+t.answeringCallbacks > 0 || t.journal.writing || len(t.results) > 0
+	return t.sending+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0
 }
 
-// step does what can be done at once, and returns how long it is until there is more. Both look at the same moment, so
+// step does everything that is possible now, and returns the time until there is more. Both parts use the same now, so
 // that nothing falls between them.
-func (t *term) step(store context.Context, now time.Time) time.Duration {
+func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	if !t.stopping {
 		t.startReady(now)
 	}
-	t.write(store, now)
+	t.persist(storeCtx, now)
 	return time.Until(t.next(now))
 }
 
-// next returns the moment from which on something can be done that cannot be done now.
+// next returns when something becomes possible that is not possible now.
 func (t *term) next(now time.Time) time.Time {
 	next := now.Add(time.Hour)
 	sooner := func(at time.Time) {
@@ -183,27 +182,27 @@ func (t *term) next(now time.Time) time.Time {
 		sooner(t.breaker.until)
 	}
 	if t.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
-		sooner(now.Add(leaseLook)) // only the lease keeps them from beginning
+		sooner(now.Add(leasePoll)) // only the lease prevents them
 	}
-	if !t.journal.writing {
+	if !t.journal.persisting {
 		sooner(t.journal.retryAt)
 		for _, r := range t.results {
-			sooner(r.writeAt)
+			sooner(r.persistAt)
 		}
 	}
 	return next
 }
 
-// mayBegin tells whether the lease lasts for a request. It ends before somebody else can have the lease, with time to
-// spare.
-func (t *term) mayBegin() bool { return t.spare() >= t.settings.SendTimeout }
+// mayBegin reports whether the lease lasts long enough for a request. The request ends, with a margin, before another
+// instance can take the lease.
+func (t *term) mayBegin() bool { return t.usableLease() >= t.settings.SendTimeout }
 
-// spare returns for how long requests may still be under way if nobody renews the lease.
-func (t *term) spare() time.Duration { return t.lease.Left() - t.settings.SendTimeout/5 }
+// usableLease returns how long requests may still be in flight if nobody renews the lease.
+func (t *term) usableLease() time.Duration { return t.lease.Left() - t.settings.SendTimeout/5 }
 
-// remember learns of the requests that count against the limits still. Without them nothing may be sent: it returns
-// false if the context ends before.
-func (t *term) remember(ctx context.Context) bool {
+// loadRecent loads the requests that still count against the limits; nothing may be sent without them. It returns false
+// if the context ends first.
+func (t *term) loadRecent(ctx context.Context) bool {
 	horizon := t.settings.Limits.horizon()
 	if horizon == 0 {
 		return true
@@ -211,12 +210,12 @@ func (t *term) remember(ctx context.Context) bool {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		asking, cancel := context.WithTimeout(ctx, askTimeout)
+		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
-		requests, err := t.store.Recent(asking, horizon)
+		requests, err := t.store.Recent(storeCtx, horizon)
 		if err != nil {
 			if !failing && ctx.Err() == nil {
-				t.log.ErrorContext(ctx, "cannot find out what was sent lately, trying again", "error", err)
+				t.log.ErrorContext(ctx, "failed to load recent requests, retrying", "error", err)
 			}
 			failing = true
 			return retry.RetryableError(err)
@@ -224,12 +223,12 @@ func (t *term) remember(ctx context.Context) bool {
 		now := time.Now()
 		for _, r := range requests {
 			l := t.lane(Lane{Chat: r.Chat}, now)
-			l.pace.windows = t.settings.Limits.of(r.Private)
+			l.pace.windows = t.settings.Limits.forChat(r.Private)
 			l.pace.add(now.Add(-r.Age))
 			t.pace.add(now.Add(-r.Age))
 		}
 		for _, l := range t.lanes {
-			t.rest(l, now)
+			t.makeIdle(l, now)
 		}
 		return nil
 	})

@@ -43,15 +43,15 @@ func TestNoMomentIsMissed(t *testing.T) {
 			tn.journal.retryAt = soon
 		}, 0},
 		"when a result is to be written": {Limits{}, hold(1), func(tn *term, l *lane, _, soon time.Time) {
-			tn.results = []result{{lane: l, writeAt: soon}}
+			tn.results = []result{{lane: l, persistAt: soon}}
 		}, 0},
 		"a lease": {Limits{}, &renewedLease{}, func(tn *term, l *lane, now, _ time.Time) {
 			tn.schedule(l, now)
-		}, leaseLook},
+		}, leasePoll},
 		"a lease, for toasts": {Limits{}, &renewedLease{}, func(tn *term, l *lane, now, _ time.Time) {
 			l.CallbackAnswers = true
 			tn.schedule(l, now)
-		}, leaseLook},
+		}, leasePoll},
 	} {
 		d := NewDispatcher(newMemory(), newMessenger(t, nil), slog.New(slog.DiscardHandler), Settings{Limits: c.limits})
 		tn := newTerm(d, c.lease)
@@ -61,7 +61,7 @@ func TestNoMomentIsMissed(t *testing.T) {
 			t.Errorf("%s: the dispatcher waits for %v", name, wait)
 		}
 		tn.workers.Wait()
-		if tn.journal.writing {
+		if tn.journal.persisting {
 			t.Errorf("%s: something is done before its time", name)
 		}
 	}
