@@ -1,4 +1,4 @@
-// Package clock knows the clocks of other machines by the moments that their answers are dated at.
+// Package clock estimates the clocks of other machines from the dates of their answers.
 package clock
 
 import (
@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// Remote is the clock of another machine. Between its answers it goes on by the monotonic clock of this process, so that it
-// does not matter whether the clock of this machine is right, or is set. The zero value is a clock that nothing is known of.
-// It may be used by several goroutines.
+// Remote is the clock of another machine. Between answers it advances by the monotonic clock of this process, so the
+// wall clock of this machine may be wrong or be changed. The zero value is a clock with unknown time. Remote is safe
+// for concurrent use.
 type Remote struct {
-	mu   sync.Mutex
-	at   time.Time // by the other machine's clock
-	seen time.Time // the same moment by the clock of this process; zero: nothing is known
+	mu          sync.Mutex
+	anchor      time.Time // by the other machine's clock
+	anchorLocal time.Time // the same moment by the clock of this process; zero: unknown
 }
 
-// Dated takes note of an answer that has arrived now and was asked for at begun, by the clock of this process. Its date has
-// no parts smaller than the precision. The answer was dated at some moment in between, so that one which has taken long
-// changes only what it shows to be wrong.
+// Dated updates the clock from an answer that has just arrived; begun is when its request started, by the clock of this
+// process. The date is truncated to the precision. The answer was dated at some moment between begun and now, so the
+// clock changes only if it is outside of this range.
 func (r *Remote) Dated(date, begun time.Time, precision time.Duration) {
 	now := time.Now()
 	earliest, latest := date, date.Add(precision+now.Sub(begun))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.at.Add(now.Sub(r.seen))
+	anchor := r.anchor.Add(now.Sub(r.anchorLocal))
 	switch {
-	case r.seen.IsZero():
-		at = earliest.Add(latest.Sub(earliest) / 2)
-	case at.Before(earliest):
-		at = earliest
-	case at.After(latest):
-		at = latest
+	case r.anchorLocal.IsZero():
+		anchor = earliest.Add(latest.Sub(earliest) / 2)
+	case anchor.Before(earliest):
+		anchor = earliest
+	case anchor.After(latest):
+		anchor = latest
 	}
-	r.at, r.seen = at, now
+	r.anchor, r.anchorLocal = anchor, now
 }
 
-// Now returns what the clock shows. ok is false as long as there was no answer.
+// Now returns the estimated time. ok is false until the first answer.
 func (r *Remote) Now() (now time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.at.Add(time.Since(r.seen)), !r.seen.IsZero()
+	return r.anchor.Add(time.Since(r.anchorLocal)), !r.anchorLocal.IsZero()
 }

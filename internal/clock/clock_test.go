@@ -8,13 +8,13 @@ import (
 	"elobot/internal/clock"
 )
 
-// TestRemote: a remote clock goes on by itself, and an answer changes only what it shows to be wrong.
+// TestRemote: a remote clock advances by itself, and an answer only corrects what it contradicts.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r clock.Remote
 		if _, ok := r.Now(); ok {
-			t.Error("something is known before the first answer")
+			t.Error("the time is known before the first answer")
 		}
 		offset := 0 * time.Second
 		shows := func(want time.Duration) {
@@ -24,7 +24,7 @@ func TestRemote(t *testing.T) {
 				t.Errorf("the clock is %v ahead (known: %t), want %v", got, ok, want)
 			}
 		}
-		// answer has an answer take so long before and so long after its date.
+		// answer takes this long before and after its date
 		answer := func(before, after time.Duration) {
 			begun := time.Now()
 			synctest.Wait()
@@ -41,7 +41,7 @@ func TestRemote(t *testing.T) {
 		answer(50*time.Second, 0) // a long poll
 		answer(0, 50*time.Second) // read late
 		shows(time.Hour)
-		offset = -time.Hour // the clock is set
+		offset = -time.Hour // the remote clock is changed
 		answer(0, 10*time.Second)
 		shows(-time.Hour)
 		answer(0, 0)
@@ -49,7 +49,7 @@ func TestRemote(t *testing.T) {
 	})
 }
 
-// TestRemoteOfWholeSeconds: a date without fractions says nothing of them.
+// TestRemoteOfWholeSeconds: the error stays below a second if dates have no fractions.
 func TestRemoteOfWholeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

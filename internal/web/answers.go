@@ -9,50 +9,50 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// answers counts the requests that come to the webhook, by the status that they are answered with.
-type answers struct {
+// statusCounts counts webhook requests by the status of the response.
+type statusCounts struct {
 	mu     sync.Mutex
 	counts map[int]int64
 }
 
-// newAnswers returns the answers that there can be, so that each is there to be looked at before it is given first.
-func newAnswers() *answers {
-	return &answers{counts: map[int]int64{
+// newStatusCounts starts with all possible statuses at 0, so that each metric exists before its first request.
+func newStatusCounts() *statusCounts {
+	return &statusCounts{counts: map[int]int64{
 		http.StatusOK: 0, http.StatusBadRequest: 0, http.StatusUnauthorized: 0, http.StatusMethodNotAllowed: 0,
 		http.StatusRequestEntityTooLarge: 0, http.StatusServiceUnavailable: 0,
 	}}
 }
 
-// count has a request answered, and counts it.
-func (a *answers) count(h http.Handler, w http.ResponseWriter, r *http.Request) {
-	answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-	h.ServeHTTP(answer, r)
+// serve calls the handler and counts the status.
+func (a *statusCounts) serve(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	sw := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+	h.ServeHTTP(sw, r)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.counts[answer.status]++
+	a.counts[sw.status]++
 }
 
-// byStatus returns how many requests were answered with each status.
-func (a *answers) byStatus() map[int]int64 {
+// byStatus returns the number of requests for each status.
+func (a *statusCounts) byStatus() map[int]int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return maps.Clone(a.counts)
 }
 
 var webhookRequests = prometheus.NewDesc("elobot_webhook_requests_total",
-	"Requests to the webhook, by the status that they were answered with.", []string{"status"}, nil)
+	"Requests to the webhook, by the status of the response.", []string{"status"}, nil)
 
 // Describe implements prometheus.Collector.
-func (a *answers) Describe(descs chan<- *prometheus.Desc) { descs <- webhookRequests }
+func (a *statusCounts) Describe(ch chan<- *prometheus.Desc) { ch <- webhookRequests }
 
 // Collect implements prometheus.Collector.
-func (a *answers) Collect(found chan<- prometheus.Metric) {
+func (a *statusCounts) Collect(ch chan<- prometheus.Metric) {
 	for status, n := range a.byStatus() {
-		found <- prometheus.MustNewConstMetric(webhookRequests, prometheus.CounterValue, float64(n), strconv.Itoa(status))
+		ch <- prometheus.MustNewConstMetric(webhookRequests, prometheus.CounterValue, float64(n), strconv.Itoa(status))
 	}
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter remembers the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -64,5 +64,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap returns the writer that http.ResponseController looks for.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

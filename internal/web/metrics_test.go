@@ -16,12 +16,12 @@ import (
 	"elobot/internal/outbox"
 )
 
-// allDifferent returns figures each of which has a value of its own, and these values by the name of their fields.
-func allDifferent(t *testing.T) (outbox.Stats, map[string]float64) {
+// distinctStats returns stats with a distinct value in each field, and these values by field name.
+func distinctStats(t *testing.T) (outbox.Stats, map[string]float64) {
 	t.Helper()
-	var f outbox.Stats
+	var s outbox.Stats
 	values := make(map[string]float64)
-	all := reflect.ValueOf(&f).Elem()
+	all := reflect.ValueOf(&s).Elem()
 	for i := range all.NumField() {
 		n := 1000 + i
 		switch field := all.Field(i); field.Kind() {
@@ -32,23 +32,23 @@ func allDifferent(t *testing.T) (outbox.Stats, map[string]float64) {
 		case reflect.Bool, reflect.Slice:
 			continue
 		default:
-			t.Fatalf("figures of the kind %s are not tried", field.Kind())
+			t.Fatalf("no test values for fields of kind %s", field.Kind())
 		}
 		values[all.Type().Field(i).Name] = float64(n)
 	}
-	return f, values
+	return s, values
 }
 
-// TestEveryFigure: each figure is to be seen in both forms, and nothing else by the bot's name.
-func TestEveryFigure(t *testing.T) {
+// TestEveryMetric: each value appears in both formats, and the bot has no other metrics.
+func TestEveryMetric(t *testing.T) {
 	t.Parallel()
-	f, values := allDifferent(t)
-	url, _, _ := serve(t, func() outbox.Stats { return f })
+	s, values := distinctStats(t)
+	url, _, _ := serve(t, func() outbox.Stats { return s })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 
 	shown := make(map[string]float64)
-	for name, value := range own(t, text) {
+	for name, value := range botMetrics(t, text) {
 		shown[name] = value
 	}
 	want := map[string]float64{
@@ -72,26 +72,26 @@ func TestEveryFigure(t *testing.T) {
 			t.Errorf("/metrics does not show %s", name)
 		}
 	}
-	f.Largest = []outbox.ChatBacklog{}
+	s.Largest = []outbox.ChatBacklog{}
 	var read outbox.Stats
 	if err := json.Unmarshal([]byte(body), &read); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, read); diff != "" {
+	if diff := cmp.Diff(s, read); diff != "" {
 		t.Errorf("/api/metrics differs (-want +got):\n%s", diff)
 	}
 }
 
-// TestSwitches: what is either so or not is 1 or 0.
-func TestSwitches(t *testing.T) {
+// TestFlags: boolean values are 1 or 0.
+func TestFlags(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]outbox.Stats{
+	for name, s := range map[string]outbox.Stats{
 		"dispatching":  {Dispatching: true},
 		"circuit_open": {CircuitOpen: true},
 	} {
-		url, _, _ := serve(t, func() outbox.Stats { return f })
+		url, _, _ := serve(t, func() outbox.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
-		for shown, value := range own(t, text) {
+		for shown, value := range botMetrics(t, text) {
 			if (value == 1) != (shown == name) {
 				t.Errorf("with %s alone, %s is %v", name, shown, value)
 			}
@@ -99,15 +99,15 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestLargestChats: however many chats there are, Prometheus is not given more than it can bear.
+// TestLargestChats: the number of series is limited, however many chats there are.
 func TestLargestChats(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
-		var f outbox.Stats
+		var s outbox.Stats
 		for i := range given {
-			f.Largest = append(f.Largest, outbox.ChatBacklog{To: int64(-1_001_000_000_000 - i), Waiting: 500 - i})
+			s.Largest = append(s.Largest, outbox.ChatBacklog{To: int64(-1_001_000_000_000 - i), Waiting: 500 - i})
 		}
-		url, _, _ := serve(t, func() outbox.Stats { return f })
+		url, _, _ := serve(t, func() outbox.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
 		for i := range given {
 			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat_id=%q} %d\n", fmt.Sprint(-1_001_000_000_000-i), 500-i)
@@ -129,7 +129,7 @@ func TestJSONWithoutChats(t *testing.T) {
 	}
 }
 
-// TestLint: the metrics are named and explained as Prometheus expects it.
+// TestLint: names and help texts follow the conventions of Prometheus.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
@@ -174,12 +174,12 @@ func TestDocumented(t *testing.T) {
 		explained[m[1]], explained[m[2]] = true, true
 	}
 	if diff := cmp.Diff(served, explained); diff != "" {
-		t.Errorf("docs/outbox.md explains other figures than there are (-served +explained):\n%s", diff)
+		t.Errorf("docs/outbox.md differs from the served metrics (-served +explained):\n%s", diff)
 	}
 }
 
-// own returns the bot's metrics without labels, by their names behind the bot's.
-func own(t *testing.T, text string) map[string]float64 {
+// botMetrics returns the bot's metrics without labels, by name without prefix.
+func botMetrics(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	found := make(map[string]float64)
 	for _, m := range regexp.MustCompile(`(?m)^elobot_outbox_(\w+) (\S+)$`).FindAllStringSubmatch(text, -1) {

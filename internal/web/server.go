@@ -1,6 +1,6 @@
-// Package web is what the bot serves over HTTP: figures for those who look after it, at /metrics for Prometheus and at
-// /api/metrics as JSON, and the webhook that Telegram delivers updates to. The figures change nothing, and they ask
-// nobody who they are: where they are served decides who may look.
+// Package web is the bot's HTTP server: metrics at /metrics for Prometheus and at /api/metrics as JSON, and the webhook
+// that receives updates from Telegram. The metrics are read-only and need no authentication: restrict access by the
+// listen address.
 package web
 
 import (
@@ -18,34 +18,34 @@ import (
 
 const (
 	readTimeout  = 10 * time.Second // for a request
-	writeTimeout = 30 * time.Second // for the whole of its handling
-	idleTimeout  = 2 * time.Minute  // longer than anybody leaves between two looks at the figures
+	writeTimeout = 30 * time.Second // for the whole request
+	idleTimeout  = 2 * time.Minute  // longer than usual scrape intervals
 	maxHeader    = 16 << 10         // bytes
-	// stopWithin is how long a server that stops waits for the requests in hand.
+	// stopWithin is how long a stopping server waits for requests in flight.
 	stopWithin = 2 * time.Second
 )
 
-// The paths of the figures.
+// The paths of the metrics.
 const (
 	MetricsPath = "/metrics"
 	StatsPath   = "/api/metrics"
 )
 
-// Server serves what there is to see, and takes what is delivered.
+// Server serves the metrics and receives webhook requests.
 type Server struct {
-	listener net.Listener // nil: nowhere
-	mux      *http.ServeMux
-	hookPath string
-	hook     http.Handler // nil: none
-	answers  *answers     // of the webhook
-	faults   *log.Logger
-	log      *slog.Logger
+	listener        net.Listener // nil: does not listen
+	mux             *http.ServeMux
+	webhookPath     string
+	webhook         http.Handler  // nil: none
+	webhookStatuses *statusCounts // of the webhook
+	errorLog        *log.Logger
+	log             *slog.Logger
 }
 
-// Listen returns a server that listens at an address such as ":8080", and answers once it runs. Without an address it
-// listens nowhere.
+// Listen returns a server that listens on an address such as ":8080" and serves once Run is called. With an empty
+// address it does not listen.
 func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error) {
-	s := &Server{mux: http.NewServeMux(), answers: newAnswers(), faults: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+	s := &Server{mux: http.NewServeMux(), webhookStatuses: newStatusCounts(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
 	if addr == "" {
 		return s, nil
 	}
@@ -57,40 +57,40 @@ func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error)
 	return s, nil
 }
 
-// Figures serves the figures. It asks for them at each request, several of which may come at the same time.
+// Stats adds the handlers of the metrics. It calls stats for each request, possibly concurrently.
 func (s *Server) Stats(stats func() outbox.Stats) {
-	// a pattern with GET stands for HEAD too, and has the server answer 405 to everything else
-	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, s.answers, s.faults))
-	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.answers, s.log))
+	// a GET pattern also matches HEAD; other methods get 405
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, s.webhookStatuses, s.errorLog))
+	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.webhookStatuses, s.log))
 }
 
-// Webhook has the handler take what is delivered to a path.
+// Webhook sets the handler for the path of the webhook. Call it before Run.
 func (s *Server) Webhook(path string, h http.Handler) {
-	s.hookPath, s.hook = path, h
+	s.webhookPath, s.webhook = path, h
 }
 
-// ServeHTTP implements http.Handler. The path of the webhook is taken as it is; as a pattern it would be read, and
-// whatever does not look tidy be redirected.
+// ServeHTTP implements http.Handler. The path of the webhook is compared literally: a mux would interpret it as a
+// pattern and redirect paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.hook != nil && r.URL.Path == s.hookPath {
-		s.answers.count(s.hook, w, r)
+	if s.webhook != nil && r.URL.Path == s.webhookPath {
+		s.webhookStatuses.serve(s.webhook, w, r)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
 }
 
-// Addr returns where a server listens that has an address.
+// Addr returns the address that the server listens on. The server must have one.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close ends a server that was not run. To one that was it does nothing.
+// Close closes a server that was not run. After Run it does nothing.
 func (s *Server) Close() {
 	if s.listener != nil {
-		_ = s.listener.Close() // nobody has come by it
+		_ = s.listener.Close() // never used
 	}
 }
 
-// Run serves until the context ends; then it answers what is in hand, within a bounded time, and returns nil. It can
-// run once.
+// Run serves until the context ends. It then finishes requests in flight, within a bounded time, and returns nil. It
+// can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		<-ctx.Done()
@@ -102,25 +102,25 @@ func (s *Server) Run(ctx context.Context) error {
 		WriteTimeout:   writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       s.faults,
+		ErrorLog:       s.errorLog,
 	}
 	s.log.InfoContext(ctx, "serving", "addr", s.Addr())
 	stopped := make(chan error, 1)
-	unwatch := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx, server) })
+	cancelStop := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx, server) })
 	err := server.Serve(s.listener)
-	if unwatch() {
+	if cancelStop() {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return <-stopped
 }
 
-// stop waits for the requests in hand, and cuts off those that take too long.
+// stop waits for requests in flight and cuts off those that take too long.
 func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.WarnContext(ctx, "cut off requests that were still being answered")
+		s.log.WarnContext(ctx, "cut off requests that were still in flight")
 		err = server.Close()
 	}
 	if err != nil {

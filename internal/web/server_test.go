@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// listen returns a server that runs once it is told to.
+// listen returns a server that is not running yet.
 func listen(t *testing.T) *web.Server {
 	t.Helper()
 	server, err := web.Listen(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -30,7 +30,8 @@ func listen(t *testing.T) *web.Server {
 	return server
 }
 
-// serve runs a server of figures, and returns where it is, what stops it, and how it has ended.
+// serve runs a server with metrics. It returns the server's URL, a function that stops it, and the channel that
+// receives the result of Run.
 func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	server := listen(t)
@@ -56,14 +57,14 @@ func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-cha
 
 func stats() outbox.Stats { return outbox.Stats{Waiting: 7, Sent: 3} }
 
-// answer is what a request is answered with.
+// answer is the response to a request.
 type answer struct {
 	code   int
 	header http.Header
 	body   string
 }
 
-// request makes a request by a connection of its own.
+// request makes a request on a new connection.
 func request(t *testing.T, method, url string) answer {
 	t.Helper()
 	a, err := ask(t, method, url)
@@ -73,7 +74,7 @@ func request(t *testing.T, method, url string) answer {
 	return a
 }
 
-// ask is request that may fail.
+// ask is request, but returns an error instead of failing the test.
 func ask(t *testing.T, method, url string) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -94,9 +95,9 @@ func TestPaths(t *testing.T) {
 	t.Parallel()
 	url, _, _ := serve(t, stats)
 	for _, tc := range []struct {
-		method, path string
-		code         int
-		kind, says   string
+		method, path      string
+		code              int
+		contentType, body string
 	}{
 		{"GET", "/metrics", 200, "text/plain", "\nelobot_outbox_waiting_items 7\n"},
 		{"GET", "/metrics", 200, "text/plain", "\ngo_goroutines "},
@@ -112,11 +113,11 @@ func TestPaths(t *testing.T) {
 		{"POST", "/debug/pprof/", 404, "text/plain", ""},
 	} {
 		a := request(t, tc.method, url+tc.path)
-		if kind := a.header.Get("Content-Type"); a.code != tc.code || !strings.HasPrefix(kind, tc.kind) {
-			t.Errorf("%s %s is answered with %d, %s", tc.method, tc.path, a.code, kind)
+		if contentType := a.header.Get("Content-Type"); a.code != tc.code || !strings.HasPrefix(contentType, tc.contentType) {
+			t.Errorf("%s %s is answered with %d, %s", tc.method, tc.path, a.code, contentType)
 		}
-		if !strings.Contains(a.body, tc.says) || tc.method == "HEAD" && a.body != "" {
-			t.Errorf("%s %s does not say %q:\n%s", tc.method, tc.path, tc.says, a.body)
+		if !strings.Contains(a.body, tc.body) || tc.method == "HEAD" && a.body != "" {
+			t.Errorf("%s %s does not say %q:\n%s", tc.method, tc.path, tc.body, a.body)
 		}
 		if allow := a.header.Get("Allow"); (tc.code == 405) != (allow == "GET, HEAD") {
 			t.Errorf("%s %s is answered with Allow: %q", tc.method, tc.path, allow)
@@ -127,11 +128,11 @@ func TestPaths(t *testing.T) {
 func TestManyAtATime(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	asked := 0
+	calls := 0
 	url, _, _ := serve(t, func() outbox.Stats {
 		mu.Lock()
 		defer mu.Unlock()
-		asked++
+		calls++
 		return stats()
 	})
 	const each = 25
@@ -147,18 +148,18 @@ func TestManyAtATime(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if asked != 2*each {
-		t.Errorf("the figures were asked for %d times, want once for each request, %d", asked, 2*each)
+	if calls != 2*each {
+		t.Errorf("stats were read %d times, want once per request, %d", calls, 2*each)
 	}
 }
 
-// TestStopAnswersWhatIsInHand: a request that has begun is answered; a new one finds nobody.
-func TestStopAnswersWhatIsInHand(t *testing.T) {
+// TestStopFinishesRequests: a request in flight is answered; a new connection is refused.
+func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
-	begun, goOn := make(chan struct{}), make(chan struct{})
+	begun, proceed := make(chan struct{}), make(chan struct{})
 	url, stop, ended := serve(t, func() outbox.Stats {
 		close(begun)
-		<-goOn
+		<-proceed
 		return stats()
 	})
 	answered := make(chan error, 1)
@@ -171,17 +172,17 @@ func TestStopAnswersWhatIsInHand(t *testing.T) {
 	}()
 	<-begun
 	stop()
-	refused(t, url)
-	close(goOn)
+	waitUntilRefused(t, url)
+	close(proceed)
 	if err := <-answered; err != nil {
-		t.Errorf("what was in hand: %v", err)
+		t.Errorf("the request in flight: %v", err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("the server ends with: %v", err)
 	}
 }
 
-// TestStopIsBounded: a server does not wait for an answer that does not come.
+// TestStopIsBounded: a stopping server does not wait for a handler that hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
@@ -190,23 +191,23 @@ func TestStopIsBounded(t *testing.T) {
 		<-never
 		return stats()
 	})
-	cut := make(chan error, 1)
+	aborted := make(chan error, 1)
 	go func() {
 		_, err := ask(t, "GET", url+"/api/metrics")
-		cut <- err
+		aborted <- err
 	}()
 	<-begun
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("the server ends with: %v", err)
 	}
-	if <-cut == nil {
-		t.Error("the request that was in hand was answered")
+	if <-aborted == nil {
+		t.Error("the hanging request was answered")
 	}
 	close(never)
 }
 
-// TestStoppedBefore: a server that is told to stop before it has begun ends well.
+// TestStoppedBefore: a server that is stopped before it starts returns without error.
 func TestStoppedBefore(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -222,19 +223,18 @@ func TestPortTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = taken.Close() }) // nobody has used it
+	t.Cleanup(func() { _ = taken.Close() }) // never used
 	_, err = web.Listen(t.Context(), taken.Addr().String(), slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "Is the port of LISTEN_ADDR or PORT free") ||
 		!strings.Contains(err.Error(), taken.Addr().String()) {
-		t.Errorf("listening ends with: %v", err)
+		t.Errorf("Listen: %v", err)
 	}
 }
 
-// TestWebhook: what is posted to the path of the webhook, and to no other, reaches its handler, whether or not there are
-// figures.
+// TestWebhook: requests to the path of the webhook, and to no other, reach its handler, with or without metrics.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
-	for _, withFigures := range []bool{true, false} {
+	for _, withStats := range []bool{true, false} {
 		for path, others := range map[string][]string{
 			"/":         {"/telegram"},
 			"/telegram": {"/", "/telegram/", "/telegram/x", "/Telegram"},
@@ -243,7 +243,7 @@ func TestWebhook(t *testing.T) {
 			"/a//b/.":   {"/a/b", "/a//b/"},
 		} {
 			server := listen(t)
-			if withFigures {
+			if withStats {
 				server.Stats(stats)
 			}
 			server.Webhook(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -258,19 +258,19 @@ func TestWebhook(t *testing.T) {
 					t.Errorf("%s reaches the webhook at %s", other, path)
 				}
 			}
-			if a := request(t, "GET", url+"/metrics"); (a.code == 200) != withFigures {
-				t.Errorf("figures %t: /metrics is answered with %d", withFigures, a.code)
+			if a := request(t, "GET", url+"/metrics"); (a.code == 200) != withStats {
+				t.Errorf("with metrics %t: /metrics is answered with %d", withStats, a.code)
 			}
 		}
 	}
 }
 
-// TestPanic: figures that cannot be had cost one answer, not the server.
+// TestPanic: a panic while reading the stats costs one response, not the server.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
 	url, _, _ := serve(t, func() outbox.Stats {
-		once.Do(func() { panic("no figures") })
+		once.Do(func() { panic("no stats") })
 		return stats()
 	})
 	if a, err := ask(t, "GET", url+"/api/metrics"); err == nil {
@@ -281,14 +281,14 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// refused waits until nobody listens any more.
-func refused(t *testing.T, url string) {
+// waitUntilRefused waits until connections are refused.
+func waitUntilRefused(t *testing.T, url string) {
 	t.Helper()
 	for {
 		connection, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			return
 		}
-		_ = connection.Close() // it was only to see whether there is one
+		_ = connection.Close() // only a probe
 	}
 }

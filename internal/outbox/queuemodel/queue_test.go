@@ -11,7 +11,7 @@ var (
 	toasts = queuemodel.Lane{Chat: 1, Toasts: true}
 )
 
-// queue is a model with a clock, and what a queue does that does well.
+// queue is a model with a clock, and the behaviour of a correct queue.
 type queue struct {
 	*queuemodel.Model
 	now time.Time
@@ -27,7 +27,7 @@ func newQueue() *queue {
 	return q
 }
 
-func (q *queue) pass(d time.Duration) { q.now = q.now.Add(d) }
+func (q *queue) advance(d time.Duration) { q.now = q.now.Add(d) }
 
 // put puts items into the queue of the chat.
 func (q *queue) put(ids ...int64) {
@@ -36,13 +36,13 @@ func (q *queue) put(ids ...int64) {
 	}
 }
 
-// begin takes items of the chat and makes a request for them.
+// begin takes items of the chat and starts a request for them.
 func (q *queue) begin(ids ...int64) *queuemodel.Request {
 	q.Took(1, chat, ids, false)
 	return q.Begins(1, chat, ids, false)
 }
 
-// answer lets a request arrive and be answered.
+// answer delivers a request and answers it.
 func (q *queue) answer(r *queuemodel.Request, a queuemodel.Answer) {
 	q.Reaches(r, a == queuemodel.Told)
 	q.Ends(r, a, 0)
@@ -51,48 +51,48 @@ func (q *queue) answer(r *queuemodel.Request, a queuemodel.Answer) {
 // send sends items of the chat.
 func (q *queue) send(ids ...int64) {
 	q.answer(q.begin(ids...), queuemodel.Told)
-	q.write(queuemodel.Sent, ids...)
+	q.persist(queuemodel.Sent, ids...)
 }
 
-func (q *queue) write(state queuemodel.State, ids ...int64) {
+func (q *queue) persist(state queuemodel.State, ids ...int64) {
 	for _, id := range ids {
 		q.Wrote(id, state)
 	}
 }
 
-// fail makes a request for the first item that is answered so, and has that written down.
+// fail makes a request for the first item with the given answer, and persists the state.
 func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 	q.answer(q.begin(1), a)
-	q.write(state, 1)
-	q.pass(time.Minute)
+	q.persist(state, 1)
+	q.advance(time.Minute)
 }
 
-// again makes another request for items that were perhaps sent.
-func (q *queue) again(epoch int64, ids ...int64) {
+// repeat makes another request for possible duplicates.
+func (q *queue) repeat(epoch int64, ids ...int64) {
 	q.Took(epoch, chat, ids, true)
 	r := q.Begins(epoch, chat, ids, false)
 	q.answer(r, queuemodel.Told)
-	q.write(queuemodel.Sent, ids...)
+	q.persist(queuemodel.Sent, ids...)
 }
 
-// unknown makes requests for the first item whose outcome is unknown, so many of them one after another.
-func (q *queue) unknown(times int) {
+// ambiguous makes consecutive requests for the first item with an unknown outcome.
+func (q *queue) ambiguous(times int) {
 	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
-		q.pass(pause)
+		q.advance(pause)
 		q.Took(1, chat, []int64{1}, n > 0)
 		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)
-		q.write(queuemodel.Perhaps, 1)
+		q.persist(queuemodel.Perhaps, 1)
 	}
 }
 
-// late takes an item of a chat by itself that was perhaps sent once, and makes another request for it.
-func (q *queue) late(id int64) *queuemodel.Request {
+// longRequest starts a second request for an item in a chat of its own, after one unknown outcome.
+func (q *queue) longRequest(id int64) *queuemodel.Request {
 	lane := queuemodel.Lane{Chat: id}
 	q.Put(queuemodel.Item{ID: id, Lane: lane})
 	q.Took(1, lane, []int64{id}, false)
 	q.Ends(q.Begins(1, lane, []int64{id}, false), queuemodel.Ambiguous, 0)
-	q.write(queuemodel.Perhaps, id)
-	q.pass(time.Minute)
+	q.persist(queuemodel.Perhaps, id)
+	q.advance(time.Minute)
 	q.Took(1, lane, []int64{id}, true)
 	return q.Begins(1, lane, []int64{id}, false)
 }

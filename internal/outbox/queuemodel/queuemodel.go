@@ -1,8 +1,8 @@
-// Package queuemodel says what an outbound queue owes, and judges one by what is seen of it from outside: what is put
-// into it, what is taken out of its store and written down there, which requests are made, and what arrives. It knows
-// nothing of how a queue does its work, and so it must not import one.
+// Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible from outside: the
+// items added, what is taken from the store and persisted there, the requests made, and what arrives. It knows nothing
+// about how a queue works, so it must not import one.
 //
-// A [Model] is told everything in the order in which it happens. What it finds wrong is the error of [Model.Verdict].
+// A [Model] must be notified of every event in order. [Model.Verdict] returns the violations that it found.
 package queuemodel
 
 import (
@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Lane is a queue: what a chat is told, or the answers to the buttons that were pressed in it.
+// Lane is a queue: either the messages of a chat or the answers to the buttons pressed in it.
 type Lane struct {
 	Chat   int64
 	Toasts bool
 }
 
-// Item is one thing to be told.
+// Item is one notice to be sent.
 type Item struct {
 	ID       int64
 	Lane     Lane
-	Private  bool      // its chat is one with one person
-	Deadline time.Time // from then on it may end without having been told; zero: it may not
-	// Object is what it says something about, and Says what that is. Several items may be about one object, which says
-	// afterwards what the last one of them wants.
+	Private  bool      // its chat is private
+	Deadline time.Time // from then on it may expire unsent; zero: never
+	// Object identifies what the item is about, and Says is its content. Several items may be about one object; the
+	// last one of them determines what it shows in the end.
 	Object, Says string
-	// Harmless says that telling it again makes no copy.
+	// Harmless is true if sending the item again creates no duplicate.
 	Harmless bool
 }
 
@@ -38,22 +38,22 @@ type Window struct {
 	Per time.Duration
 }
 
-// Rules are what a queue has to keep to.
+// Rules are what a queue must comply with.
 type Rules struct {
-	Private, Group, Total []Window // requests to a chat with one person, to each other chat, and to all together
-	Parallel              int      // requests at the same time by one instance, and as many answers to buttons
+	Private, Group, Total []Window // for requests to a private chat, to any other chat, and in total
+	Parallel              int      // requests in flight at the same time by one instance, and as many answers to buttons
 	MaxFailures           int      // failed requests after which an item is dead
-	// Timeout is how long a request may take. One for what was perhaps sent once may take twice as long, twice: four times,
-	// and more often: six times, but of such requests of one instance there is one at a time.
+	// Timeout is for one request. A request for a possible duplicate may take longer: after one unknown outcome twice
+	// as long, after two four times, after more six times. Each instance may make only one such request at a time.
 	Timeout time.Duration
-	// Grace is how long a request is waited for that was cut off. Of one that does not come back by then nobody knows what
-	// has become of it.
+	// Grace is how long to wait for a cancelled request to return. The outcome of a request that does not return by
+	// then is unknown.
 	Grace time.Duration
-	// Prompt says that nothing but the failures that the model is told of holds up what waits.
+	// Prompt is true if waiting items may be delayed only by the failures that the model is notified of.
 	Prompt bool
 }
 
-// Answer is what comes back for a request.
+// Answer is the messenger's answer to a request.
 type Answer string
 
 // The answers.
@@ -70,109 +70,109 @@ const (
 	Pointless    Answer = "pointless"
 )
 
-// State is how an item stands in the store.
+// State is the state of an item in the store.
 type State string
 
 // The states.
 const (
 	Waits   State = "waits"
-	Perhaps State = "perhaps" // it is being sent, or has perhaps been sent
+	Perhaps State = "perhaps" // being sent, or possibly sent
 	Sent    State = "sent"
 	Dead    State = "dead"
 	Expired State = "expired"
-	// Uncertain is what has perhaps been sent so often that it is not sent again.
+	// Uncertain items have too many possible duplicates and are not sent again.
 	Uncertain State = "uncertain"
 )
 
-// Model is a queue as it has to be.
+// Model is the model of a queue.
 type Model struct {
 	rules Rules
 	now   func() time.Time
 
-	mu       sync.Mutex
-	lanes    map[Lane]*lane
-	items    map[int64]*item
-	order    []*item           // as they were put in
-	says     map[string]string // what the objects say
-	arrivals []arrival
-	underWay []*Request
-	longer   []*Request // those that have taken longer than the timeout
-	leader   int64
-	// disturbed says that a request has overlapped the work of the next leader, so that objects may say anything.
-	disturbed bool
-	full      int // requests that were the last ones that a limit allowed
-	failures  int // requests that have failed
-	requests  int // requests that have ended
-	troubles  int // calls of the store that went wrong
-	history   []string
-	wrong     []error
+	mu           sync.Mutex
+	lanes        map[Lane]*lane
+	items        map[int64]*item
+	order        []*item           // in the order of Put
+	says         map[string]string // current content of the objects
+	arrivals     []arrival
+	underWay     []*Request
+	longRequests []*Request // requests that exceeded Timeout
+	leader       int64
+	// overlapped is true if a request overlapped the work of the next leader, so that objects may have any content.
+	overlapped  bool
+	limitHits   int // requests that used up a limit
+	failures    int // failed requests
+	requests    int // ended requests
+	storeErrors int // failed calls of the store
+	history     []string
+	violations  []error
 }
 
 type lane struct {
 	items  []*item
-	take   *take // the last one
+	take   *take // the latest
 	parked bool
-	// frozen is until when nothing may be sent, whoever dispatches
+	// frozen is when the chat may be written to again, under any leader
 	frozen time.Time
 	hold   hold // after the last failure
-	// patience is how much longer than others it may wait, because of what was perhaps sent
-	patience time.Duration
+	// extraWait is how much longer than others it may wait because of possible duplicates
+	extraWait time.Duration
 
-	clearFrom                    time.Time // from then on its first item could go
-	failures, requests, troubles int       // those of the model at that moment
+	readySince                      time.Time // since when its first item could be sent
+	failures, requests, storeErrors int       // those of the model at that moment
 }
 
-// hold is for how long a failure keeps a lane.
+// hold is the pause of a lane after a failure.
 type hold struct {
-	until   time.Time
-	request *Request // that has failed
-	lane    bool     // it keeps the whole lane, and not only what was to be told
-	written bool     // all know of it, and not only who has made the request
+	until     time.Time
+	request   *Request // the failed one
+	lane      bool     // applies to the whole lane, not only to the item
+	persisted bool     // known to all instances, not only to the one that made the request
 }
 
-func (h hold) keeps(r *Request) bool {
-	return h.request != nil && (h.written || h.request.by == r.by) && (h.lane || h.request.told[0] == r.told[0])
+func (h hold) blocks(r *Request) bool {
+	return h.request != nil && (h.persisted || h.request.epoch == r.epoch) && (h.lane || h.request.items[0] == r.items[0])
 }
 
 type item struct {
 	Item
 	state    State
 	copies   int // that have arrived
-	again    int // times that it was taken once more because it had perhaps been sent
-	failures int // that were written down
+	repeats  int // times that it was taken again as a possible duplicate
+	failures int // persisted
 }
 
 func (i *item) ended() bool {
 	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain
 }
 
-// isUsedUp says that no more copies of it may be made.
-func (i *item) isUsedUp() bool { return !i.Harmless && i.again >= copies }
+// isExhausted reports whether no more possible duplicates of it may be created.
+func (i *item) isExhausted() bool { return !i.Harmless && i.repeats >= maxCopies }
 
-// take is what was taken out of the store for one request.
+// take is what was taken from the store for one request.
 type take struct {
-	by      int64 // the epoch
-	items   []*item
-	same    []*item  // what the request has to tell exactly; nil: whatever it likes from the first one on
-	again   bool     // they were perhaps sent before
-	unheard bool     // who has taken it does not know
-	request *Request // nil: there was none yet
+	epoch          int64 // of the instance that took it
+	items          []*item
+	mustRepeat     []*item  // exactly what the request must cover; nil: any number of items from the first
+	repeated       bool     // they are possible duplicates
+	unknownToTaker bool     // the instance did not receive the answer of the store
+	request        *Request // nil: none yet
 }
 
 // Request is one request to the messenger.
 type Request struct {
-	by      int64 // the epoch
-	lane    Lane
-	told    []*item
-	private bool
-	excused bool
-	begun   time.Time
-	again   int       // how often before what it tells was perhaps sent
-	cut     time.Time // when it was asked to come back; zero: not yet
-	last    time.Time // when it was at its end, of one that has taken longer than the timeout
+	epoch       int64 // of the instance that makes it
+	lane        Lane
+	items       []*item
+	private     bool
+	excused     bool
+	begun       time.Time
+	repeats     int       // number of earlier requests with an unknown outcome
+	cancelledAt time.Time // zero: not cancelled
+	longUntil   time.Time // end of a request that exceeded Timeout
 
-	delivered bool // what it tells can be read
-	back      bool // it has come back
+	delivered bool // the items can be read
+	returned  bool
 	answer    Answer
 }
 
@@ -189,38 +189,39 @@ func New(rules Rules, now func() time.Time) *Model {
 	}
 }
 
-// Verdict says what was wrong, and what is wrong at the end, when everything has had the time that it needs.
+// Verdict returns the violations found so far, and those that are visible only at the end. Call it when the queue has
+// had all the time that it needs.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, i := range m.order {
 		switch {
 		case !i.ended():
-			m.complain("item %d is lost: in the end it is %q", i.ID, i.state)
-		case i.copies-1 > i.again:
-			m.complain("item %d arrives %d times, perhaps sent %d times", i.ID, i.copies, i.again)
+			m.violation("item %d is lost: its final state is %q", i.ID, i.state)
+		case i.copies-1 > i.repeats:
+			m.violation("item %d arrived %d times, with %d possible duplicates", i.ID, i.copies, i.repeats)
 		}
 	}
-	const most = 5 // what comes after the first ones mostly follows from them
-	return errors.Join(m.wrong[:min(len(m.wrong), most)]...)
+	const maxShown = 5 // later violations mostly follow from the first ones
+	return errors.Join(m.violations[:min(len(m.violations), maxShown)]...)
 }
 
-// History returns what has happened, line by line.
+// History returns all events, one per line.
 func (m *Model) History() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.history)
 }
 
-// note takes note of something that happens.
+// note records an event.
 func (m *Model) note(format string, args ...any) {
 	m.history = append(m.history, m.now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// complain takes note of something that is wrong.
-func (m *Model) complain(format string, args ...any) {
+// violation records a violation of the rules.
+func (m *Model) violation(format string, args ...any) {
 	m.note("WRONG: "+format, args...)
-	m.wrong = append(m.wrong, errors.New(m.history[len(m.history)-1]))
+	m.violations = append(m.violations, errors.New(m.history[len(m.history)-1]))
 }
 
 func (m *Model) lane(key Lane) *lane {
@@ -232,21 +233,21 @@ func (m *Model) lane(key Lane) *lane {
 	return l
 }
 
-// Put says that an item was put into the queue.
+// Put notes that an item was added to the queue.
 func (m *Model) Put(i Item) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("item %d is put into %v", i.ID, i.Lane)
+	m.note("item %d added to %v", i.ID, i.Lane)
 	l, added := m.lane(i.Lane), &item{Item: i, state: Waits}
 	if l.first() == nil {
-		m.clear(l)
+		m.markReady(l)
 	}
 	l.items = append(l.items, added)
 	m.items[i.ID] = added
 	m.order = append(m.order, added)
 }
 
-// Leads says that an instance may dispatch from now on, under an epoch of its own.
+// Leads notes that an instance may dispatch from now on, under a new epoch.
 func (m *Model) Leads(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,15 +255,15 @@ func (m *Model) Leads(epoch int64) {
 	m.leader = epoch
 }
 
-// Trouble says that a call of the store went wrong.
+// Trouble notes that a call of the store failed.
 func (m *Model) Trouble() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the store is in trouble")
-	m.troubles++
+	m.note("a call of the store failed")
+	m.storeErrors++
 }
 
-// Parked says that it was written down that a chat cannot be written to.
+// Parked notes that a chat was persisted as parked.
 func (m *Model) Parked(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -270,14 +271,14 @@ func (m *Model) Parked(chat int64) {
 	m.lane(Lane{Chat: chat}).parked = true
 }
 
-// Heard says that a chat that could not be written to can be again.
+// Heard notes that a parked chat may be written to again.
 func (m *Model) Heard(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("chat %d is heard of", chat)
+	m.note("chat %d is active again", chat)
 	l := m.lane(Lane{Chat: chat})
 	l.parked = false
-	m.clear(l)
+	m.markReady(l)
 }
 
 // first returns the first item that has not ended, nil if there is none.
@@ -290,8 +291,8 @@ func (l *lane) first() *item {
 	return nil
 }
 
-// clear says that from now on, nothing of its own keeps a lane.
-func (m *Model) clear(l *lane) {
-	l.clearFrom, l.failures, l.requests, l.troubles = m.now(), m.failures, m.requests, m.troubles
-	l.patience = 0
+// markReady notes that from now on a lane has no reason of its own to wait.
+func (m *Model) markReady(l *lane) {
+	l.readySince, l.failures, l.requests, l.storeErrors = m.now(), m.failures, m.requests, m.storeErrors
+	l.extraWait = 0
 }

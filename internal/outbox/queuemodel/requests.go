@@ -5,158 +5,158 @@ import (
 	"time"
 )
 
-// backoff is the least time between a request that has failed for a reason that passes and the next one.
-const backoff = 350 * time.Millisecond
+// minBackoff is the shortest time between a request that failed for a transient reason and the next one.
+const minBackoff = 350 * time.Millisecond
 
-// copies is how many requests may be made that each have perhaps delivered an item.
-const copies = 5
+// maxCopies is how many requests with an unknown outcome may be made for an item.
+const maxCopies = 5
 
-// unknown returns the usual time between a request whose outcome is unknown and the next one, when there were so many of
-// them before, and a request may usually take so long: 1, 10, 100 s and 15 minutes for 5 s. The least time is 30 % less, the
-// most 30 % more, but never more than the longest of these.
-func unknown(i *item, before int, timeout time.Duration) time.Duration {
-	if before >= copies-1 && !i.Harmless {
+// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number of earlier ones: 1,
+// 10, 100 s and 15 minutes for a timeout of 5 s. The actual pause may be 30 % shorter or longer, but never longer than
+// the longest of these.
+func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
+	if before >= maxCopies-1 && !i.Harmless {
 		return 0 // it ends
 	}
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins says that an instance makes a request that tells these items. An excused one is made by a process that was
-// frozen after it had found that it may: nothing can keep it from overlapping the next leader.
+// Begins notes that an instance starts a request for these items. An excused request is made by a process that was
+// frozen after it had checked its lease: nothing can prevent it from overlapping the next leader.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("a request of %d for %v begins", epoch, ids)
+	m.note("epoch %d starts a request for %v", epoch, ids)
 	l := m.lane(lane)
-	r := &Request{by: epoch, lane: lane, begun: m.now(), excused: excused}
+	r := &Request{epoch: epoch, lane: lane, begun: m.now(), excused: excused}
 	for _, id := range ids {
-		r.told = append(r.told, m.items[id])
+		r.items = append(r.items, m.items[id])
 	}
-	r.private, r.again = r.told[0].Private, r.told[0].again
+	r.private, r.repeats = r.items[0].Private, r.items[0].repeats
 	t := l.take
-	if t != nil && t.by == epoch {
+	if t != nil && t.epoch == epoch {
 		if t.request != nil {
-			m.complain("there are two requests for what was taken once: %v", ids)
+			m.violation("two requests for items that were taken once: %v", ids)
 		}
 		t.request = r
 	}
 	if !excused {
-		m.judge(l, r)
+		m.checkRequest(l, r)
 	}
 	m.underWay = slices.DeleteFunc(m.underWay, func(r *Request) bool { return !m.isUnderWay(r) })
 	m.underWay = append(m.underWay, r)
 	return r
 }
 
-// judge says what is wrong with a request that begins.
-func (m *Model) judge(l *lane, r *Request) {
-	ids := numbers(r.told)
+// checkRequest checks a request that starts.
+func (m *Model) checkRequest(l *lane, r *Request) {
+	ids := idsOf(r.items)
 	switch t := l.take; {
-	case t == nil || t.by != r.by || !slices.Equal(t.items[:min(len(t.items), len(r.told))], r.told):
-		m.complain("a request tells %v, which was not taken", ids)
-	case t.same != nil && !slices.Equal(t.same, r.told):
-		m.complain("a request tells %v, but perhaps %v was sent", ids, numbers(t.same))
+	case t == nil || t.epoch != r.epoch || !slices.Equal(t.items[:min(len(t.items), len(r.items))], r.items):
+		m.violation("a request covers %v, which was not taken", ids)
+	case t.mustRepeat != nil && !slices.Equal(t.mustRepeat, r.items):
+		m.violation("a request covers %v, but its possible duplicate covered %v", ids, idsOf(t.mustRepeat))
 	}
-	if l.first() != r.told[0] {
-		m.complain("item %d is sent before its turn", ids[0])
+	if l.first() != r.items[0] {
+		m.violation("item %d is sent before its turn", ids[0])
 	}
-	for _, i := range r.told {
+	for _, i := range r.items {
 		if i.ended() {
-			m.complain("item %d is %s and is sent", i.ID, i.state)
+			m.violation("item %d is sent although it is %s", i.ID, i.state)
 		}
-		if i.isUsedUp() {
-			m.complain("item %d is sent, of which there are perhaps %d copies", i.ID, i.again)
+		if i.isExhausted() {
+			m.violation("item %d is sent despite %d possible duplicates", i.ID, i.repeats)
 		}
 	}
-	if other := m.busy(r.by, r.lane); other != nil {
-		m.complain("a request for %v begins while one for %v is under way", ids, numbers(other.told))
+	if other := m.busy(r.epoch, r.lane); other != nil {
+		m.violation("a request for %v starts while one for %v is in flight", ids, idsOf(other.items))
 	}
 	parallel := 1
 	for _, other := range m.underWay {
-		if other.by == r.by && other.lane.Toasts == r.lane.Toasts && m.isUnderWay(other) {
+		if other.epoch == r.epoch && other.lane.Toasts == r.lane.Toasts && m.isUnderWay(other) {
 			parallel++
 		}
 	}
 	if parallel > m.rules.Parallel {
-		m.complain("%d requests are under way", parallel)
+		m.violation("%d requests are in flight", parallel)
 	}
 	until := l.frozen
-	if l.hold.keeps(r) && l.hold.until.After(until) {
+	if l.hold.blocks(r) && l.hold.until.After(until) {
 		until = l.hold.until
 	}
 	if m.now().Before(until) {
-		m.complain("a request for %v begins %v too early after a failure", ids, until.Sub(m.now()))
+		m.violation("a request for %v starts %v too early after a failure", ids, until.Sub(m.now()))
 	}
 	if l.parked {
-		m.complain("a request for %v goes to a chat that cannot be written to", ids)
+		m.violation("a request for %v goes to a parked chat", ids)
 	}
-	if waited, allowed := m.sinceClear(l); m.rules.Prompt && waited > allowed {
-		m.complain("a request for %v begins %v after it could have, %v are good", ids, waited, allowed)
+	if waited, allowed := m.sinceReady(l); m.rules.Prompt && waited > allowed {
+		m.violation("a request for %v starts %v after it could have, want at most %v", ids, waited, allowed)
 	}
 }
 
-// Excuse says that the process froze after a request began and before it was written.
+// Excuse notes that the process froze between the start of a request and its transmission.
 func (m *Model) Excuse(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the request of %d for %v is late", r.by, numbers(r.told))
+	m.note("the request of epoch %d for %v is late", r.epoch, idsOf(r.items))
 	r.excused = true
 }
 
-// Reaches says that a request has come to the messenger, which counts it, and whether people can read what it tells.
+// Reaches notes that a request reached the messenger and counts against the limits, and whether its items can be read.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the request of %d for %v arrives, delivers: %t", r.by, numbers(r.told), delivers)
+	m.note("the request of epoch %d for %v arrives, delivers: %t", r.epoch, idsOf(r.items), delivers)
 	switch {
 	case r.excused:
-		m.disturbed = true
-	case r.by != m.leader:
-		m.complain("a request for %v arrives when another instance leads", numbers(r.told))
+		m.overlapped = true
+	case r.epoch != m.leader:
+		m.violation("a request for %v arrives while another instance leads", idsOf(r.items))
 	}
 	if !r.excused && !r.lane.Toasts {
-		m.count(arrival{r.lane.Chat, r.private, m.now()})
+		m.checkLimits(arrival{r.lane.Chat, r.private, m.now()})
 	}
 	if !delivers {
 		return
 	}
 	r.delivered = true
-	for _, i := range r.told {
+	for _, i := range r.items {
 		i.copies++
 		m.says[i.Object] = i.Says
 		if i.copies == 1 && !r.excused {
-			m.judgeFirst(i)
+			m.checkOrder(i)
 		}
 	}
 }
 
-// judgeFirst says what is wrong with the order in which the first copy of an item arrives.
-func (m *Model) judgeFirst(i *item) {
+// checkOrder checks the order in which the first copy of an item arrives.
+func (m *Model) checkOrder(i *item) {
 	before := true
 	for _, other := range m.lane(i.Lane).items {
 		switch {
 		case other == i:
 			before = false
 		case before && other.copies == 0 && !other.ended():
-			m.complain("item %d arrives before item %d", i.ID, other.ID)
+			m.violation("item %d arrived before item %d", i.ID, other.ID)
 		case !before && other.copies > 0:
-			m.complain("item %d arrives after item %d", i.ID, other.ID)
+			m.violation("item %d arrived after item %d", i.ID, other.ID)
 		}
 	}
 }
 
-// count says whether a request exceeds a limit.
-func (m *Model) count(a arrival) {
+// checkLimits checks whether a request exceeds a limit.
+func (m *Model) checkLimits(a arrival) {
 	m.arrivals = append(m.arrivals, a)
 	windows := m.rules.Group
 	if a.private {
 		windows = m.rules.Private
 	}
-	m.exceeds("the chat", windows, func(other arrival) bool { return other.chat == a.chat })
-	m.exceeds("all chats", m.rules.Total, func(arrival) bool { return true })
+	m.checkWindows("the chat", windows, func(other arrival) bool { return other.chat == a.chat })
+	m.checkWindows("all chats", m.rules.Total, func(arrival) bool { return true })
 }
 
-func (m *Model) exceeds(what string, windows []Window, counts func(arrival) bool) {
+func (m *Model) checkWindows(what string, windows []Window, counts func(arrival) bool) {
 	for _, w := range windows {
 		n := 0
 		for _, a := range m.arrivals {
@@ -165,24 +165,24 @@ func (m *Model) exceeds(what string, windows []Window, counts func(arrival) bool
 			}
 		}
 		if n == w.N {
-			m.full++
+			m.limitHits++
 		}
 		if n > w.N {
-			m.complain("%d requests to %s in %v", n, what, w.Per)
+			m.violation("%d requests to %s in %v", n, what, w.Per)
 		}
 	}
 }
 
-// Cut says that a request is asked to come back.
+// Cut notes that a request is cancelled.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the request of %d for %v is cut off", r.by, numbers(r.told))
-	r.cut = m.now()
-	if took := r.cut.Sub(r.begun); took > m.allowed(r) {
-		m.complain("the request for %v is cut off after %v", numbers(r.told), took)
+	m.note("the request of epoch %d for %v is cancelled", r.epoch, idsOf(r.items))
+	r.cancelledAt = m.now()
+	if took := r.cancelledAt.Sub(r.begun); took > m.allowed(r) {
+		m.violation("the request for %v is cancelled after %v", idsOf(r.items), took)
 	}
-	m.lasted(r)
+	m.noteDuration(r)
 }
 
 // allowed returns how long a request may take.
@@ -190,39 +190,39 @@ func (m *Model) allowed(r *Request) time.Duration {
 	if r.lane.Toasts {
 		return m.rules.Timeout
 	}
-	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.again, copies)]
+	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.repeats, maxCopies)]
 }
 
-// lasted takes note of how long a request has taken, and says whether another one has taken long at the same time.
-func (m *Model) lasted(r *Request) {
-	if m.now().Sub(r.begun) <= m.rules.Timeout || !r.last.IsZero() {
+// noteDuration checks that no other request exceeded Timeout at the same time.
+func (m *Model) noteDuration(r *Request) {
+	if m.now().Sub(r.begun) <= m.rules.Timeout || !r.longUntil.IsZero() {
 		return
 	}
-	r.last = m.now()
-	for _, other := range m.longer {
-		if other.by == r.by && other.last.After(r.begun) {
-			m.complain("the requests for %v and %v take longer at the same time", numbers(other.told), numbers(r.told))
+	r.longUntil = m.now()
+	for _, other := range m.longRequests {
+		if other.epoch == r.epoch && other.longUntil.After(r.begun) {
+			m.violation("the requests for %v and %v exceed the timeout at the same time", idsOf(other.items), idsOf(r.items))
 		}
 	}
-	m.longer = append(m.longer, r)
+	m.longRequests = append(m.longRequests, r)
 }
 
-// Full returns how many requests were the last ones that a limit allowed.
+// Full returns how many requests used up a limit.
 func (m *Model) Full() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.full
+	return m.limitHits
 }
 
-// Ends says what comes back for a request, and for how long the messenger asks to wait.
+// Ends notes the answer to a request, and how long the messenger asks to wait.
 func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the request of %d for %v ends: %q, wait %v", r.by, numbers(r.told), answer, wait)
-	r.back, r.answer = true, answer
+	m.note("the request of epoch %d for %v ends: %q, wait %v", r.epoch, idsOf(r.items), answer, wait)
+	r.returned, r.answer = true, answer
 	m.requests++
-	if r.cut.IsZero() {
-		m.lasted(r)
+	if r.cancelledAt.IsZero() {
+		m.noteDuration(r)
 	}
 	if m.isGivenUp(r) {
 		r.answer = Ambiguous
@@ -236,17 +236,17 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), !r.lane.Toasts
 		m.failures++
 	case Ambiguous:
-		pause := backoff
+		pause := minBackoff
 		if !r.lane.Toasts {
-			pause = unknown(r.told[0], r.again, m.rules.Timeout) * 7 / 10
+			pause = ambiguousPause(r.items[0], r.repeats, m.rules.Timeout) * 7 / 10
 		}
 		l.hold.until = m.now().Add(pause)
 		m.failures++
 	case Unreachable, Unauthorized:
-		l.hold.until = m.now().Add(backoff)
+		l.hold.until = m.now().Add(minBackoff)
 		m.failures++
 	case Failed, Migrated:
-		l.hold.until = m.now().Add(backoff)
+		l.hold.until = m.now().Add(minBackoff)
 	}
-	m.clear(l)
+	m.markReady(l)
 }
