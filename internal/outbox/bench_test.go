@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-const benchmarkedItems = 10_000 // that are told
+const benchmarkItems = 10_000 // that are told
 
 // benchmarkedLanes are how many lanes there are.
-var benchmarkedLanes = []int{100, 10_000}
+var benchmarkLanes = []int{100, 10_000}
 
 // BenchmarkPace is one request of a group that is always at its limits.
 func BenchmarkPace(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkPaceNext(b *testing.B) {
 // readyLanes returns a tenure in which so many lanes are ready.
 func readyLanes(count int) (*term, time.Time) {
 	d := NewDispatcher(nil, nil, slog.New(slog.DiscardHandler), Settings{Limits: MessengerLimits()})
-	t, now := newTerm(d, hold(1)), time.Now()
+	t, now := newTerm(d, newLease(1)), time.Now()
 	for c := range ChatID(count) {
 		l := t.lane(Lane{Chat: c}, now.Add(-time.Duration(c%977)*time.Millisecond))
 		l.level = int(c % 3)
@@ -52,7 +52,7 @@ func readyLanes(count int) (*term, time.Time) {
 
 // BenchmarkSchedule is one turn among lanes that are ready: the first one goes, and gets in line again.
 func BenchmarkSchedule(b *testing.B) {
-	for _, count := range benchmarkedLanes {
+	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
 			b.ReportAllocs()
 			t, now := readyLanes(count)
@@ -68,8 +68,8 @@ func BenchmarkSchedule(b *testing.B) {
 }
 
 // BenchmarkDiscover is one poll that finds lanes which are known.
-func BenchmarkDiscover(b *testing.B) {
-	for _, count := range benchmarkedLanes {
+func BenchmarkPoll(b *testing.B) {
+	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
 			b.ReportAllocs()
 			t, now := readyLanes(count)
@@ -88,8 +88,8 @@ func BenchmarkDiscover(b *testing.B) {
 }
 
 // BenchmarkArouse has all lanes wait for a moment, and then all of them be ready.
-func BenchmarkArouse(b *testing.B) {
-	for _, count := range benchmarkedLanes {
+func BenchmarkPromoteDue(b *testing.B) {
+	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
 			b.ReportAllocs()
 			t, now := readyLanes(count)
@@ -111,8 +111,8 @@ func BenchmarkArouse(b *testing.B) {
 }
 
 // BenchmarkAdmit gives as many lanes a place as there are, and finds out when there is more to be done.
-func BenchmarkAdmit(b *testing.B) {
-	for _, count := range benchmarkedLanes {
+func BenchmarkStartReady(b *testing.B) {
+	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
 			b.ReportAllocs()
 			t, now := readyLanes(count)
@@ -135,7 +135,7 @@ func BenchmarkAdmit(b *testing.B) {
 
 // BenchmarkDispatcher tells 10,000 items, one to each chat, or many to a few, which are merged.
 func BenchmarkDispatcher(b *testing.B) {
-	for _, chats := range []int{benchmarkedItems / 100, benchmarkedItems} {
+	for _, chats := range []int{benchmarkItems / 100, benchmarkItems} {
 		b.Run(fmt.Sprintf("chats=%d", chats), func(b *testing.B) { dispatchAll(b, chats) })
 	}
 }
@@ -145,21 +145,21 @@ func dispatchAll(b *testing.B, chats int) {
 	b.ReportAllocs()
 	for b.Loop() {
 		store := newMemory()
-		for i := range benchmarkedItems {
+		for i := range benchmarkItems {
 			store.add(ChatID(i % chats))
 		}
-		var told atomic.Int32
+		var covered atomic.Int32
 		done := make(chan struct{})
 		sender := senderFunc(func(_ context.Context, m Message) (Receipt, error) {
-			if told.Add(int32(len(m.Items))) == benchmarkedItems {
+			if covered.Add(int32(len(m.Items))) == benchmarkItems {
 				close(done)
 			}
 			return Receipt{MessageID: 1}, nil
 		})
 		ctx, stop := context.WithCancel(b.Context())
-		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{PollEvery: seldom.PollEvery})
+		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), Settings{PollEvery: noPolls.PollEvery})
 		ended := make(chan error, 1)
-		go func() { ended <- d.Run(ctx, hold(1)) }()
+		go func() { ended <- d.Run(ctx, newLease(1)) }()
 		<-done
 		stop()
 		if err := <-ended; err != nil {
@@ -169,5 +169,5 @@ func dispatchAll(b *testing.B, chats int) {
 			b.Fatalf("%d items are open", n)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchmarkedItems, "ns/item")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchmarkItems, "ns/item")
 }

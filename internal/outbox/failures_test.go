@@ -14,11 +14,11 @@ import (
 )
 
 // checkBackoff checks the times of tries against the waits between them.
-func checkBackoff(t *testing.T, tries []time.Time) {
+func checkBackoff(t *testing.T, begun []time.Time) {
 	t.Helper()
 	base := 500 * time.Millisecond
-	for i := range len(tries) - 1 {
-		between(t, fmt.Sprintf("wait %d", i), tries[i+1].Sub(tries[i]), base*7/10-rounding, base*13/10+rounding)
+	for i := range len(begun) - 1 {
+		checkBetween(t, fmt.Sprintf("wait %d", i), begun[i+1].Sub(begun[i]), base*7/10-rounding, base*13/10+rounding)
 		base = min(2*base, 20*time.Second)
 	}
 }
@@ -31,11 +31,11 @@ func TestBackoff(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chat = ChatID(3)
-				errs := slices.Repeat([]error{fail(class)}, 60)
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs, 3: errs[:4]}))
+				errs := slices.Repeat([]error{failure(class)}, 60)
+				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs, 3: errs[:4]}))
 				store.add(chat, chat, chat)
 				p := dispatch(t, store, sender, Settings{})
-				after(t, 30*time.Minute)
+				advance(t, 30*time.Minute)
 				var first, third []time.Time
 				for _, r := range sender.to(chat) {
 					switch r.ids[0] {
@@ -64,20 +64,20 @@ func TestBackoffIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{
-			1: nil, 2: slices.Repeat([]error{fail(Unreachable)}, 100), 3: {fail(Unreachable)},
+		sender := newMessenger(t, scripted(map[int64][]error{
+			1: nil, 2: slices.Repeat([]error{failure(Unreachable)}, 100), 3: {failure(Unreachable)},
 		}))
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1000, time.Hour}}}})
 		store.put(row{chat: 1}) // for which the lane is kept in mind
 		store.put(row{chat: 1, expires: time.Now().Add(5 * time.Minute)})
 		p.Wake(1)
-		after(t, 6*time.Minute)
+		advance(t, 6*time.Minute)
 		if r := store.row(2); r.state != rowExpired {
 			t.Fatalf("the second item is %s, want expired", r.state)
 		}
 		store.add(1)
 		p.Wake(1)
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		to := sender.to(1)
 		checkBackoff(t, []time.Time{to[len(to)-2].begun, to[len(to)-1].begun})
 		p.stop()
@@ -90,10 +90,10 @@ func TestRateLimitedForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limits = 50
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{1: slices.Repeat([]error{rateLimited(3 * time.Second)}, limits)}))
+		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{rateLimited(3 * time.Second)}, limits)}))
 		store.add(1, 1)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, limits*4*time.Second)
+		advance(t, limits*4*time.Second)
 		if diff := cmp.Diff(append(slices.Repeat([]int64{1}, limits+1), 2), sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
@@ -109,10 +109,10 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{1: slices.Repeat([]error{rateLimited(0)}, 20)}))
+		sender := newMessenger(t, scripted(map[int64][]error{1: slices.Repeat([]error{rateLimited(0)}, 20)}))
 		store.add(1, 1)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 10*time.Minute)
+		advance(t, 10*time.Minute)
 		to := sender.to(1)
 		if len(to) != 20+1+1 {
 			t.Fatalf("%d requests, want 22", len(to))
@@ -120,7 +120,7 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 		base := 500 * time.Millisecond
 		for i := range 20 {
 			low, high := max(time.Second, base*7/10), max(time.Second, base*13/10)
-			between(t, fmt.Sprintf("wait %d", i), to[i+1].begun.Sub(to[i].begun), low-rounding, high+rounding)
+			checkBetween(t, fmt.Sprintf("wait %d", i), to[i+1].begun.Sub(to[i].begun), low-rounding, high+rounding)
 			base = min(2*base, 20*time.Second)
 		}
 		p.stop()
@@ -130,7 +130,7 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 // Requests that fail for no known reason are not tried for ever, and hold up nothing after that.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
-	others := []error{fail(Unreachable), rateLimited(time.Second), rateLimited(0), fail(Unauthorized)}
+	others := []error{failure(Unreachable), rateLimited(time.Second), rateLimited(0), failure(Unauthorized)}
 	cases := map[string]struct {
 		err      error
 		merge    int
@@ -138,11 +138,11 @@ func TestFailuresEnd(t *testing.T) {
 		requests int
 	}{
 		"an error":             {errors.New("what is this"), 1, 0, 8},
-		"a failure":            {fail(Failed), 1, 0, 8},
+		"a failure":            {failure(Failed), 1, 0, 8},
 		"a panic":              {errPanic, 1, 0, 8},
-		"fewer":                {fail(Failed), 1, 3, 3},
-		"first of a few":       {fail(Failed), 64, 0, 8},
-		"first of a few, once": {fail(Failed), 64, 1, 1},
+		"fewer":                {failure(Failed), 1, 3, 3},
+		"first of a few":       {failure(Failed), 64, 0, 8},
+		"first of a few, once": {failure(Failed), 64, 1, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,16 +153,16 @@ func TestFailuresEnd(t *testing.T) {
 				var errs []error
 				for n := range c.requests {
 					if n < 4 { // the fifth would be the last
-						errs = append(errs, fail(Ambiguous))
+						errs = append(errs, failure(Ambiguous))
 					}
 					errs = append(append(errs, others...), c.err)
 				}
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: errs}))
+				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: errs}))
 				store.add(chat, chat)
 				p := dispatch(t, store, sender, Settings{
-					PollEvery: seldom.PollEvery, MaxFailures: c.settings, Bounds: Bounds{Merge: c.merge},
+					PollEvery: noPolls.PollEvery, MaxFailures: c.settings, Bounds: Bounds{Merge: c.merge},
 				})
-				after(t, time.Hour)
+				advance(t, time.Hour)
 				to := sender.to(chat)
 				if len(to) != len(errs)+1 || !slices.Equal(to[len(errs)].ids, []int64{2}) {
 					t.Fatalf("%d requests, the last one for %v, want %d, the last one for the second item",
@@ -188,7 +188,7 @@ func TestFailuresEnd(t *testing.T) {
 // A pause that is very long is something that somebody should know about.
 func TestLongPausesAreReported(t *testing.T) {
 	t.Parallel()
-	for attempted, want := range map[time.Duration]int{
+	for retryAfter, want := range map[time.Duration]int{
 		time.Second:                  0,
 		10 * time.Minute:             0,
 		10*time.Minute + time.Second: 1,
@@ -198,20 +198,20 @@ func TestLongPausesAreReported(t *testing.T) {
 		10*time.Minute - time.Second: 0,
 		73_414 * time.Second:         1,
 	} {
-		t.Run(attempted.String(), func(t *testing.T) {
+		t.Run(retryAfter.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, book := newMemory(), newLogbook()
-				sender := newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(attempted)}}))
+				sender := newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
 				store.add(1)
-				p := run(t, NewDispatcher(store, sender, slog.New(book), seldom), hold(1))
+				p := run(t, NewDispatcher(store, sender, slog.New(book), noPolls), newLease(1))
 				synctest.Wait()
 				lines := book.lines("rate limited by the messenger for a very long time")
 				if len(lines) != want || len(lines)+len(book.lines("rate limited by the messenger")) != 1 {
 					t.Errorf("%d lines in the log, want %d", len(lines), want)
 				}
 				for _, l := range lines {
-					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != attempted.Milliseconds() {
+					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != retryAfter.Milliseconds() {
 						t.Errorf("the log says %d ms with level %v", ms, l.level)
 					}
 				}
@@ -232,7 +232,7 @@ func TestBackoffSpreads(t *testing.T) {
 	waits := make(map[time.Duration]bool)
 	for range chats {
 		wait, _ := newBackoff().Next()
-		between(t, "the first wait", wait, 350*time.Millisecond, 650*time.Millisecond)
+		checkBetween(t, "the first wait", wait, 350*time.Millisecond, 650*time.Millisecond)
 		waits[wait.Round(time.Millisecond)] = true
 	}
 	if len(waits) < chats/10 {
@@ -248,7 +248,7 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 		valid := time.Now().Add(time.Hour)
 		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error {
 			if time.Now().Before(valid) {
-				return fail(Unauthorized)
+				return failure(Unauthorized)
 			}
 			return nil
 		})
@@ -256,7 +256,7 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 			store.add(1, 2, 3, 4, 5)
 		}
 		p := dispatch(t, store, sender, Settings{})
-		after(t, time.Hour-1)
+		advance(t, time.Hour-1)
 		if n := store.open(); n != chats*items {
 			t.Errorf("%d items wait, want %d", n, chats*items)
 		}
@@ -264,7 +264,7 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 		if n := len(sender.all()); n > 3600/14+10 {
 			t.Errorf("%d requests within the hour", n)
 		}
-		after(t, 2*26*time.Second+rounding) // until one has tried, and until the time of each other one
+		advance(t, 2*26*time.Second+rounding) // until one has tried, and until the time of each other one
 		for id := int64(1); id <= chats*items; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
 				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)

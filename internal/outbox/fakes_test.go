@@ -21,16 +21,16 @@ func TestMain(m *testing.M) {
 }
 
 // held is a Lease that lasts until it is taken away.
-type held struct {
+type fakeLease struct {
 	epoch int64
 	lost  chan struct{}
 }
 
-func hold(epoch int64) *held { return &held{epoch: epoch, lost: make(chan struct{})} }
+func newLease(epoch int64) *fakeLease { return &fakeLease{epoch: epoch, lost: make(chan struct{})} }
 
-func (h *held) Epoch() int64 { return h.epoch }
+func (h *fakeLease) Epoch() int64 { return h.epoch }
 
-func (h *held) Left() time.Duration {
+func (h *fakeLease) Left() time.Duration {
 	select {
 	case <-h.lost:
 		return 0
@@ -55,10 +55,10 @@ type messenger struct {
 	answer func(ctx context.Context, m Message) error // nil: all is well at once
 	fits   int                                        // how many items fit into one message, 0: all
 
-	mu       sync.Mutex
-	busy     map[Lane]bool
-	most     int // requests at the same time
-	requests []request
+	mu          sync.Mutex
+	busy        map[Lane]bool
+	maxInFlight int // requests at the same time
+	requests    []request
 }
 
 func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) error) *messenger {
@@ -70,19 +70,19 @@ func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) erro
 func messageID(item int64) int64 { return 1000 + item }
 
 func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err error) {
-	told, receipt := len(message.Items), Receipt{}
+	covered, receipt := len(message.Items), Receipt{}
 	if m.fits > 0 {
-		told = min(told, m.fits)
-		receipt.Covered = told
+		covered = min(covered, m.fits)
+		receipt.Covered = covered
 	}
 	m.mu.Lock()
 	if m.busy[message.Lane] {
 		m.t.Errorf("two requests for %+v at the same time", message.Lane)
 	}
 	m.busy[message.Lane] = true
-	m.most = max(m.most, len(m.busy))
+	m.maxInFlight = max(m.maxInFlight, len(m.busy))
 	r := request{chat: message.Lane.Chat, message: message, begun: time.Now()}
-	for _, item := range message.Items[:told] {
+	for _, item := range message.Items[:covered] {
 		r.ids = append(r.ids, item.ID)
 	}
 	at := len(m.requests)
@@ -132,14 +132,14 @@ func (m *messenger) ids(chat ChatID) []int64 {
 	return ids
 }
 
-func fail(class Class) *Failure { return &Failure{Class: class, Err: errors.New("as told")} }
+func failure(class Class) *Failure { return &Failure{Class: class, Err: errors.New("as told")} }
 
-func rateLimited(after time.Duration) *Failure {
-	return &Failure{Class: RateLimited, RetryAfter: after, Err: errors.New("too many requests")}
+func rateLimited(advance time.Duration) *Failure {
+	return &Failure{Class: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
 // inTurn answers the requests for an item with its errors in turn, then well. An error "panic" is a panic.
-func inTurn(errs map[int64][]error) func(context.Context, Message) error {
+func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
 		if item.Attempts > len(errs[item.ID]) {
@@ -156,9 +156,9 @@ func inTurn(errs map[int64][]error) func(context.Context, Message) error {
 var errPanic = errors.New("sender is broken")
 
 // takes answers well, after a time, or as a client does whose request is cut off.
-func takes(d time.Duration) func(context.Context, Message) error {
+func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
-		if err := pass(ctx, d); err != nil {
+		if err := sleep(ctx, d); err != nil {
 			return &Failure{Class: Ambiguous, Err: err}
 		}
 		return nil
@@ -166,7 +166,7 @@ func takes(d time.Duration) func(context.Context, Message) error {
 }
 
 // pass lets time go by.
-func pass(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -178,9 +178,9 @@ func pass(ctx context.Context, d time.Duration) error {
 }
 
 // after lets time go by in a test, and then everything that happens at that moment.
-func after(t *testing.T, d time.Duration) {
+func advance(t *testing.T, d time.Duration) {
 	t.Helper()
-	if err := pass(context.Background(), d); err != nil {
+	if err := sleep(context.Background(), d); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
@@ -193,8 +193,8 @@ func hang(ctx context.Context) error {
 }
 
 // hangForGood answers well after a long time, whatever anybody says.
-func hangForGood(d time.Duration) func(context.Context, Message) error {
-	return func(context.Context, Message) error { return pass(context.Background(), d) }
+func ignoresCancel(d time.Duration) func(context.Context, Message) error {
+	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
 
 // process is a dispatcher that runs, until it is stopped or the test ends.
@@ -227,7 +227,7 @@ func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *proc
 	if settings.Bounds.Merge == 0 {
 		settings.Bounds.Merge = 1
 	}
-	return dispatchWith(t, store, sender, settings, hold(1))
+	return dispatchWith(t, store, sender, settings, newLease(1))
 }
 
 func dispatchWith(t *testing.T, store Store, sender Sender, settings Settings, lease Lease) *process {
@@ -243,26 +243,26 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 
 // look starts a dispatcher as dispatch does, and returns what it has in memory too. That may be looked at when all of
 // it is blocked.
-func look(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
+func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
 		settings.Bounds.Merge = 1
 	}
 	d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings)
-	term := newTerm(d, hold(1))
+	term := newTerm(d, newLease(1))
 	return start(t, d, term.dispatch), term
 }
 
 // forgotten complains about everything that a dispatcher with nothing to do still has in memory.
-func (t *term) forgotten(test *testing.T) {
+func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
-	kept := map[string]int{
+	inMemory := map[string]int{
 		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.waitingCount, "ready": len(t.ready), "toasts": len(t.callbackAnswers),
 		"slow":    len(t.slow),
 		"sending": t.sending, "sending toasts": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),
 	}
-	for what, n := range kept {
+	for what, n := range inMemory {
 		if n != 0 {
 			test.Errorf("kept in memory: %d %s", n, what)
 		}
@@ -271,7 +271,7 @@ func (t *term) forgotten(test *testing.T) {
 }
 
 // remembered returns how many lanes a dispatcher has in memory.
-func (t *term) remembered() int {
+func (t *term) laneCount() int {
 	n := len(t.lanes)
 	t.Wake() // what it does next comes after this
 	return n
@@ -281,7 +281,9 @@ func (t *term) remembered() int {
 func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
 // WakeToasts wakes the lane of the answers to buttons in a chat.
-func (p *process) WakeToasts(chat ChatID) { p.Dispatcher.Wake(Lane{Chat: chat, CallbackAnswers: true}) }
+func (p *process) WakeCallbackAnswers(chat ChatID) {
+	p.Dispatcher.Wake(Lane{Chat: chat, CallbackAnswers: true})
+}
 
 func lanesOf(chats []ChatID) []Lane {
 	var all []Lane
@@ -313,7 +315,7 @@ func sequence(from, to int64) []int64 {
 	return ids
 }
 
-func between(t *testing.T, what string, got, low, high time.Duration) {
+func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 	t.Helper()
 	if got < low || got > high {
 		t.Errorf("%s: %v, want between %v and %v", what, got, low, high)

@@ -18,28 +18,28 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 			}
 			switch m.Row.ID % 9 {
 			case 0:
-				return fail(Unreachable)
+				return failure(Unreachable)
 			case 1:
 				return rateLimited(time.Second)
 			case 2:
-				return fail(Rejected)
+				return failure(Rejected)
 			case 3:
-				return fail(Forbidden)
+				return failure(Forbidden)
 			case 4:
 				return errPanic
 			default:
 				return nil
 			}
 		})
-		p, kept := look(t, store, sender, Settings{})
+		p, tm := dispatchTerm(t, store, sender, Settings{})
 		for c := range ChatID(chats) {
 			store.add(c)
-			store.press(c, 1)
+			store.addCallbackAnswers(c, 1)
 			p.Wake(c, c+chats) // and of chats that have nothing at all
-			p.WakeToasts(c)
-			p.WakeToasts(c + chats)
+			p.WakeCallbackAnswers(c)
+			p.WakeCallbackAnswers(c + chats)
 		}
-		after(t, 10*time.Minute)
+		advance(t, 10*time.Minute)
 		parked := 0
 		for c := range ChatID(chats) {
 			if store.isParked(c) {
@@ -49,7 +49,7 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 		if n := store.open(); parked == 0 || n > parked {
 			t.Errorf("%d items are open, %d chats are parked", n, parked)
 		}
-		kept.forgotten(t)
+		tm.checkEmpty(t)
 		p.stop()
 	})
 }
@@ -64,10 +64,10 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 			store.add(c)
 			store.freeze(c, time.Hour)
 		}
-		p, kept := look(t, store, sender, Settings{})
-		after(t, time.Minute)
-		kept.forgotten(t)
-		after(t, time.Hour)
+		p, tm := dispatchTerm(t, store, sender, Settings{})
+		advance(t, time.Minute)
+		tm.checkEmpty(t)
+		advance(t, time.Hour)
 		if n := store.open(); n != 0 {
 			t.Errorf("%d items are open", n)
 		}
@@ -76,7 +76,7 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 }
 
 // Chats that were told something are kept in mind as long as that counts against their limits, and no longer.
-func TestToldChatsAreForgotten(t *testing.T) {
+func TestPacedChatsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chats = 2000
@@ -84,18 +84,18 @@ func TestToldChatsAreForgotten(t *testing.T) {
 		for c := range ChatID(chats) {
 			store.add(c)
 		}
-		p, kept := look(t, store, sender, Settings{Limits: Limits{
+		p, tm := dispatchTerm(t, store, sender, Settings{Limits: Limits{
 			Group: []Window{{20, time.Minute}, {5, 5 * time.Second}}, Total: []Window{{1000, time.Second}},
 		}})
-		after(t, 10*time.Second)
+		advance(t, 10*time.Second)
 		if n := store.open(); n != 0 {
 			t.Fatalf("%d items are open", n)
 		}
-		if n := kept.remembered(); n != chats {
+		if n := tm.laneCount(); n != chats {
 			t.Errorf("%d chats are kept in mind, want all %d", n, chats)
 		}
-		after(t, time.Minute)
-		kept.forgotten(t)
+		advance(t, time.Minute)
+		tm.checkEmpty(t)
 		p.stop()
 	})
 }

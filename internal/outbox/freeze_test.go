@@ -10,11 +10,11 @@ import (
 )
 
 // refusing answers with a rate limit until its time is over, to the chats that have one, and well otherwise.
-func refusing(until map[ChatID]time.Duration, attempted time.Duration) func(context.Context, Message) error {
+func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
 		if time.Since(begun) < until[m.Lane.Chat] {
-			return rateLimited(attempted)
+			return rateLimited(retryAfter)
 		}
 		return nil
 	}
@@ -24,11 +24,11 @@ func refusing(until map[ChatID]time.Duration, attempted time.Duration) func(cont
 // lanes stand still.
 func TestManyRateLimitsFreezeAll(t *testing.T) {
 	t.Parallel()
-	const attempted = 8 * time.Second
+	const retryAfter = 8 * time.Second
 	for name, tc := range map[string]struct {
 		limited []ChatID      // which chats are turned away
 		every   time.Duration // how long after one another
-		still   bool          // all lanes stand still after that
+		paused  bool          // all lanes stand still after that
 	}{
 		"two chats":                  {[]ChatID{1, 2}, time.Second, false},
 		"three chats":                {[]ChatID{1, 2, 3}, time.Second, true},
@@ -42,27 +42,27 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 				for i, chat := range tc.limited {
 					until[chat] = time.Duration(i)*tc.every + time.Millisecond
 				}
-				store, sender := newMemory(), newMessenger(t, refusing(until, attempted))
+				store, sender := newMemory(), newMessenger(t, rateLimitedUntil(until, retryAfter))
 				p := dispatch(t, store, sender, Settings{})
 				for _, chat := range tc.limited {
 					store.add(chat)
 					p.Wake(chat)
-					after(t, tc.every)
+					advance(t, tc.every)
 				}
 				begun := time.Now()
 				for range 30 {
 					store.add(9)
 					p.Wake(9)
-					after(t, 500*time.Millisecond)
+					advance(t, 500*time.Millisecond)
 				}
 				to := sender.to(9)
 				if len(to) != 30 {
 					t.Fatalf("%d requests for the other chat, want 30", len(to))
 				}
 				first := to[0].begun.Sub(begun)
-				if tc.still {
+				if tc.paused {
 					last := tc.every // has passed since the third
-					between(t, "standstill", first, attempted-last, attempted+attempted/10-last+rounding)
+					checkBetween(t, "standstill", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
 				} else if first != 0 {
 					t.Errorf("the other chat waits for %v", first)
 				}
@@ -81,17 +81,17 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats, attempted = 100, 7 * time.Second
+		const chats, retryAfter = 100, 7 * time.Second
 		until := make(map[ChatID]time.Duration)
 		for c := ChatID(1); c <= chats; c++ {
 			until[c] = time.Minute
 		}
-		store, sender := newMemory(), newMessenger(t, refusing(until, attempted))
+		store, sender := newMemory(), newMessenger(t, rateLimitedUntil(until, retryAfter))
 		for c := ChatID(1); c <= chats; c++ {
 			store.add(c)
 		}
 		p := dispatch(t, store, sender, Settings{Parallel: 4})
-		after(t, 3*time.Minute)
+		advance(t, 3*time.Minute)
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
 		}
@@ -104,7 +104,7 @@ func TestOneLaneProbes(t *testing.T) {
 	})
 }
 
-func TestFreeze(t *testing.T) {
+func TestBreakerRateLimited(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
@@ -122,19 +122,19 @@ func TestFreeze(t *testing.T) {
 		"what was under way is nought": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
 		"the probe is turned away":     {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
 	} {
-		var g breaker
+		var b breaker
 		for i, s := range steps {
-			if got := g.rateLimited(s.chat, s.pause, at(s.at)); got != s.want {
+			if got := b.rateLimited(s.chat, s.pause, at(s.at)); got != s.want {
 				t.Errorf("%s: step %d freezes for %v, want %v", name, i+1, got, s.want)
 			}
 		}
 	}
 
-	g := breaker{probing: true, until: at(10)}
-	ended := []bool{g.answered(9, at(9))}
-	allowed := []bool{g.allows(0, at(9)), g.allows(0, at(10)), g.allows(1, at(10))}
-	ended = append(ended, g.answered(9, at(10)), g.answered(8, at(10)))
-	allowed = append(allowed, g.allows(31, at(10)))
+	b := breaker{probing: true, until: at(10)}
+	ended := []bool{b.answered(9, at(9))}
+	allowed := []bool{b.allows(0, at(9)), b.allows(0, at(10)), b.allows(1, at(10))}
+	ended = append(ended, b.answered(9, at(10)), b.answered(8, at(10)))
+	allowed = append(allowed, b.allows(31, at(10)))
 	if diff := cmp.Diff([]bool{false, true, false, true}, allowed); diff != "" {
 		t.Errorf("allowed (-want +got):\n%s", diff)
 	}

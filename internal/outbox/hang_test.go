@@ -13,24 +13,24 @@ import (
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
-	deaf := func(context.Context) error { return pass(context.Background(), time.Hour) }
+	ignoring := func(context.Context) error { return sleep(context.Background(), time.Hour) }
 	late := func(ctx context.Context) error {
 		<-ctx.Done()
-		return pass(context.Background(), 300*time.Millisecond)
+		return sleep(context.Background(), 300*time.Millisecond)
 	}
 	panicking := func(ctx context.Context) error {
 		<-ctx.Done()
 		panic(errPanic)
 	}
 	for name, c := range map[string]struct {
-		settings Settings
-		hang     func(context.Context) error
-		want     time.Duration // until the place is free
-		perhaps  int
+		settings   Settings
+		hang       func(context.Context) error
+		want       time.Duration // until the place is free
+		duplicates int
 	}{
 		"default":           {Settings{}, heeding, 5 * time.Second, 1},
 		"by setting":        {Settings{SendTimeout: 700 * time.Millisecond}, heeding, 700 * time.Millisecond, 1},
-		"does not heed":     {Settings{}, deaf, 6 * time.Second, 1},
+		"does not heed":     {Settings{}, ignoring, 6 * time.Second, 1},
 		"comes back late":   {Settings{}, late, 5300 * time.Millisecond, 0},
 		"panics in the end": {Settings{}, panicking, 5 * time.Second, 0},
 	} {
@@ -52,20 +52,20 @@ func TestHangingSender(t *testing.T) {
 				store.add(1)
 				start := time.Now()
 				c.settings.Parallel = 1
-				p, kept := look(t, store, sender, c.settings)
+				p, tm := dispatchTerm(t, store, sender, c.settings)
 				synctest.Wait()
 				store.add(2)
 				p.Wake(2)
-				after(t, time.Minute)
+				advance(t, time.Minute)
 				if got := begun[2][0].Sub(start); got != c.want {
 					t.Errorf("the other chat has its turn after %v, want %v", got, c.want)
 				}
-				if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.perhaps {
-					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PossibleDuplicates, c.perhaps)
+				if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
+					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PossibleDuplicates, c.duplicates)
 				}
-				kept.forgotten(t)
+				tm.checkEmpty(t)
 				p.stop()
-				after(t, time.Hour)
+				advance(t, time.Hour)
 			})
 		})
 	}
@@ -104,7 +104,7 @@ func TestHangingStore(t *testing.T) {
 		}
 		store.add(1)
 		p := dispatch(t, store, sender, Settings{Parallel: 1, Limits: MessengerLimits()})
-		after(t, 35*time.Second) // ten for each, of which two at the same time
+		advance(t, 35*time.Second) // ten for each, of which two at the same time
 		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 {
 			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
 		}

@@ -14,58 +14,58 @@ import (
 
 // While the database is away nothing is lost, nothing is sent again because of it, and the log says it twice: when it
 // begins and when it ends.
-func TestStoreIsAway(t *testing.T) {
+func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
-	const chats, items, away = 20, 10, 10 * time.Minute
-	for _, lasts := range []time.Duration{0, 30 * time.Millisecond, 3 * time.Second} {
-		t.Run(fmt.Sprint("requests last ", lasts), func(t *testing.T) {
+	const chats, items, outage = 20, 10, 10 * time.Minute
+	for _, latency := range []time.Duration{0, 30 * time.Millisecond, 3 * time.Second} {
+		t.Run(fmt.Sprint("requests last ", latency), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, book := newMemory(), newLogbook()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if err := takes(lasts)(ctx, m); err != nil || m.Row.ID%7 != 0 {
+					if err := answersAfter(latency)(ctx, m); err != nil || m.Row.ID%7 != 0 {
 						return err
 					}
-					return fail(Rejected)
+					return failure(Rejected)
 				})
-				gone := time.Now() // before anything is taken, or while it is sent
-				if lasts > 0 {
-					gone = gone.Add(10 * time.Millisecond)
+				start := time.Now() // before anything is taken, or while it is sent
+				if latency > 0 {
+					start = start.Add(10 * time.Millisecond)
 				}
-				back := time.Now().Add(away + 10*time.Millisecond)
+				end := time.Now().Add(outage + 10*time.Millisecond)
 				calls := 0
 				var sizes []int // of the steps when it is back
 				store.onAdvance = func(_ context.Context, results []Result, lanes []Lane) error {
 					now, size := time.Now(), len(results)+len(lanes)
-					if now.Before(gone) {
+					if now.Before(start) {
 						return nil
 					}
-					if !now.Before(back) {
+					if !now.Before(end) {
 						sizes = append(sizes, size)
 						return nil
 					}
 					if calls++; calls > 1 && size != 1 {
 						t.Errorf("%d are tried together although nothing can be written down", size)
 					}
-					return errAway
+					return errUnavailable
 				}
 				for range items {
 					for c := range ChatID(chats) {
 						store.add(c)
 					}
 				}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Bounds: Bounds{Merge: 1}}), hold(1))
-				after(t, away+10*time.Millisecond-1)
+				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Bounds: Bounds{Merge: 1}}), newLease(1))
+				advance(t, outage+10*time.Millisecond-1)
 				for c := range ChatID(chats) {
 					if n := len(sender.to(c)); n > 1 {
 						t.Errorf("%d requests for chat %d while nothing can be written down", n, c)
 					}
 				}
-				most := int(away / persistRetryDelay)
-				if calls > most+1 || calls < most/2 {
-					t.Errorf("the store was asked %d times, want about %d", calls, most)
+				limit := int(outage / persistRetryDelay)
+				if calls > limit+1 || calls < limit/2 {
+					t.Errorf("the store was asked %d times, want about %d", calls, limit)
 				}
-				after(t, time.Minute)
+				advance(t, time.Minute)
 				if n := len(sender.all()); n != chats*items {
 					t.Errorf("%d requests for %d items", n, chats*items)
 				}
@@ -77,8 +77,8 @@ func TestStoreIsAway(t *testing.T) {
 						t.Errorf("item %d counts as perhaps sent", id)
 					}
 				}
-				if most := slices.Max(sizes); sizes[0] != 1 || most < 3 {
-					t.Errorf("when it is back, the first step is of %d, the largest of %d", sizes[0], most)
+				if limit := slices.Max(sizes); sizes[0] != 1 || limit < 3 {
+					t.Errorf("when it is back, the first step is of %d, the largest of %d", sizes[0], limit)
 				}
 				begins := len(book.lines("failed to persist delivery results, retrying"))
 				if ends := len(book.lines("delivery results can be persisted again")); begins != 1 || ends != 1 {
@@ -104,11 +104,11 @@ func TestPoison(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, sender := newMemory(), newMessenger(t, nil)
 				store.onAdvance = func(ctx context.Context, results []Result, lanes []Lane) error {
-					if err := pass(ctx, 5*time.Millisecond); err != nil {
+					if err := sleep(ctx, 5*time.Millisecond); err != nil {
 						return err
 					}
 					if poison(results, lanes) {
-						return errAway
+						return errUnavailable
 					}
 					return nil
 				}
@@ -120,9 +120,9 @@ func TestPoison(t *testing.T) {
 						store.add(c)
 						p.Wake(c)
 					}
-					after(t, 2*time.Second)
+					advance(t, 2*time.Second)
 				}
-				after(t, 10*time.Second)
+				advance(t, 10*time.Second)
 				for c := ChatID(1); c <= chats; c++ {
 					for _, r := range sender.to(c) {
 						waits = append(waits, r.begun.Sub(r.message.rowIn(store).created))
@@ -147,7 +147,7 @@ func TestPoison(t *testing.T) {
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
 // What comes up while something is being written down is written down together: marks of many lanes in one step.
-func TestMarksAreBatched(t *testing.T) {
+func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestMarksAreBatched(t *testing.T) {
 				var inFlight atomic.Int32
 				var mu sync.Mutex
 				store := newMemory()
-				sender := newMessenger(t, takes(time.Millisecond))
+				sender := newMessenger(t, answersAfter(time.Millisecond))
 				store.onAdvance = func(ctx context.Context, results []Result, lanes []Lane) error {
 					if inFlight.Add(1) > 1 {
 						t.Error("two steps at the same time")
@@ -168,15 +168,15 @@ func TestMarksAreBatched(t *testing.T) {
 					mu.Lock()
 					steps = append(steps, step{len(results), len(lanes)})
 					mu.Unlock()
-					return pass(ctx, 20*time.Millisecond)
+					return sleep(ctx, 20*time.Millisecond)
 				}
 				for range items {
 					for c := range ChatID(parallel) {
 						store.add(c)
 					}
 				}
-				p := dispatch(t, store, sender, Settings{Parallel: parallel, PollEvery: seldom.PollEvery})
-				after(t, time.Minute)
+				p := dispatch(t, store, sender, Settings{Parallel: parallel, PollEvery: noPolls.PollEvery})
+				advance(t, time.Minute)
 				if n := store.count(rowSent); n != parallel*items {
 					t.Fatalf("%d are sent, want %d", n, parallel*items)
 				}
@@ -190,8 +190,8 @@ func TestMarksAreBatched(t *testing.T) {
 				if want := min(parallel-1, maxBatch); together < want { // the first result does not wait for the others
 					t.Errorf("at most %d results in one step, want %d", together, want)
 				}
-				if most := 3*items*(parallel/maxBatch+1) + 3; len(steps) > most {
-					t.Errorf("%d steps, want at most %d", len(steps), most)
+				if limit := 3*items*(parallel/maxBatch+1) + 3; len(steps) > limit {
+					t.Errorf("%d steps, want at most %d", len(steps), limit)
 				}
 				p.stop()
 			})
@@ -204,19 +204,19 @@ func TestStoreAnswersAreLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const items = 30
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
-			5: {rateLimited(time.Second)}, 9: {fail(Ambiguous)}, 14: {fail(Rejected)}, 20: {fail(Failed)},
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
+			5: {rateLimited(time.Second)}, 9: {failure(Ambiguous)}, 14: {failure(Rejected)}, 20: {failure(Failed)},
 		}))
 		n := 0
 		store.afterAdvance = func([]Turn) error {
 			if n++; n%2 == 0 {
-				return errAway
+				return errUnavailable
 			}
 			return nil
 		}
 		store.add(repeat(1, items)...)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 10*time.Minute)
+		advance(t, 10*time.Minute)
 		seen := make(map[int64]int)
 		last := int64(0)
 		for _, id := range sender.ids(1) {

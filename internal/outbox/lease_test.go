@@ -36,7 +36,7 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		timeout time.Duration
-		spare   time.Duration
+		minLeft time.Duration
 		action  Action
 	}{
 		"default":    {0, 6 * time.Second, Send},
@@ -49,31 +49,31 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 				lease := &limitedLease{until: time.Now().Add(15 * time.Second)}
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if left := lease.Left(); left < c.spare {
+					if left := lease.Left(); left < c.minLeft {
 						t.Errorf("a request begins with %v left", left)
 					}
-					return takes(70*time.Millisecond)(ctx, m)
+					return answersAfter(70*time.Millisecond)(ctx, m)
 				})
 				for range 1000 {
 					store.put(row{chat: 1, action: c.action})
 				}
 				begun := time.Now()
 				p := dispatchWith(t, store, sender, Settings{SendTimeout: c.timeout, Bounds: Bounds{Merge: 1}}, lease)
-				after(t, 15*time.Second)
+				advance(t, 15*time.Second)
 				n := len(sender.to(1))
 				last := sender.to(1)[n-1].begun.Sub(begun)
-				between(t, "the last request", last, 15*time.Second-c.spare-70*time.Millisecond, 15*time.Second-c.spare)
-				after(t, time.Minute)
+				checkBetween(t, "the last request", last, 15*time.Second-c.minLeft-70*time.Millisecond, 15*time.Second-c.minLeft)
+				advance(t, time.Minute)
 				if got := len(sender.to(1)); got != n {
 					t.Fatalf("%d requests without a lease", got-n)
 				}
 				renewed := time.Now()
 				lease.renew(time.Hour)
-				after(t, time.Second)
+				advance(t, time.Second)
 				if len(sender.to(1)) == n {
 					t.Fatal("no request with a new lease")
 				}
-				between(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
+				checkBetween(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
 				p.stop()
 			})
 		})
@@ -88,13 +88,13 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
 			if len(lanes) > 0 {
-				return pass(ctx, 2*time.Second)
+				return sleep(ctx, 2*time.Second)
 			}
 			return nil
 		}
 		store.add(1, 2, 3, 4, 5)
 		p := dispatchWith(t, store, sender, Settings{}, lease)
-		after(t, 10*time.Second)
+		advance(t, 10*time.Second)
 		if len(sender.all()) != 0 || store.count(rowPlanned) != 5 {
 			t.Errorf("%d requests, %d items wait, want none and 5", len(sender.all()), store.count(rowPlanned))
 		}
@@ -102,7 +102,7 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 			t.Error("this is taken for an outage")
 		}
 		lease.renew(time.Hour)
-		after(t, 10*time.Second)
+		advance(t, 10*time.Second)
 		for id := int64(1); id <= 5; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
 				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
@@ -115,7 +115,7 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 // Who has lost the lease ends at once, cuts off its requests and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
-	for name, begins := range map[string]func(p *process, store *memory){
+	for name, act := range map[string]func(p *process, store *memory){
 		"when something is taken": func(p *process, store *memory) {
 			store.add(9)
 			p.Wake(9)
@@ -130,13 +130,13 @@ func TestLeaseIsLost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newMemory()
 				const slow, quick = ChatID(1), ChatID(2)
-				var cut []time.Time
+				var cancelledAt []time.Time
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
 					if m.Lane.Chat == quick {
-						return takes(time.Second)(ctx, m)
+						return answersAfter(time.Second)(ctx, m)
 					}
 					err := hang(ctx)
-					cut = append(cut, time.Now())
+					cancelledAt = append(cancelledAt, time.Now())
 					return &Failure{Class: Ambiguous, Err: err}
 				})
 				var lost atomic.Bool
@@ -148,20 +148,20 @@ func TestLeaseIsLost(t *testing.T) {
 					return nil
 				}
 				store.add(slow, quick)
-				p := dispatchWith(t, store, sender, Settings{PollEvery: seldom.PollEvery}, hold(1))
-				after(t, 500*time.Millisecond)
+				p := dispatchWith(t, store, sender, Settings{PollEvery: noPolls.PollEvery}, newLease(1))
+				advance(t, 500*time.Millisecond)
 				store.handOver(2)
 				lost.Store(true)
-				begins(p, store)
+				act(p, store)
 				err := <-p.ended
 				if !errors.Is(err, ErrLeaseLost) {
 					t.Errorf("Run ends with %v", err)
 				}
-				if len(cut) != 1 || time.Since(cut[0]) != 0 {
-					t.Errorf("the request that is under way is cut off %v, now it is %v", cut, time.Now())
+				if len(cancelledAt) != 1 || time.Since(cancelledAt[0]) != 0 {
+					t.Errorf("the request that is under way is cut off %v, now it is %v", cancelledAt, time.Now())
 				}
 				p.Wake(slow, quick)
-				after(t, time.Minute)
+				advance(t, time.Minute)
 				if n := calls.Load(); n != 1 {
 					t.Errorf("the store is asked %d times after the end of the lease, want once", n)
 				}
@@ -180,18 +180,18 @@ func TestLeaseIsHandedOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const items = 60
-		store, sender := newMemory(), newMessenger(t, takes(100*time.Millisecond))
+		store, sender := newMemory(), newMessenger(t, answersAfter(100*time.Millisecond))
 		store.add(repeat(1, items)...)
 		book := newLogbook()
 		settings := Settings{Bounds: Bounds{Merge: 1}}
-		first := dispatchWith(t, store, sender, settings, hold(1))
-		after(t, 2*time.Second+50*time.Millisecond)
+		first := dispatchWith(t, store, sender, settings, newLease(1))
+		advance(t, 2*time.Second+50*time.Millisecond)
 		store.handOver(2)
 		if err := <-first.ended; !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("Run ends with %v", err)
 		}
-		second := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(2))
-		after(t, time.Minute)
+		second := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(2))
+		advance(t, time.Minute)
 		second.stop()
 		ids := sender.ids(1)
 		if n := len(ids); n != items+1 {

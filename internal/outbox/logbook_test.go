@@ -60,7 +60,7 @@ func (b *logbook) lines(message string) []logged {
 }
 
 // from returns how many lines of at least this level there are.
-func (b *logbook) from(level slog.Level) int {
+func (b *logbook) countFrom(level slog.Level) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0

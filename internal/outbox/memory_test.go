@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-var errAway = errors.New("the database is away")
+var errUnavailable = errors.New("the database is away")
 
 // memory is a Store that keeps its rows as the database does. The hooks run first and may fail or hang.
 type memory struct {
@@ -86,11 +86,11 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	for _, r := range m.rows {
 		age := time.Duration(math.MaxInt64)
 		switch {
-		case r.action == CallbackAnswer || r.tried.IsZero() || seen[r.batch]:
+		case r.action == CallbackAnswer || r.takenAt.IsZero() || seen[r.batch]:
 		case r.state == rowSending:
 			age = 0
 		case r.state == rowPlanned:
-			age = max(0, time.Since(r.tried)-LongestRequest)
+			age = max(0, time.Since(r.takenAt)-LongestRequest)
 		default:
 			age = time.Since(r.finished)
 		}
@@ -176,14 +176,14 @@ func (m *memory) advance(ctx context.Context, epoch int64, results []Result, lan
 // finish writes down what came of a message.
 func (m *memory) finish(r Result) {
 	chat, now := r.Message.Lane.Chat, time.Now()
-	concerned := []*row{m.rows[r.Message.Row.ID-1]}
+	covered := []*row{m.rows[r.Message.Row.ID-1]}
 	if r.Message.Action == Send {
-		concerned = nil
+		covered = nil
 		for _, row := range m.lanes[r.Message.Lane] {
 			switch {
 			case row.state != rowSending || row.batch != r.Message.Row.ID:
-			case len(concerned) < r.covered():
-				concerned = append(concerned, row)
+			case len(covered) < r.covered():
+				covered = append(covered, row)
 			default: // it was taken and not told
 				row.state, row.batch = rowPlanned, 0
 				row.Attempts--
@@ -202,7 +202,7 @@ func (m *memory) finish(r Result) {
 			m.parked[chat] = true
 		}
 	}
-	for i, row := range concerned {
+	for i, row := range covered {
 		if row.state != rowSending {
 			continue
 		}
@@ -271,7 +271,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++
-		r.state, r.batch, r.tried = rowSending, head.ID, time.Now()
+		r.state, r.batch, r.takenAt = rowSending, head.ID, time.Now()
 		if i < n {
 			message.Items = append(message.Items, r.Item)
 		}

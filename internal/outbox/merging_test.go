@@ -11,12 +11,12 @@ import (
 )
 
 // told returns the items of each request for a chat.
-func (m *messenger) told(chat ChatID) [][]int64 {
-	var told [][]int64
+func (m *messenger) covered(chat ChatID) [][]int64 {
+	var covered [][]int64
 	for _, r := range m.to(chat) {
-		told = append(told, r.ids)
+		covered = append(covered, r.ids)
 	}
-	return told
+	return covered
 }
 
 // What waits in a chat is told together, as much as fits, and the rest goes next.
@@ -42,10 +42,10 @@ func TestMerging(t *testing.T) {
 				sender.fits = c.fits
 				store.add(repeat(1, c.items)...)
 				p := dispatchWith(t, store, sender, Settings{
-					PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: c.merge},
-				}, hold(1))
+					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: c.merge},
+				}, newLease(1))
 				synctest.Wait()
-				if diff := cmp.Diff(c.want, sender.told(1)); diff != "" {
+				if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				var more []bool
@@ -67,19 +67,19 @@ func TestMerging(t *testing.T) {
 }
 
 // While a chat has to wait for its pace, what comes is gathered.
-func TestPaceGathers(t *testing.T) {
+func TestPaceMerges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatchWith(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}, hold(1))
+		p := dispatchWith(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}, newLease(1))
 		for range 30 {
 			store.add(1)
 			p.Wake(1)
-			after(t, time.Second)
+			advance(t, time.Second)
 		}
-		after(t, time.Second)
+		advance(t, time.Second)
 		want := [][]int64{{1}, sequence(2, 10), sequence(11, 20)}
-		if got := sender.told(1); len(got) < 3 || !cmp.Equal(want, got[:3]) {
+		if got := sender.covered(1); len(got) < 3 || !cmp.Equal(want, got[:3]) {
 			t.Errorf("requests %v, want %v", got, want)
 		}
 		p.stop()
@@ -96,23 +96,23 @@ func TestMergedMessageFails(t *testing.T) {
 	}{
 		// while it waits, item 6 comes
 		"rate limited": {rateLimited(time.Second), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
-		"unreachable":  {fail(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
-		"ambiguous":    {fail(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
-		"rejected":     {fail(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
-		"pointless":    {fail(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
+		"unreachable":  {failure(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
+		"ambiguous":    {failure(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
+		"rejected":     {failure(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
+		"pointless":    {failure(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {c.err}}))
+				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {c.err}}))
 				sender.fits = 3
 				store.add(repeat(1, 5)...)
-				p := dispatchWith(t, store, sender, seldom, hold(1))
+				p := dispatchWith(t, store, sender, noPolls, newLease(1))
 				synctest.Wait()
 				store.add(1)
 				p.Wake(1)
-				after(t, time.Minute)
-				if diff := cmp.Diff(c.want, sender.told(1)); diff != "" {
+				advance(t, time.Minute)
+				if diff := cmp.Diff(c.want, sender.covered(1)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				if r := store.row(1); r.state != c.end {
@@ -131,17 +131,17 @@ func TestMergedMessageFails(t *testing.T) {
 func TestAmbiguousMessageIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {fail(Ambiguous), fail(Ambiguous)}}))
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {failure(Ambiguous), failure(Ambiguous)}}))
 		store.add(1, 1)
-		p := dispatchWith(t, store, sender, seldom, hold(1))
+		p := dispatchWith(t, store, sender, noPolls, newLease(1))
 		for range 3 {
 			synctest.Wait()
 			store.add(1)
 			p.Wake(1)
 		}
-		after(t, 20*time.Second)
+		advance(t, 20*time.Second)
 		want := [][]int64{{1, 2}, {1, 2}, {1, 2}, {3, 4, 5}}
-		if diff := cmp.Diff(want, sender.told(1)); diff != "" {
+		if diff := cmp.Diff(want, sender.covered(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		if f := p.Stats(); f.PossibleDuplicates != 4 || f.Sent != 2 || f.Delivered != 5 {
@@ -167,8 +167,8 @@ func TestCountedMessages(t *testing.T) {
 				})
 				store.add(repeat(1, items)...)
 				p := dispatchWith(t, store, sender, Settings{
-					PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: merge, Waiting: bound},
-				}, hold(1))
+					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, Waiting: bound},
+				}, newLease(1))
 				synctest.Wait()
 				if n := store.count(rowSent); n != items {
 					t.Errorf("%d items are sent, want %d", n, items)
@@ -205,7 +205,7 @@ func TestCrowdedStore(t *testing.T) {
 			t.Errorf("the first message stands for %d, want 5", m.Count)
 		}
 		store.thaw(1)
-		after(t, 20*time.Second)
+		advance(t, 20*time.Second)
 		store.add(repeat(2, 10)...)
 		p.Wake(2)
 		synctest.Wait()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-var errGone = errors.New("the process is gone")
+var errKilled = errors.New("the process is gone")
 
 // instance is one process: a dispatcher that dispatches while it has the lease, and how it is cut off from the world
 // when it is frozen or gone.
@@ -18,38 +18,38 @@ type instance struct {
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc
 	ended      chan struct{} // its last goroutine is at its end, but for senders that do not come back
-	gone       chan struct{} // nobody notices any more what it does
+	killed     chan struct{} // nobody notices any more what it does
 
-	mu       sync.Mutex
-	thaw     chan struct{} // nil: it is not frozen
-	thawed   time.Time     // the last time
-	checked  time.Time     // when it has come out of a check in which it was frozen
-	isolated time.Time     // until then it cannot prolong its lease
-	lease    *rented
-	term     *term // nil: it is not dispatching
-	traps    map[moment]*trap
-	refused  int64 // the epoch that is known to be over
+	mu            sync.Mutex
+	thaw          chan struct{} // nil: it is not frozen
+	thawedAt      time.Time     // the last time
+	frozenCheckAt time.Time     // when it has come out of a check in which it was frozen
+	isolatedUntil time.Time     // until then it cannot prolong its lease
+	lease         *heldLease
+	term          *term // nil: it is not dispatching
+	traps         map[moment]*trap
+	refusedEpoch  int64 // the epoch that is known to be over
 }
 
 // trap is something that is done to an instance at a certain moment.
 type trap struct {
-	nth  int
-	deed func()
+	nth int
+	do  func()
 }
 
 // trap has something be done to the instance at the so many next moment of a kind.
-func (i *instance) trap(m moment, nth int, deed func()) {
+func (i *instance) trap(m moment, nth int, do func()) {
 	if m == atOnce {
-		deed()
+		do()
 		return
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.traps[m] = &trap{nth, deed}
+	i.traps[m] = &trap{nth, do}
 }
 
 // spring is that such a moment has come.
-func (i *instance) spring(m moment) {
+func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]
 	due := t != nil
@@ -59,7 +59,7 @@ func (i *instance) spring(m moment) {
 	}
 	i.mu.Unlock()
 	if due {
-		t.deed()
+		t.do()
 	}
 }
 
@@ -71,36 +71,36 @@ func (i *instance) leads() bool {
 }
 
 // current returns the lease that the instance has got last.
-func (i *instance) current() *rented {
+func (i *instance) currentLease() *heldLease {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.lease
 }
 
 // rented is the lease as the instance knows it that has it.
-type rented struct {
+type heldLease struct {
 	*instance
 	epoch   int64
 	expires time.Time
 }
 
-func (r *rented) Epoch() int64 { return r.epoch }
+func (r *heldLease) Epoch() int64 { return r.epoch }
 
-func (r *rented) left() time.Duration {
+func (r *heldLease) left() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return time.Until(r.expires)
 }
 
 // Left is where a process may be frozen at the worst moment: when it has found that it may begin.
-func (r *rented) Left() time.Duration {
-	r.stand()
+func (r *heldLease) Left() time.Duration {
+	r.waitThaw()
 	left := r.left()
-	r.spring(whenChecked)
-	if r.stand() {
+	r.trigger(whenChecked)
+	if r.waitThaw() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.checked = time.Now()
+		r.frozenCheckAt = time.Now()
 	}
 	return left
 }
@@ -109,45 +109,45 @@ func (r *rented) Left() time.Duration {
 func (w *world) start() *instance {
 	ctx, cancel := context.WithCancel(context.Background())
 	i := &instance{
-		w: w, cancel: cancel, ended: make(chan struct{}), gone: make(chan struct{}), traps: make(map[moment]*trap),
+		w: w, cancel: cancel, ended: make(chan struct{}), killed: make(chan struct{}), traps: make(map[moment]*trap),
 	}
 	settings := w.settings
-	if w.hooked {
+	if w.hasMovedHook {
 		settings.Moved = i.moved
 	}
 	i.dispatcher = NewDispatcher(connection{i}, i, slog.New(slog.DiscardHandler), settings)
 	go func() {
 		defer close(i.ended)
 		for ctx.Err() == nil {
-			if lease := w.db.rent(i); lease != nil {
+			if lease := w.db.acquire(i); lease != nil {
 				i.dispatch(ctx, lease)
 			}
-			_ = pass(ctx, 500*time.Millisecond)
+			_ = sleep(ctx, 500*time.Millisecond)
 		}
 	}()
 	return i
 }
 
 // dispatch runs the dispatcher with a lease, which is prolonged until it is lost.
-func (i *instance) dispatch(ctx context.Context, lease *rented) {
+func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	i.mu.Lock()
 	i.lease = lease
 	i.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var keeper sync.WaitGroup
-	keeper.Go(func() {
-		for pass(ctx, i.w.ttl/3) == nil {
-			if !i.w.db.prolong(lease) {
+	var renewer sync.WaitGroup
+	renewer.Go(func() {
+		for sleep(ctx, i.w.ttl/3) == nil {
+			if !i.w.db.renew(lease) {
 				cancel()
 			}
 		}
 	})
 	err := i.run(ctx, lease)
 	cancel()
-	keeper.Wait()
+	renewer.Wait()
 	switch {
-	case i.isGone():
+	case i.isKilled():
 	case err == nil:
 		i.w.db.release(lease)
 	case !errors.Is(err, ErrLeaseLost):
@@ -170,9 +170,9 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 }
 
 // isGone tells whether nobody notices any more what the instance does.
-func (i *instance) isGone() bool {
+func (i *instance) isKilled() bool {
 	select {
-	case <-i.gone:
+	case <-i.killed:
 		return true
 	default:
 		return false
@@ -180,20 +180,20 @@ func (i *instance) isGone() bool {
 }
 
 // stand returns when the instance is not frozen, and tells whether it was.
-func (i *instance) stand() bool {
-	stood := false
+func (i *instance) waitThaw() bool {
+	wasFrozen := false
 	for {
 		i.mu.Lock()
 		thaw := i.thaw
 		i.mu.Unlock()
 		if thaw == nil {
-			return stood
+			return wasFrozen
 		}
-		stood = true
+		wasFrozen = true
 		select {
 		case <-thaw:
-		case <-i.gone:
-			return stood
+		case <-i.killed:
+			return wasFrozen
 		}
 	}
 }
@@ -208,10 +208,10 @@ func (i *instance) freeze(d time.Duration) {
 	thaw := make(chan struct{})
 	i.thaw = thaw
 	go func() {
-		_ = pass(context.Background(), d)
+		_ = sleep(context.Background(), d)
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.thaw, i.thawed = nil, time.Now()
+		i.thaw, i.thawedAt = nil, time.Now()
 		close(thaw)
 	}()
 }
@@ -220,7 +220,7 @@ func (i *instance) freeze(d time.Duration) {
 func (i *instance) isolate(d time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.isolated = time.Now().Add(d)
+	i.isolatedUntil = time.Now().Add(d)
 	if i.lease == nil {
 		return 0
 	}
@@ -234,15 +234,15 @@ func (i *instance) stop() {
 	<-i.ended
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	most := i.w.settings.SendTimeout + hangGrace + finishTimeout
-	if took := time.Since(begun); took > most && i.thawed.Before(begun) {
-		i.w.fail(fmt.Errorf("stopping takes %v, %v are good", took, most))
+	limit := i.w.settings.SendTimeout + hangGrace + finishTimeout
+	if took := time.Since(begun); took > limit && i.thawedAt.Before(begun) {
+		i.w.fail(fmt.Errorf("stopping takes %v, %v are good", took, limit))
 	}
 }
 
 // kill has the instance be gone. What it has under way may arrive nevertheless.
 func (i *instance) kill() {
-	if lease := i.current(); lease != nil {
+	if lease := i.currentLease(); lease != nil {
 		switch underWay, arrived := i.w.model.Unwritten(lease.epoch); {
 		case arrived > 0:
 			i.w.counts.add("a kill between send and mark")
@@ -250,17 +250,17 @@ func (i *instance) kill() {
 			i.w.counts.add("a kill while a request was under way")
 		}
 	}
-	close(i.gone)
+	close(i.killed)
 	i.cancel()
 }
 
 // call makes a call of the store meet its fate. It tells whether the effect has taken place.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
-	i.stand()
+	i.waitThaw()
 	err := i.wait(ctx, c.slow/2)
 	if c.fails {
-		err = errAway
+		err = errUnavailable
 	}
 	if err != nil {
 		i.w.model.Trouble()
@@ -269,12 +269,12 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	if err := effect(); err != nil {
 		return false, err
 	}
-	if i.stand() {
+	if i.waitThaw() {
 		err = i.wait(context.Background(), 0) // the answer is there before anybody looks at the clock
 	} else {
 		err = i.wait(ctx, c.slow/2)
 	}
-	if c.lost {
+	if c.answerLost {
 		err = errLost
 	}
 	if err != nil {
@@ -287,38 +287,38 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	if i.isGone() {
-		return errGone
+	if i.isKilled() {
+		return errKilled
 	}
 	select {
 	case <-timer.C:
 		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-i.gone:
-		return errGone
+	case <-i.killed:
+		return errKilled
 	}
 }
 
 // refuse is that the store says that the lease is over. It does so only once.
-func (i *instance) refuse(epoch int64) {
+func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.refused == epoch {
+	if i.refusedEpoch == epoch {
 		i.w.fail(errors.New("an instance that has lost its lease goes on"))
 	}
-	i.refused = epoch
+	i.refusedEpoch = epoch
 }
 
 // moved is the hook that is called when a chat has another id.
 func (i *instance) moved(ctx context.Context, from, to int64) error {
-	i.stand()
+	i.waitThaw()
 	if err := i.wait(ctx, 0); err != nil {
 		return err
 	}
 	if !i.w.nextMove() {
 		i.w.counts.add("a chat could not be moved")
-		return errAway
+		return errUnavailable
 	}
 	i.w.counts.add("a chat was moved")
 	i.w.db.move(from, to)
@@ -326,10 +326,10 @@ func (i *instance) moved(ctx context.Context, from, to int64) error {
 }
 
 // rent returns a lease if nobody has one.
-func (db *database) rent(i *instance) *rented {
+func (db *database) acquire(i *instance) *heldLease {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if i.isGone() || time.Now().Before(db.expires) {
+	if i.isKilled() || time.Now().Before(db.expires) {
 		return nil
 	}
 	switch {
@@ -342,18 +342,18 @@ func (db *database) rent(i *instance) *rented {
 	db.epoch++
 	db.expires = time.Now().Add(i.w.ttl)
 	db.model.Leads(db.epoch)
-	return &rented{instance: i, epoch: db.epoch, expires: db.expires}
+	return &heldLease{instance: i, epoch: db.epoch, expires: db.expires}
 }
 
 // prolong prolongs a lease, and tells whether it is not lost.
-func (db *database) prolong(r *rented) bool {
-	r.stand()
+func (db *database) renew(r *heldLease) bool {
+	r.waitThaw()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.isGone() || time.Now().Before(r.isolated):
+	case r.isKilled() || time.Now().Before(r.isolatedUntil):
 		return true
 	case r.epoch != db.epoch || !time.Now().Before(db.expires):
 		return false
@@ -364,7 +364,7 @@ func (db *database) prolong(r *rented) bool {
 }
 
 // release gives a lease back.
-func (db *database) release(r *rented) {
+func (db *database) release(r *heldLease) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if r.epoch == db.epoch {

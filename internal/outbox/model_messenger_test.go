@@ -9,42 +9,42 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-var errAnswer = errors.New("as drawn")
+var errScripted = errors.New("as drawn")
 
 // Send lets a request meet its fate.
 func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	w := i.w
-	if i.isGone() {
-		return Receipt{}, errGone
+	if i.isKilled() {
+		return Receipt{}, errKilled
 	}
-	lease := i.current()
-	told := w.db.fits(m, w.capacity)
+	lease := i.currentLease()
+	covered := w.db.fits(m, w.capacity)
 	f := w.fate(m)
 	i.mu.Lock()
-	overlaps := i.checked.Equal(time.Now()) && time.Until(lease.expires) < w.settings.SendTimeout
+	overlaps := i.frozenCheckAt.Equal(time.Now()) && time.Until(lease.expires) < w.settings.SendTimeout
 	i.mu.Unlock()
 	if overlaps {
 		w.counts.add("a frozen process sent after its lease")
 	}
-	r := w.model.Begins(lease.epoch, judged(m.Lane), w.db.rowsOf(m, told), overlaps)
+	r := w.model.Begins(lease.epoch, modelLane(m.Lane), w.db.rowsOf(m, covered), overlaps)
 	defer context.AfterFunc(ctx, func() { w.model.Cut(r) })()
-	i.spring(whenBegun)
-	class := i.travel(ctx, lease, r, f)
-	w.cover(m, told, class, f)
+	i.trigger(whenBegun)
+	class := i.transmit(ctx, lease, r, f)
+	w.countOutcome(m, covered, class, f)
 	if class == "" && f.lasts > w.settings.SendTimeout {
 		w.counts.add("a request that took longer")
 	}
 	if i.dispatcher.Stats().CircuitOpen {
 		w.counts.add("all lanes stood still")
 	}
-	i.spring(whenTold)
-	i.stand()
-	if i.isGone() {
-		return Receipt{}, errGone
+	i.trigger(whenAnswered)
+	i.waitThaw()
+	if i.isKilled() {
+		return Receipt{}, errKilled
 	}
 	w.model.Ends(r, queuemodel.Answer(class), f.wait)
-	receipt := Receipt{Covered: told}
-	if told == len(m.Items) && (m.Count > told || m.Row.ID%2 == 0) {
+	receipt := Receipt{Covered: covered}
+	if covered == len(m.Items) && (m.Count > covered || m.Row.ID%2 == 0) {
 		receipt.Covered = 0
 	}
 	switch {
@@ -55,45 +55,45 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 		}
 		return receipt, nil
 	case class == Failed && f.panics:
-		panic(errAnswer)
+		panic(errScripted)
 	case class == Failed:
-		return receipt, errAnswer
+		return receipt, errScripted
 	default:
 		return receipt, fmt.Errorf("send: %w", &Failure{
-			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.unasked && class == f.class, Err: errAnswer,
+			Class: class, RetryAfter: f.wait, NewID: f.newID, NotAttempted: f.notAttempted && class == f.class, Err: errScripted,
 		})
 	}
 }
 
 // travel takes a request to the messenger and the answer back. It arrives, if at all, at some moment between.
-func (i *instance) travel(ctx context.Context, lease *rented, r *queuemodel.Request, f fate) Class {
+func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) Class {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered
-	if i.stand() {
+	if i.waitThaw() {
 		late := lease.left() < w.settings.SendTimeout
 		if late {
 			w.model.Excuse(r)
 		}
 		if ctx.Err() != nil {
-			if late && f.delivered && !i.isGone() { // it was written before anybody looked at the clock
+			if late && f.delivered && !i.isKilled() { // it was written before anybody looked at the clock
 				w.counts.add("a frozen process sent after its lease")
 				w.model.Reaches(r, delivers)
 			}
 			return Ambiguous
 		}
 	}
-	if f.unasked {
+	if f.notAttempted {
 		if err := i.wait(ctx, f.lasts); err != nil {
 			return Unreachable
 		}
 		return f.class
 	}
-	begun, reach := time.Now(), min(f.lasts, w.settings.SendTimeout)*time.Duration(f.arrives)/100
-	if err := i.wait(ctx, reach); err != nil {
+	begun, arrival := time.Now(), min(f.lasts, w.settings.SendTimeout)*time.Duration(f.arrives)/100
+	if err := i.wait(ctx, arrival); err != nil {
 		switch {
 		case !f.delivered:
-		case i.isGone(): // it is on its way all the same
+		case i.isKilled(): // it is on its way all the same
 			go func() {
-				_ = pass(context.Background(), time.Until(begun.Add(max(reach, w.settings.SendTimeout/2))))
+				_ = sleep(context.Background(), time.Until(begun.Add(max(arrival, w.settings.SendTimeout/2))))
 				w.counts.add("a request arrived after the end of its process")
 				w.model.Reaches(r, delivers)
 			}()
@@ -103,14 +103,14 @@ func (i *instance) travel(ctx context.Context, lease *rented, r *queuemodel.Requ
 		return Ambiguous
 	}
 	w.model.Reaches(r, delivers)
-	if err := i.wait(ctx, f.lasts-reach); err != nil {
+	if err := i.wait(ctx, f.lasts-arrival); err != nil {
 		return Ambiguous
 	}
 	if f.hangs > 0 {
 		select {
 		case <-ctx.Done():
 			_ = i.wait(context.Background(), f.hangs)
-		case <-i.gone:
+		case <-i.killed:
 		}
 	}
 	return f.class

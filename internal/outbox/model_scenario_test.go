@@ -11,80 +11,80 @@ import (
 
 // fate is what becomes of one request.
 type fate struct {
-	class     Class         // "": it succeeds
-	lasts     time.Duration // until the answer
-	arrives   int           // after how many percent of that it is at the messenger
-	delivered bool          // it can be read although nobody knows: for Ambiguous, and if it is cut off
-	unasked   bool          // it fails before it gets to the messenger
-	wait      time.Duration // for RateLimited
-	panics    bool          // for Failed, instead of an answer
-	newID     int64         // for Migrated
-	hangs     time.Duration // it does not come back, however it is asked to, until so long after it was given up
+	class        Class         // "": it succeeds
+	lasts        time.Duration // until the answer
+	arrives      int           // after how many percent of that it is at the messenger
+	delivered    bool          // it can be read although nobody knows: for Ambiguous, and if it is cut off
+	notAttempted bool          // it fails before it gets to the messenger
+	wait         time.Duration // for RateLimited
+	panics       bool          // for Failed, instead of an answer
+	newID        int64         // for Migrated
+	hangs        time.Duration // it does not come back, however it is asked to, until so long after it was given up
 }
 
 // addition is one item that is put into the queue.
 type addition struct {
-	chat     ChatID
-	action   Action
-	purpose  Purpose
-	thread   int64
-	says     string        // what the message is to say, for Edit and Ensure
-	edits    int           // for Edit: of the items of the chat that were sent, which one; 0 is the last
-	deadline time.Duration // 0: none
-	size     int           // as a part of a message
-	alone    bool          // it does not stand in a message with others
-	fates    []fate        // of the requests that begin with it; the last one ends it
-	direct   bool          // it is sent as it is added, where it gets a place for that
-	held     time.Duration // for how long the place is held before
+	chat      ChatID
+	action    Action
+	purpose   Purpose
+	thread    int64
+	content   string        // what the message is to say, for Edit and Ensure
+	editIndex int           // for Edit: of the items of the chat that were sent, which one; 0 is the last
+	deadline  time.Duration // 0: none
+	size      int           // as a part of a message
+	alone     bool          // it does not stand in a message with others
+	fates     []fate        // of the requests that begin with it; the last one ends it
+	direct    bool          // it is sent as it is added, where it gets a place for that
+	heldFor   time.Duration // for how long the place is held before
 }
 
 func (a addition) lane() Lane { return Lane{Chat: a.chat, CallbackAnswers: a.action == CallbackAnswer} }
 
 // deed is what is done to an instance.
-type deed string
+type eventKind string
 
 const (
-	stop     deed = "stop"    // it is asked to stop, and started again later
-	kill     deed = "kill"    // it is gone at once, and started again later
-	freeze   deed = "freeze"  // it does nothing for a while and does not notice
-	isolate  deed = "isolate" // it cannot prolong its lease; what is put into the queue is put shortly before that ends
-	outage   deed = "outage"  // all requests fail for a while, to whatever chat
-	add      deed = "add"     // only then, what is to be put into the queue is put
-	onResult deed = "hear"    // the chats that may not be written to are heard of again
+	stop      eventKind = "stop"    // it is asked to stop, and started again later
+	kill      eventKind = "kill"    // it is gone at once, and started again later
+	freeze    eventKind = "freeze"  // it does nothing for a while and does not notice
+	isolate   eventKind = "isolate" // it cannot prolong its lease; what is put into the queue is put shortly before that ends
+	outage    eventKind = "outage"  // all requests fail for a while, to whatever chat
+	add       eventKind = "add"     // only then, what is to be put into the queue is put
+	unparkAll eventKind = "hear"    // the chats that may not be written to are heard of again
 )
 
 // moment is when something is done to an instance.
 type moment string
 
 const (
-	atOnce      moment = ""
-	whenStarted moment = "started"  // when it asks what was sent before; whoever dispatches until then is stopped
-	whenChecked moment = "checked"  // when it has found that its lease lasts
-	whenTaken   moment = "taken"    // when what it asks the store has come to pass, and it does not know yet
-	whenBegun   moment = "begun"    // when a request has begun
-	whenTold    moment = "answered" // when a request has been answered
+	atOnce       moment = ""
+	whenStarted  moment = "started"  // when it asks what was sent before; whoever dispatches until then is stopped
+	whenChecked  moment = "checked"  // when it has found that its lease lasts
+	whenTaken    moment = "taken"    // when what it asks the store has come to pass, and it does not know yet
+	whenBegun    moment = "begun"    // when a request has begun
+	whenAnswered moment = "answered" // when a request has been answered
 )
 
 // event is one thing that happens from outside.
 type event struct {
-	after  time.Duration // the one before
-	adds   []addition
-	wake   bool
-	stray  bool // lanes are woken in which there is nothing to be sent
-	deed   deed
-	moment moment
-	nth    int  // the so many next moment of this kind
-	other  bool // it is not done to the instance that dispatches
-	lasts  time.Duration
-	before time.Duration // for isolate: the end of the lease
-	class  Class         // for outage
+	after        time.Duration // the one before
+	adds         []addition
+	wake         bool
+	strayWake    bool // lanes are woken in which there is nothing to be sent
+	kind         eventKind
+	moment       moment
+	nth          int  // the so many next moment of this kind
+	other        bool // it is not done to the instance that dispatches
+	lasts        time.Duration
+	beforeExpiry time.Duration // for isolate: the end of the lease
+	class        Class         // for outage
 }
 
 // call is what becomes of one call of the store.
 type call struct {
-	fails bool          // before anything has happened
-	lost  bool          // what it answers
-	slow  time.Duration // half before it takes effect and half afterwards
+	fails      bool          // before anything has happened
+	answerLost bool          // what it answers
+	slow       time.Duration // half before it takes effect and half afterwards
 }
 
 // scenario is all that happens.
@@ -98,13 +98,13 @@ type scenario struct {
 	// the queue and looks for it once a day.
 	alone bool
 
-	events   []event
-	goesOn   time.Duration // after the last one, until nothing goes wrong any more but requests
-	advances []call        // in turn, whoever makes them
-	looks    []call
-	recents  []call
-	hooked   bool
-	moves    []bool // whether the hook succeeds
+	events       []event
+	faultTail    time.Duration // after the last one, until nothing goes wrong any more but requests
+	advances     []call        // in turn, whoever makes them
+	polls        []call
+	recents      []call
+	hasMovedHook bool
+	moves        []bool // whether the hook succeeds
 }
 
 func ms(values ...int64) *rapid.Generator[time.Duration] {
@@ -142,7 +142,7 @@ func drawFailing(t *rapid.T, toast bool) fate {
 	f.lasts = ms(0, 0, 10, 90, 900, 4000, 7000, 25_000).Draw(t, "lasts")
 	f.wait = ms(0, 1000, 7000, 20_000, 40_000, 700_000).Draw(t, "wait")
 	f.panics = rapid.Bool().Draw(t, "panics")
-	f.unasked = (f.class == Unreachable || f.class == Failed) && rapid.Bool().Draw(t, "unasked")
+	f.notAttempted = (f.class == Unreachable || f.class == Failed) && rapid.Bool().Draw(t, "unasked")
 	if oneIn(8).Draw(t, "does not come back") {
 		f.hangs = ms(1500, 9000).Draw(t, "hangs")
 	}
@@ -196,8 +196,8 @@ func drawAddition(t *rapid.T) addition {
 	case a.action == CallbackAnswer:
 		a.deadline = 15 * time.Second
 	case a.action == Edit || a.action == Ensure:
-		a.says = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "says")
-		a.edits = rapid.IntRange(0, 3).Draw(t, "edits")
+		a.content = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "says")
+		a.editIndex = rapid.IntRange(0, 3).Draw(t, "edits")
 	case a.purpose == Answer:
 		a.deadline = ms(1000, 5000, 20_000, 600_000).Draw(t, "deadline")
 	}
@@ -205,7 +205,7 @@ func drawAddition(t *rapid.T) addition {
 		a.thread = 7
 	}
 	if a.action == Send && rapid.Bool().Draw(t, "direct") {
-		a.direct, a.held = true, ms(0, 0, 2, 700).Draw(t, "held")
+		a.direct, a.heldFor = true, ms(0, 0, 2, 700).Draw(t, "held")
 	}
 	a.fates = drawFates(t, a.action == CallbackAnswer)
 	return a
@@ -213,74 +213,74 @@ func drawAddition(t *rapid.T) addition {
 
 func drawEvent(t *rapid.T, alone bool) event {
 	e := event{
-		after: ms(0, 0, 1, 20, 150, 700, 4000, 14_000).Draw(t, "after"),
-		wake:  alone || rapid.Bool().Draw(t, "wake"),
-		stray: oneIn(3).Draw(t, "stray"),
-		lasts: ms(33_003, 33_003, 4003, 3).Draw(t, "lasts"),
-		class: rapid.SampledFrom([]Class{RateLimited, Unreachable, Ambiguous, Unauthorized}).Draw(t, "class"),
+		after:     ms(0, 0, 1, 20, 150, 700, 4000, 14_000).Draw(t, "after"),
+		wake:      alone || rapid.Bool().Draw(t, "wake"),
+		strayWake: oneIn(3).Draw(t, "stray"),
+		lasts:     ms(33_003, 33_003, 4003, 3).Draw(t, "lasts"),
+		class:     rapid.SampledFrom([]Class{RateLimited, Unreachable, Ambiguous, Unauthorized}).Draw(t, "class"),
 	}
 	switch {
 	case alone:
-		e.deed = rapid.SampledFrom([]deed{add, "", outage, onResult}).Draw(t, "deed")
-		e.moment = rapid.SampledFrom([]moment{whenTaken, whenBegun, whenTold}).Draw(t, "moment")
+		e.kind = rapid.SampledFrom([]eventKind{add, "", outage, unparkAll}).Draw(t, "kind")
+		e.moment = rapid.SampledFrom([]moment{whenTaken, whenBegun, whenAnswered}).Draw(t, "moment")
 		e.nth = rapid.IntRange(1, 3).Draw(t, "nth")
 	case !oneIn(3).Draw(t, "is left alone"):
-		e.deed = rapid.SampledFrom([]deed{kill, kill, freeze, freeze, isolate, isolate, stop, outage, onResult}).Draw(t, "deed")
-		moments := []moment{whenBegun, whenChecked, whenTaken, whenTold, atOnce, whenStarted}
-		if e.deed == freeze {
+		e.kind = rapid.SampledFrom([]eventKind{kill, kill, freeze, freeze, isolate, isolate, stop, outage, unparkAll}).Draw(t, "kind")
+		moments := []moment{whenBegun, whenChecked, whenTaken, whenAnswered, atOnce, whenStarted}
+		if e.kind == freeze {
 			moments = moments[:4]
 		}
 		e.moment = rapid.SampledFrom(moments).Draw(t, "moment")
 		e.nth = rapid.IntRange(1, 2).Draw(t, "nth")
 		e.other = oneIn(8).Draw(t, "other")
-		e.before = ms(10, 1000, 3000).Draw(t, "before")
+		e.beforeExpiry = ms(10, 1000, 3000).Draw(t, "before")
 		if e.moment == whenStarted {
-			e.deed, e.nth, e.other, e.wake = stop, 1, true, true
+			e.kind, e.nth, e.other, e.wake = stop, 1, true, true
 		}
 	}
-	adds, most := rapid.Custom(drawAddition), 6
+	adds, maxAdds := rapid.Custom(drawAddition), 6
 	if oneIn(3).Draw(t, "burst") { // for one chat
 		chat := ChatID(rapid.IntRange(1, 5).Draw(t, "chat"))
-		most = 14
+		maxAdds = 14
 		adds = rapid.Map(adds, func(a addition) addition {
 			a.chat = chat
 			return a
 		})
 	}
-	e.adds = rapid.SliceOfN(adds, 0, most).Draw(t, "adds")
+	e.adds = rapid.SliceOfN(adds, 0, maxAdds).Draw(t, "adds")
 	return e
 }
 
 func drawCalls(t *rapid.T, name string) []call {
-	one := rapid.Custom(func(t *rapid.T) call {
+	drawCall := rapid.Custom(func(t *rapid.T) call {
 		switch rapid.IntRange(0, 11).Draw(t, "what") {
 		case 0, 1:
 			return call{fails: true}
 		case 2, 3:
-			return call{lost: true}
+			return call{answerLost: true}
 		case 4, 5, 6:
 			return call{slow: ms(2, 600, 3000).Draw(t, "slow")}
 		case 7:
-			return call{slow: 2 * storeTimeout, lost: rapid.Bool().Draw(t, "lost")}
+			return call{slow: 2 * storeTimeout, answerLost: rapid.Bool().Draw(t, "lost")}
 		default:
 			return call{}
 		}
 	})
-	return rapid.SliceOfN(one, 0, 40).Draw(t, name)
+	return rapid.SliceOfN(drawCall, 0, 40).Draw(t, name)
 }
 
 func drawScenario(t *rapid.T) scenario {
 	s := scenario{
-		limits:   drawLimits(t),
-		capacity: rapid.IntRange(3, 12).Draw(t, "capacity"),
-		alone:    oneIn(3).Draw(t, "alone"),
-		hosts:    rapid.SampledFrom([]int{1, 2, 2, 2}).Draw(t, "hosts"),
-		goesOn:   ms(0, 10_000, 60_000).Draw(t, "goes on"),
-		hooked:   rapid.Bool().Draw(t, "hooked"),
-		moves:    rapid.SliceOfN(rapid.Bool(), 0, 6).Draw(t, "moves"),
-		advances: drawCalls(t, "advances"),
-		looks:    drawCalls(t, "looks"),
-		recents:  drawCalls(t, "recents"),
+		limits:       drawLimits(t),
+		capacity:     rapid.IntRange(3, 12).Draw(t, "capacity"),
+		alone:        oneIn(3).Draw(t, "alone"),
+		hosts:        rapid.SampledFrom([]int{1, 2, 2, 2}).Draw(t, "hosts"),
+		faultTail:    ms(0, 10_000, 60_000).Draw(t, "goes on"),
+		hasMovedHook: rapid.Bool().Draw(t, "hooked"),
+		moves:        rapid.SliceOfN(rapid.Bool(), 0, 6).Draw(t, "moves"),
+		advances:     drawCalls(t, "advances"),
+		polls:        drawCalls(t, "looks"),
+		recents:      drawCalls(t, "recents"),
 		settings: Settings{
 			Parallel:    rapid.SampledFrom([]int{1, 3, 32}).Draw(t, "parallel"),
 			PollEvery:   time.Second,
@@ -295,7 +295,7 @@ func drawScenario(t *rapid.T) scenario {
 	s.settings.Limits = s.limits
 	s.ttl = 2*s.settings.SendTimeout + ms(0, 3000).Draw(t, "ttl")
 	if s.alone {
-		s.hosts, s.looks, s.recents, s.settings.PollEvery = 1, nil, nil, 24*time.Hour
+		s.hosts, s.polls, s.recents, s.settings.PollEvery = 1, nil, nil, 24*time.Hour
 	}
 	events := rapid.Custom(func(t *rapid.T) event { return drawEvent(t, s.alone) })
 	s.events = rapid.SliceOfN(events, 4, 16).Draw(t, "events")

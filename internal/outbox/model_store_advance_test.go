@@ -25,19 +25,19 @@ func (db *database) advance(epoch int64, results []Result, lanes []Lane, bounds 
 }
 
 // write writes down how a row stands.
-func (db *database) write(r *record, state queuemodel.State) {
+func (db *database) persist(r *record, state queuemodel.State) {
 	r.state = state
 	db.model.Wrote(r.ID, state)
 	if state == queuemodel.Waits {
-		r.batch, r.counted = 0, false
+		r.batch, r.abridged = 0, false
 	}
 	if state != queuemodel.Perhaps {
-		db.ended(r.lane)
+		db.endRequest(r.lane)
 	}
 }
 
-func (db *database) ended(l Lane) {
-	if a := db.last[l]; a != nil && a.ended.IsZero() {
+func (db *database) endRequest(l Lane) {
+	if a := db.lastRequest[l]; a != nil && a.ended.IsZero() {
 		a.ended = time.Now()
 	}
 }
@@ -52,11 +52,11 @@ func (db *database) finish(epoch int64, r Result) {
 			taken = append(taken, row)
 		}
 	}
-	told := len(taken)
+	covered := len(taken)
 	if r.Covered > 0 && r.Message.Action == Send {
-		told = min(told, r.Covered)
+		covered = min(covered, r.Covered)
 	}
-	for _, row := range taken[told:] {
+	for _, row := range taken[covered:] {
 		if row.Repeated { // not this time
 			row.PossibleDuplicates--
 		}
@@ -68,27 +68,27 @@ func (db *database) finish(epoch int64, r Result) {
 		if r.Message.Known != "" && r.Message.Known == r.Fingerprint {
 			db.counts.add("an edit that was needless")
 		}
-		db.tell(r, taken[:told])
-		for _, row := range taken[:told] {
-			db.write(row, queuemodel.Sent)
+		db.storeMessage(r, taken[:covered])
+		for _, row := range taken[:covered] {
+			db.persist(row, queuemodel.Sent)
 		}
 	case f.Class == Rejected || r.Dead:
-		told = 1
-		db.write(taken[0], queuemodel.Dead)
+		covered = 1
+		db.persist(taken[0], queuemodel.Dead)
 	case f.Class == Obsolete:
-		told = 1
-		db.write(taken[0], queuemodel.Expired)
+		covered = 1
+		db.persist(taken[0], queuemodel.Expired)
 	case f.Class == Uncertain:
 		db.counts.add("an item that was perhaps sent too often")
-		for _, row := range taken[:told] {
-			db.write(row, queuemodel.Uncertain)
+		for _, row := range taken[:covered] {
+			db.persist(row, queuemodel.Uncertain)
 		}
 	case f.Class == Ambiguous:
-		for _, row := range taken[:told] {
-			db.write(row, queuemodel.Perhaps)
+		for _, row := range taken[:covered] {
+			db.persist(row, queuemodel.Perhaps)
 		}
 	default:
-		told = 0
+		covered = 0
 	}
 	if len(taken) > 0 && f != nil && taken[0].open() {
 		if f.Class == Failed {
@@ -98,8 +98,8 @@ func (db *database) finish(epoch int64, r Result) {
 			taken[0].notBefore = time.Now().Add(r.Pause)
 		}
 	}
-	for _, row := range taken[min(told, len(taken)):] {
-		db.write(row, queuemodel.Waits)
+	for _, row := range taken[min(covered, len(taken)):] {
+		db.persist(row, queuemodel.Waits)
 	}
 }
 
@@ -111,10 +111,10 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 	switch r.Failure.Class {
 	case RateLimited:
 		if until := time.Now().Add(r.Pause); until.After(chat.frozen) {
-			chat.frozen, chat.frozenBy = until, epoch
+			chat.frozen, chat.frozenEpoch = until, epoch
 		}
 	case Forbidden:
-		if a := db.last[r.Message.Lane]; a.ended.IsZero() && !chat.heard.After(a.begun) {
+		if a := db.lastRequest[r.Message.Lane]; a.ended.IsZero() && !chat.activeAt.After(a.begun) {
 			chat.parked = true
 			db.model.Parked(int64(r.Message.Lane.Chat))
 			db.counts.add("a chat was parked")
@@ -123,11 +123,11 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 }
 
 // tell takes note of what is there to be read now.
-func (db *database) tell(r Result, rows []*record) {
+func (db *database) storeMessage(r Result, rows []*record) {
 	first := rows[0]
 	switch first.action {
 	case Send:
-		t := &telling{id: r.MessageID, rows: rows, count: len(rows), fingerprint: r.Fingerprint}
+		t := &shownMessage{id: r.MessageID, rows: rows, count: len(rows), fingerprint: r.Fingerprint}
 		for _, row := range rows[:len(named(rows))] {
 			db.messages[row.object] = t
 		}
@@ -140,7 +140,7 @@ func (db *database) tell(r Result, rows []*record) {
 			}
 		}
 	case Ensure:
-		db.messages[first.object] = &telling{id: r.MessageID, rows: rows, count: 1, fingerprint: r.Fingerprint}
+		db.messages[first.object] = &shownMessage{id: r.MessageID, rows: rows, count: 1, fingerprint: r.Fingerprint}
 	}
 }
 
@@ -151,8 +151,8 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		switch {
 		case r.lane != l || !r.open():
 		case !r.expires.IsZero() && !r.expires.After(time.Now()):
-			db.write(r, queuemodel.Expired)
-			db.unsure(r)
+			db.persist(r, queuemodel.Expired)
+			db.clearFingerprint(r)
 			db.counts.add("an item came too late")
 			turn.Expired++
 		default:
@@ -167,27 +167,27 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		return turn
 	}
 	n := db.merge(open, bounds)
-	again := open[0].state == queuemodel.Perhaps
-	if again {
-		db.unsure(open[0])
+	repeated := open[0].state == queuemodel.Perhaps
+	if repeated {
+		db.clearFingerprint(open[0])
 	}
 	turn.Message = db.message(l, open[:n])
 	turn.Message.More = len(open) > n
-	db.ended(l)
-	db.last[l] = &asking{lane: l, epoch: epoch, begun: time.Now()}
+	db.endRequest(l)
+	db.lastRequest[l] = &requestRecord{lane: l, epoch: epoch, begun: time.Now()}
 	if !l.CallbackAnswers {
-		db.askings = append(db.askings, db.last[l])
+		db.requests = append(db.requests, db.lastRequest[l])
 	}
 	var ids []int64
 	for _, r := range open[:n] {
-		if r.Repeated = again; again {
+		if r.Repeated = repeated; repeated {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++
 		r.state, r.batch = queuemodel.Perhaps, open[0].ID
 		ids = append(ids, r.ID)
 	}
-	if again && n > 1 {
+	if repeated && n > 1 {
 		db.counts.add("a merged message was sent once more")
 	}
 	turn.Message.Row = open[0].Item
@@ -196,12 +196,12 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 			turn.Message.Items[i] = open[i].Item
 		}
 	}
-	db.model.Took(epoch, judged(l), ids, again)
+	db.model.Took(epoch, modelLane(l), ids, repeated)
 	return turn
 }
 
 // unsure says that nobody knows any more what the message says that a row is about.
-func (db *database) unsure(r *record) {
+func (db *database) clearFingerprint(r *record) {
 	if t := db.messages[r.object]; t != nil && r.action != Send && r.batch != 0 {
 		t.fingerprint = ""
 	}
@@ -223,10 +223,10 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 		open[n].PossibleDuplicates == head.PossibleDuplicates {
 		n++
 	}
-	if excess := len(open) - bounds.Waiting; excess > namedMost && n >= excess {
+	if excess := len(open) - bounds.Waiting; excess > maxNamed && n >= excess {
 		db.counts.add("too much waited")
 		for _, r := range open[:excess] {
-			r.counted = true
+			r.abridged = true
 		}
 		return excess
 	}
@@ -261,12 +261,12 @@ func (db *database) message(l Lane, rows []*record) *Message {
 }
 
 // namedMost is how many items are named by a message that does not name all of them.
-const namedMost = 3
+const maxNamed = 3
 
 // named returns what a message names of its rows.
 func named(rows []*record) []Item {
-	if rows[0].counted {
-		rows = rows[:min(namedMost, len(rows))]
+	if rows[0].abridged {
+		rows = rows[:min(maxNamed, len(rows))]
 	}
 	items := make([]Item, len(rows))
 	for i, r := range rows {

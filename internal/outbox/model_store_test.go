@@ -22,22 +22,22 @@ type record struct {
 	notBefore time.Time
 	state     queuemodel.State
 	batch     int64 // the first row of the message that it is told in, 0 while it waits
-	counted   bool  // that message does not name everything that it tells
+	abridged  bool  // that message does not name everything that it tells
 }
 
 func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Perhaps }
 
 // account is what the database knows of a chat.
 type account struct {
-	to       int64
-	parked   bool
-	heard    time.Time
-	frozen   time.Time
-	frozenBy int64 // the epoch of who has written that down
+	to          int64
+	parked      bool
+	activeAt    time.Time
+	frozen      time.Time
+	frozenEpoch int64 // the epoch of who has written that down
 }
 
 // telling is a message that is there.
-type telling struct {
+type shownMessage struct {
 	id          int64
 	rows        []*record
 	count       int
@@ -45,7 +45,7 @@ type telling struct {
 }
 
 // asking is what was taken for one request, until it is known that it has ended.
-type asking struct {
+type requestRecord struct {
 	lane  Lane
 	epoch int64
 	begun time.Time
@@ -57,20 +57,20 @@ type database struct {
 	model  *queuemodel.Model
 	counts *tally
 	// forgetful says that a chat is parked although it was heard of since, so that nobody has to look for it later
-	forgetful bool
+	parksAlways bool
 
-	mu       sync.Mutex
-	epoch    int64
-	expires  time.Time // of the lease
-	rows     []*record // in the order of their ids
-	chats    map[ChatID]*account
-	messages map[string]*telling // by what they tell of
-	askings  []*asking
-	last     map[Lane]*asking
+	mu          sync.Mutex
+	epoch       int64
+	expires     time.Time // of the lease
+	rows        []*record // in the order of their ids
+	chats       map[ChatID]*account
+	messages    map[string]*shownMessage // by what they tell of
+	requests    []*requestRecord
+	lastRequest map[Lane]*requestRecord
 }
 
 // judged is a lane as the model calls it.
-func judged(l Lane) queuemodel.Lane {
+func modelLane(l Lane) queuemodel.Lane {
 	return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.CallbackAnswers}
 }
 
@@ -78,8 +78,8 @@ func isPrivate(c ChatID) bool { return c <= 2 }
 
 func newDatabase(model *queuemodel.Model, counts *tally) *database {
 	db := &database{
-		model: model, counts: counts, chats: make(map[ChatID]*account), messages: make(map[string]*telling),
-		last: make(map[Lane]*asking),
+		model: model, counts: counts, chats: make(map[ChatID]*account), messages: make(map[string]*shownMessage),
+		lastRequest: make(map[Lane]*requestRecord),
 	}
 	for c := range ChatID(6) {
 		db.chats[c] = &account{to: -int64(c)}
@@ -99,12 +99,12 @@ func (db *database) put(a addition) {
 func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, added bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if i.isGone() || epoch != db.epoch {
+	if i.isKilled() || epoch != db.epoch {
 		return nil, false
 	}
-	alone := !slices.ContainsFunc(db.rows, func(r *record) bool { return r.lane == a.lane() && r.open() })
+	only := !slices.ContainsFunc(db.rows, func(r *record) bool { return r.lane == a.lane() && r.open() })
 	db.add(a)
-	if !alone {
+	if !only {
 		return nil, true
 	}
 	return db.take(epoch, a.lane(), Bounds{Merge: 1, Waiting: 1}).Message, true
@@ -113,14 +113,14 @@ func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, ad
 func (db *database) add(a addition) {
 	id := int64(len(db.rows) + 1)
 	r := &record{
-		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.says, "a"))},
+		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.content, "a"))},
 		addition: a, lane: a.lane(), state: queuemodel.Waits,
 	}
 	switch a.action {
 	case Send:
-		r.object, r.says = fmt.Sprint("row ", id), "a"
+		r.object, r.content = fmt.Sprint("row ", id), "a"
 	case Edit:
-		r.object = cmp.Or(db.edited(a), "nothing")
+		r.object = cmp.Or(db.editTarget(a), "nothing")
 	case Ensure:
 		r.object = fmt.Sprint("board of ", a.chat)
 	}
@@ -129,13 +129,13 @@ func (db *database) add(a addition) {
 	}
 	db.rows = append(db.rows, r)
 	db.model.Put(queuemodel.Item{
-		ID: id, Lane: judged(r.lane), Private: isPrivate(a.chat),
-		Deadline: r.expires, Object: r.object, Says: r.says, Harmless: a.action == Edit,
+		ID: id, Lane: modelLane(r.lane), Private: isPrivate(a.chat),
+		Deadline: r.expires, Object: r.object, Says: r.content, Harmless: a.action == Edit,
 	})
 }
 
 // edited returns what an edit is about, "" if nothing is to be sent in the chat.
-func (db *database) edited(a addition) string {
+func (db *database) editTarget(a addition) string {
 	var objects []string
 	for _, r := range db.rows {
 		if r.chat == a.chat && r.action == Send {
@@ -145,7 +145,7 @@ func (db *database) edited(a addition) string {
 	if len(objects) == 0 {
 		return ""
 	}
-	return objects[max(0, len(objects)-1-a.edits)]
+	return objects[max(0, len(objects)-1-a.editIndex)]
 }
 
 // open returns how many rows are not at their end.
@@ -167,8 +167,8 @@ func (db *database) unpark() []Lane {
 	defer db.mu.Unlock()
 	var lanes []Lane
 	for c, a := range db.chats {
-		if !db.forgetful {
-			a.heard = time.Now()
+		if !db.parksAlways {
+			a.activeAt = time.Now()
 		}
 		if a.parked {
 			a.parked = false
@@ -191,7 +191,7 @@ func (db *database) move(from, to int64) {
 }
 
 // rowsOf returns the ids of the rows that the first so many items of a message were taken from.
-func (db *database) rowsOf(m Message, told int) []int64 {
+func (db *database) rowsOf(m Message, covered int) []int64 {
 	if m.Action != Send {
 		return []int64{m.Row.ID}
 	}
@@ -199,7 +199,7 @@ func (db *database) rowsOf(m Message, told int) []int64 {
 	defer db.mu.Unlock()
 	if m.Count == len(m.Items) {
 		var ids []int64
-		for _, i := range m.Items[:told] {
+		for _, i := range m.Items[:covered] {
 			ids = append(ids, i.ID)
 		}
 		return ids
@@ -245,7 +245,7 @@ func (db *database) waiting() []Backlog {
 			continue
 		}
 		seen[r.lane] = true
-		if chat.frozen.After(time.Now()) && chat.frozenBy != db.epoch {
+		if chat.frozen.After(time.Now()) && chat.frozenEpoch != db.epoch {
 			db.counts.add("a freeze was taken over")
 		}
 		backlogs = append(backlogs, Backlog{
@@ -268,7 +268,7 @@ func (db *database) recent(within time.Duration) []Request {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	var requests []Request
-	for _, a := range db.askings {
+	for _, a := range db.requests {
 		age := time.Duration(0)
 		if !a.ended.IsZero() {
 			age = time.Since(a.ended)
@@ -288,7 +288,7 @@ type connection struct {
 }
 
 func (c connection) Waiting(ctx context.Context) (backlogs []Backlog, err error) {
-	_, err = c.call(ctx, &c.w.looks, func() error {
+	_, err = c.call(ctx, &c.w.polls, func() error {
 		backlogs = c.w.db.waiting()
 		return nil
 	})
@@ -296,7 +296,7 @@ func (c connection) Waiting(ctx context.Context) (backlogs []Backlog, err error)
 }
 
 func (c connection) Recent(ctx context.Context, within time.Duration) (requests []Request, err error) {
-	c.spring(whenStarted)
+	c.trigger(whenStarted)
 	_, err = c.call(ctx, &c.w.recents, func() error {
 		requests = c.w.db.recent(within)
 		return nil
@@ -311,13 +311,13 @@ func (c connection) Survey(ctx context.Context, _ int) (Survey, error) {
 func (c connection) Advance(
 	ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds,
 ) (turns []Turn, err error) {
-	c.w.hurry()
+	c.w.checkCallRate()
 	done, err := c.call(ctx, &c.w.advances, func() error {
 		turns, err = c.w.db.advance(epoch, results, lanes, bounds)
 		if errors.Is(err, ErrLeaseLost) {
-			c.refuse(epoch)
+			c.leaseRefused(epoch)
 		}
-		c.spring(whenTaken)
+		c.trigger(whenTaken)
 		return err
 	})
 	if err == nil {
@@ -327,7 +327,7 @@ func (c connection) Advance(
 		c.w.counts.add("an answer of the store got lost")
 		for _, turn := range turns {
 			if turn.Message != nil {
-				c.w.model.Unheard(epoch, judged(turn.Lane))
+				c.w.model.Unheard(epoch, modelLane(turn.Lane))
 			}
 		}
 	}

@@ -18,25 +18,25 @@ import (
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {
-		_ = pass(context.Background(), e.after)
-		w.happen(e)
+		_ = sleep(context.Background(), e.after)
+		w.apply(e)
 	}
-	_ = pass(context.Background(), s.goesOn)
+	_ = sleep(context.Background(), s.faultTail)
 	w.mu.Lock()
-	w.calm = true
+	w.faultFree = true
 	w.mu.Unlock()
-	_ = pass(context.Background(), time.Minute) // until all are up again
-	w.tells.Wait()
-	w.finish()
+	_ = sleep(context.Background(), time.Minute) // until all are up again
+	w.directPuts.Wait()
+	w.drain()
 	// one more is told like the first one
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: Outcome, fates: []fate{{}}}}, wake: true})
-	w.finish()
-	_ = pass(context.Background(), 2*time.Minute)
+	w.drain()
+	_ = sleep(context.Background(), 2*time.Minute)
 	synctest.Wait()
-	err := w.rest()
+	err := w.checkIdle()
 	for _, h := range w.hosts {
 		h.instance.stop()
-		for _, i := range h.all {
+		for _, i := range h.past {
 			<-i.ended
 		}
 	}
@@ -45,7 +45,7 @@ func (s scenario) play() (map[string]int, error) {
 	if w.model.Full() > 0 {
 		w.counts.add("a limit was used up")
 	}
-	err = errors.Join(err, errors.Join(w.wrong...), w.model.Verdict())
+	err = errors.Join(err, errors.Join(w.errs...), w.model.Verdict())
 	if err != nil {
 		err = fmt.Errorf("%w\nwhat has happened:\n%s", err, strings.Join(w.model.History(), "\n"))
 	}
@@ -67,7 +67,7 @@ func TestModel(t *testing.T) {
 }
 
 // everything is what a scenario can meet.
-var everything = []string{
+var allSituations = []string{
 	"a chat could not be moved",
 	"a chat was moved",
 	"a chat was parked",
@@ -113,10 +113,10 @@ var everything = []string{
 }
 
 // What is drawn for TestModel meets everything that the model is there for.
-func TestModelMeetsEverything(t *testing.T) {
+func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const scenarios = 200
-	met := make(map[string]int)
+	seen := make(map[string]int)
 	for seed := range scenarios {
 		s := rapid.Custom(drawScenario).Example(seed)
 		var counts map[string]int
@@ -126,14 +126,14 @@ func TestModelMeetsEverything(t *testing.T) {
 			t.Errorf("scenario %d: %v", seed, err)
 		}
 		for what := range counts {
-			met[what]++
+			seen[what]++
 		}
 	}
-	for _, what := range slices.Sorted(maps.Keys(met)) {
-		t.Logf("met in %3d of %d scenarios: %s", met[what], scenarios, what)
+	for _, what := range slices.Sorted(maps.Keys(seen)) {
+		t.Logf("met in %3d of %d scenarios: %s", seen[what], scenarios, what)
 	}
-	for _, what := range everything {
-		if met[what] == 0 {
+	for _, what := range allSituations {
+		if seen[what] == 0 {
 			t.Errorf("never met: %s", what)
 		}
 	}

@@ -14,28 +14,28 @@ import (
 // world is everything around the dispatchers.
 type world struct {
 	scenario
-	model  *queuemodel.Model
-	db     *database
-	hosts  []*host
-	counts tally
-	tells  sync.WaitGroup // the items that are being added as they are sent
+	model      *queuemodel.Model
+	db         *database
+	hosts      []*host
+	counts     tally
+	directPuts sync.WaitGroup // the items that are being added as they are sent
 
 	mu        sync.Mutex
-	calm      bool // nothing goes wrong any more but requests
-	seen      map[int64]int
+	faultFree bool // nothing goes wrong any more but requests
+	requests  map[int64]int
 	addresses map[ChatID]int64 // by which the messenger knows the chats
 	outage    Class            // what all requests meet
 	until     time.Time        // … before that moment
-	attempted time.Time
-	asks      int // calls of the store at that moment
-	wrong     []error
+	lastCall  time.Time
+	calls     int // calls of the store at that moment
+	errs      []error
 }
 
 // host is where one instance runs after the other.
 type host struct {
 	instance *instance
 	down     bool
-	all      []*instance
+	past     []*instance
 }
 
 // tally counts what a scenario meets.
@@ -55,11 +55,11 @@ func (t *tally) add(what string) {
 
 func newWorld(s scenario) *world {
 	w := &world{
-		scenario: s, model: queuemodel.New(s.rules(), time.Now), seen: make(map[int64]int),
+		scenario: s, model: queuemodel.New(s.rules(), time.Now), requests: make(map[int64]int),
 		addresses: make(map[ChatID]int64),
 	}
 	w.db = newDatabase(w.model, &w.counts)
-	w.db.forgetful = s.alone
+	w.db.parksAlways = s.alone
 	for c, a := range w.db.chats {
 		w.addresses[c] = a.to
 	}
@@ -74,14 +74,14 @@ func newWorld(s scenario) *world {
 func (w *world) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wrong = append(w.wrong, err)
+	w.errs = append(w.errs, err)
 }
 
 // next returns the fate of the next call of the store.
 func (w *world) next(calls *[]call) call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(*calls) == 0 || w.calm {
+	if len(*calls) == 0 || w.faultFree {
 		return call{}
 	}
 	c := (*calls)[0]
@@ -101,18 +101,18 @@ func (w *world) nextMove() bool {
 }
 
 // hurry keeps a dispatcher that asks the store again and again from stopping the time.
-func (w *world) hurry() {
-	const many = 500
+func (w *world) checkCallRate() {
+	const maxCalls = 500
 	w.mu.Lock()
-	if now := time.Now(); !w.attempted.Equal(now) {
-		w.attempted, w.asks = now, 0
+	if now := time.Now(); !w.lastCall.Equal(now) {
+		w.lastCall, w.calls = now, 0
 	}
-	w.asks++
-	tooMany := w.asks > many
+	w.calls++
+	tooMany := w.calls > maxCalls
 	w.mu.Unlock()
 	if tooMany {
-		w.fail(fmt.Errorf("the store is asked %d times in a moment", many))
-		_ = pass(context.Background(), time.Minute)
+		w.fail(fmt.Errorf("the store is asked %d times in a moment", maxCalls))
+		_ = sleep(context.Background(), time.Minute)
 	}
 }
 
@@ -124,8 +124,8 @@ func (w *world) fate(m Message) fate {
 		return fate{class: w.outage, lasts: 90 * time.Millisecond, arrives: 50, wait: time.Second}
 	}
 	fates := w.db.fatesOf(m.Row.ID)
-	f := fates[min(w.seen[m.Row.ID], len(fates)-1)]
-	if w.seen[m.Row.ID]++; w.seen[m.Row.ID] >= len(fates) {
+	f := fates[min(w.requests[m.Row.ID], len(fates)-1)]
+	if w.requests[m.Row.ID]++; w.requests[m.Row.ID] >= len(fates) {
 		f.lasts = min(f.lasts, w.settings.SendTimeout*9/10)
 	}
 	chat := m.Lane.Chat
@@ -137,26 +137,26 @@ func (w *world) fate(m Message) fate {
 		}
 	}
 	if m.To != w.addresses[chat] && !m.Lane.CallbackAnswers {
-		f.class, f.newID, f.unasked = Migrated, w.addresses[chat], false
+		f.class, f.newID, f.notAttempted = Migrated, w.addresses[chat], false
 	}
 	if m.Action == Edit && m.Target == 0 {
-		f.class, f.unasked = Obsolete, true
+		f.class, f.notAttempted = Obsolete, true
 	}
 	return f
 }
 
 // cover takes note of what the messenger has answered.
-func (w *world) cover(m Message, told int, class Class, f fate) {
+func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
 	w.counts.add("an answer: " + string(class))
 	for what, is := range map[string]bool{
-		"several items in a message":          class == "" && m.Action == Send && told > 1,
+		"several items in a message":          class == "" && m.Action == Send && covered > 1,
 		"items that are not named":            class == "" && m.Action == Send && m.Count > len(m.Items),
-		"items that did not fit":              told < len(m.Items) && m.Action == Send,
+		"items that did not fit":              covered < len(m.Items) && m.Action == Send,
 		"an unknown outcome that arrived":     class == Ambiguous && f.delivered,
 		"an unknown outcome that did not":     class == Ambiguous && !f.delivered,
 		"a panic":                             class == Failed && f.panics,
 		"a sender that did not come back":     f.hangs > 0,
-		"a merged message of unknown outcome": class == Ambiguous && told > 1,
+		"a merged message of unknown outcome": class == Ambiguous && covered > 1,
 		"an edit":                             class == "" && m.Action == Edit,
 		"a wait of many minutes":              class == RateLimited && f.wait > 10*time.Minute,
 	} {
@@ -167,13 +167,13 @@ func (w *world) cover(m Message, told int, class Class, f fate) {
 }
 
 // happen lets an event happen.
-func (w *world) happen(e event) {
-	switch e.deed {
+func (w *world) apply(e event) {
+	switch e.kind {
 	case "":
 		w.put(e)
 		return
-	case onResult:
-		w.onResult()
+	case unparkAll:
+		w.reactivateChats()
 		w.put(e)
 		return
 	case outage:
@@ -184,16 +184,16 @@ func (w *world) happen(e event) {
 		return
 	}
 	h, i := w.host(e.other)
-	if e.deed == add {
+	if e.kind == add {
 		i.trap(e.moment, e.nth, func() { w.put(e) })
 		return
 	}
-	i.trap(e.moment, e.nth, func() { w.strike(h, i, e) })
+	i.trap(e.moment, e.nth, func() { w.disrupt(h, i, e) })
 	if e.moment == whenStarted {
 		leading, leader := w.host(false)
-		leader.trap(whenTold, 2, func() { w.strike(leading, leader, e) })
+		leader.trap(whenAnswered, 2, func() { w.disrupt(leading, leader, e) })
 	}
-	if e.deed != isolate {
+	if e.kind != isolate {
 		w.put(e)
 	}
 }
@@ -203,7 +203,7 @@ func (w *world) put(e event) {
 	var lanes []Lane
 	for _, a := range e.adds {
 		if a.direct {
-			w.tells.Go(func() { w.tell(a) })
+			w.directPuts.Go(func() { w.putDirect(a) })
 			continue
 		}
 		w.db.put(a)
@@ -212,23 +212,23 @@ func (w *world) put(e event) {
 	if e.wake {
 		w.wake(lanes...)
 	}
-	if e.stray {
+	if e.strayWake {
 		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, CallbackAnswers: true})
 	}
 }
 
 // tell puts an item into the queue as a command does, by the instance that dispatches: it is sent at once where there is a
 // place for it. A process that is gone has done nothing; then somebody else puts it there.
-func (w *world) tell(a addition) {
+func (w *world) putDirect(a addition) {
 	_, i := w.host(false)
-	if place := i.dispatcher.Reserve(context.Background(), a.lane()); place != nil {
-		defer place.Release()
-		_ = pass(context.Background(), a.held)
-		i.stand()
-		if m, added := w.db.putNow(i, place.Epoch(), a); m != nil {
+	if slot := i.dispatcher.Reserve(context.Background(), a.lane()); slot != nil {
+		defer slot.Release()
+		_ = sleep(context.Background(), a.heldFor)
+		i.waitThaw()
+		if m, added := w.db.putNow(i, slot.Epoch(), a); m != nil {
 			w.counts.add("an item that was sent as it was added")
-			if i.stand(); !i.isGone() {
-				place.Send(*m)
+			if i.waitThaw(); !i.isKilled() {
+				slot.Send(*m)
 			}
 			return
 		} else if added {
@@ -253,25 +253,25 @@ func (w *world) host(other bool) (*host, *instance) {
 }
 
 // strike does something to an instance.
-func (w *world) strike(h *host, i *instance, e event) {
+func (w *world) disrupt(h *host, i *instance, e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if h.down || h.instance != i || w.calm {
+	if h.down || h.instance != i || w.faultFree {
 		return
 	}
-	switch e.deed {
+	switch e.kind {
 	case stop:
 		h.down = true
 		go func() {
 			i.stop()
-			_ = pass(context.Background(), e.lasts)
+			_ = sleep(context.Background(), e.lasts)
 			w.restart(h)
 		}()
 	case kill:
 		h.down = true
 		i.kill()
 		go func() {
-			_ = pass(context.Background(), e.lasts)
+			_ = sleep(context.Background(), e.lasts)
 			w.restart(h)
 		}()
 	case freeze:
@@ -279,7 +279,7 @@ func (w *world) strike(h *host, i *instance, e event) {
 	case isolate:
 		left := i.isolate(time.Minute)
 		go func() {
-			_ = pass(context.Background(), left-e.before)
+			_ = sleep(context.Background(), left-e.beforeExpiry)
 			w.put(e)
 		}()
 	}
@@ -290,7 +290,7 @@ func (w *world) restart(h *host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.instance, h.down = i, false
-	h.all = append(h.all, i)
+	h.past = append(h.past, i)
 }
 
 func (w *world) instances() []*instance {
@@ -311,9 +311,9 @@ func (w *world) wake(lanes ...Lane) {
 
 // hear is that something is heard of every chat that may not be written to, or that has moved without anybody's having
 // been told.
-func (w *world) onResult() {
+func (w *world) reactivateChats() {
 	lanes := w.db.unpark()
-	if !w.hooked {
+	if !w.hasMovedHook {
 		w.mu.Lock()
 		addresses := maps.Clone(w.addresses)
 		w.mu.Unlock()
@@ -325,11 +325,11 @@ func (w *world) onResult() {
 }
 
 // finish waits until there is nothing more to be sent.
-func (w *world) finish() {
-	const look, looks = 10 * time.Second, 1500
-	for range looks {
-		_ = pass(context.Background(), look)
-		w.onResult()
+func (w *world) drain() {
+	const interval, rounds = 10 * time.Second, 1500
+	for range rounds {
+		_ = sleep(context.Background(), interval)
+		w.reactivateChats()
 		if w.db.open() == 0 {
 			return
 		}
@@ -337,7 +337,7 @@ func (w *world) finish() {
 }
 
 // rest looks at what the instances keep in memory when there is nothing to be done.
-func (w *world) rest() error {
+func (w *world) checkIdle() error {
 	leads := 0
 	for _, i := range w.instances() {
 		t := i.term

@@ -16,39 +16,39 @@ import (
 func TestOrderInChat(t *testing.T) {
 	t.Parallel()
 	const chat, items = ChatID(7), 12
-	twice := func(err error) map[int64][]error {
+	errsFor := func(err error) map[int64][]error {
 		return map[int64][]error{1: {err}, 4: {err, err}, 5: {err}, items: {err, err}}
 	}
 	// what the requests are when those that fail are repeated
 	repeated := []int64{1, 1, 2, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12}
 	cases := map[string]struct {
-		errs     map[int64][]error
-		requests []int64
-		ended    []int64  // without being sent
-		end      rowState // of these
-		perhaps  int      // requests that count as perhaps sent, of item 4
+		errs       map[int64][]error
+		requests   []int64
+		ended      []int64  // without being sent
+		end        rowState // of these
+		duplicates int      // requests that count as perhaps sent, of item 4
 	}{
 		"success":         {nil, sequence(1, items), nil, rowSent, 0},
-		"rate limited":    {twice(rateLimited(3 * time.Second)), repeated, nil, rowSent, 0},
-		"unreachable":     {twice(fail(Unreachable)), repeated, nil, rowSent, 0},
-		"ambiguous":       {twice(fail(Ambiguous)), repeated, nil, rowSent, 2},
-		"unauthorized":    {twice(fail(Unauthorized)), repeated, nil, rowSent, 0},
-		"wrapped failure": {twice(fmt.Errorf("send: %w", fail(Unreachable))), repeated, nil, rowSent, 0},
-		"rejected":        {twice(fail(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
-		"pointless":       {twice(fail(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
-		"another error":   {twice(errors.New("what is this")), repeated, nil, rowSent, 0},
-		"panic":           {twice(errPanic), repeated, nil, rowSent, 0},
-		"migrated":        {twice(fail(Migrated)), repeated, nil, rowSent, 0},
+		"rate limited":    {errsFor(rateLimited(3 * time.Second)), repeated, nil, rowSent, 0},
+		"unreachable":     {errsFor(failure(Unreachable)), repeated, nil, rowSent, 0},
+		"ambiguous":       {errsFor(failure(Ambiguous)), repeated, nil, rowSent, 2},
+		"unauthorized":    {errsFor(failure(Unauthorized)), repeated, nil, rowSent, 0},
+		"wrapped failure": {errsFor(fmt.Errorf("send: %w", failure(Unreachable))), repeated, nil, rowSent, 0},
+		"rejected":        {errsFor(failure(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
+		"pointless":       {errsFor(failure(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
+		"another error":   {errsFor(errors.New("what is this")), repeated, nil, rowSent, 0},
+		"panic":           {errsFor(errPanic), repeated, nil, rowSent, 0},
+		"migrated":        {errsFor(failure(Migrated)), repeated, nil, rowSent, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, inTurn(c.errs))
+				store, sender := newMemory(), newMessenger(t, scripted(c.errs))
 				p := dispatch(t, store, sender, Settings{})
 				store.add(repeat(chat, items)...)
 				p.Wake(chat)
-				after(t, 5*time.Minute)
+				advance(t, 5*time.Minute)
 				if diff := cmp.Diff(c.requests, sender.ids(chat)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -63,8 +63,8 @@ func TestOrderInChat(t *testing.T) {
 						t.Errorf("item %d is %s as message %d, want sent", id, r.state, r.messageID)
 					}
 				}
-				if got := store.row(4).PossibleDuplicates; got != c.perhaps {
-					t.Errorf("perhaps sent %d times, want %d", got, c.perhaps)
+				if got := store.row(4).PossibleDuplicates; got != c.duplicates {
+					t.Errorf("perhaps sent %d times, want %d", got, c.duplicates)
 				}
 				p.stop()
 			})
@@ -84,7 +84,7 @@ func TestOrderWhenStoreFails(t *testing.T) {
 				calls := 0
 				sometimes := func() error {
 					if calls++; calls%rate == 0 {
-						return errAway
+						return errUnavailable
 					}
 					return nil
 				}
@@ -95,7 +95,7 @@ func TestOrderWhenStoreFails(t *testing.T) {
 				}
 				store.add(repeat(chat, items)...)
 				p := dispatch(t, store, sender, Settings{})
-				after(t, 5*time.Minute)
+				advance(t, 5*time.Minute)
 				if diff := cmp.Diff(sequence(1, items), sender.ids(chat)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -113,7 +113,7 @@ func TestOneRequestInChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chats, items = 10, 20
-		store, sender := newMemory(), newMessenger(t, takes(100*time.Millisecond))
+		store, sender := newMemory(), newMessenger(t, answersAfter(100*time.Millisecond))
 		p := dispatch(t, store, sender, Settings{})
 		begun := time.Now()
 		for range items {
@@ -121,10 +121,10 @@ func TestOneRequestInChat(t *testing.T) {
 				store.add(c)
 				p.Wake(c, c)
 			}
-			after(t, 30*time.Millisecond)
+			advance(t, 30*time.Millisecond)
 			p.Wake(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 		}
-		after(t, time.Until(begun.Add(items*100*time.Millisecond)))
+		advance(t, time.Until(begun.Add(items*100*time.Millisecond)))
 		synctest.Wait()
 		for c := range ChatID(chats) {
 			for i, r := range sender.to(c) {
@@ -147,23 +147,23 @@ func TestParallelBoundsRequests(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chats = 100
-				store, sender := newMemory(), newMessenger(t, takes(time.Second))
+				store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
 				for c := range ChatID(chats) {
 					store.add(c)
 				}
 				p := dispatch(t, store, sender, settings)
 				rounds := (chats + parallel - 1) / parallel
-				after(t, time.Duration(rounds)*time.Second-1)
+				advance(t, time.Duration(rounds)*time.Second-1)
 				if store.open() == 0 {
 					t.Error("all is sent too early")
 				}
-				after(t, 1)
+				advance(t, 1)
 				synctest.Wait()
 				if n := store.open(); n != 0 {
 					t.Errorf("after %d rounds %d items are still to be sent", rounds, n)
 				}
-				if sender.most != parallel {
-					t.Errorf("%d requests at the same time, want %d", sender.most, parallel)
+				if sender.maxInFlight != parallel {
+					t.Errorf("%d requests at the same time, want %d", sender.maxInFlight, parallel)
 				}
 				p.stop()
 			})
@@ -175,15 +175,15 @@ func TestParallelBoundsRequests(t *testing.T) {
 func TestChatsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
 		for range 50 {
 			store.add(1, 2, 3)
 		}
 		p := dispatch(t, store, sender, Settings{Parallel: 1})
-		after(t, 5*time.Second+time.Millisecond)
+		advance(t, 5*time.Second+time.Millisecond)
 		id := store.add(4)
 		p.Wake(4)
-		after(t, 4*time.Second) // one is under way, and two have not had their turn for longer
+		advance(t, 4*time.Second) // one is under way, and two have not had their turn for longer
 		if r := store.row(id); r.state != rowSent {
 			t.Errorf("the other chat's item is %s, want sent", r.state)
 		}
@@ -192,7 +192,7 @@ func TestChatsTakeTurns(t *testing.T) {
 }
 
 // From 'sending' at the start nobody can tell what came of it.
-func TestFoundSending(t *testing.T) {
+func TestItemsFoundSending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
@@ -219,7 +219,7 @@ func TestFoundSending(t *testing.T) {
 	})
 }
 
-func TestFailureSaysWhy(t *testing.T) {
+func TestFailureError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("too fast")
 	f := &Failure{Class: RateLimited, Err: cause}

@@ -15,12 +15,12 @@ import (
 func unavailable(until time.Time, class Class, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
-			if err := pass(ctx, lasts); err != nil {
+			if err := sleep(ctx, lasts); err != nil {
 				return &Failure{Class: Ambiguous, Err: err}
 			}
-			return fail(class)
+			return failure(class)
 		}
-		return takes(lasts)(ctx, m)
+		return answersAfter(lasts)(ctx, m)
 	}
 }
 
@@ -32,38 +32,38 @@ func TestOutage(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				back := time.Now().Add(5 * time.Minute)
-				store, sender, book := newMemory(), newMessenger(t, unavailable(back, class, lasts)), newLogbook()
+				end := time.Now().Add(5 * time.Minute)
+				store, sender, book := newMemory(), newMessenger(t, unavailable(end, class, lasts)), newLogbook()
 				for c := range ChatID(chats) {
 					store.add(c, c)
 				}
 				settings := Settings{Parallel: parallel, Bounds: Bounds{Merge: 1}}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(1))
-				after(t, 5*time.Minute-1)
+				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
+				advance(t, 5*time.Minute-1)
 				if !p.Stats().CircuitOpen {
 					t.Error("the lanes do not stand still")
 				}
 				// those that were under way when three have failed, and then one at a time
-				tries, shut := sender.all(), sender.all()[0].ended
-				first := slices.IndexFunc(tries, func(r request) bool { return r.begun.After(shut) })
-				if first > parallel+2 || len(tries) < first+5 || len(tries) > first+30 {
-					t.Fatalf("%d requests while the messenger was away, of which %d at first", len(tries), first)
+				requests, opens := sender.all(), sender.all()[0].ended
+				first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
+				if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
+					t.Fatalf("%d requests while the messenger was away, of which %d at first", len(requests), first)
 				}
-				probes := []time.Time{shut}
-				for i, r := range tries[first:] {
-					if r.begun.Before(tries[first+i-1].ended) {
+				probes := []time.Time{opens}
+				for i, r := range requests[first:] {
+					if r.begun.Before(requests[first+i-1].ended) {
 						t.Fatalf("request %d begins before the one before has ended", first+i+1)
 					}
 					probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the wait begins with the answer
 				}
 				checkBackoff(t, probes)
 
-				after(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
+				advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
 				if class == Ambiguous { // where several may have arrived already, the pause is longer
 					if n := store.count(rowSent); n < chats*2-10 {
 						t.Errorf("%d of %d are sent soon", n, chats*2)
 					}
-					after(t, 20*time.Minute)
+					advance(t, 20*time.Minute)
 				}
 				if n := store.count(rowSent); n != chats*2 {
 					t.Errorf("%d of %d are sent when the messenger is back", n, chats*2)
@@ -84,19 +84,19 @@ func TestOutage(t *testing.T) {
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
-		"success": nil, "rejected": fail(Rejected), "gone": fail(Forbidden), "pointless": fail(Obsolete),
+		"success": nil, "rejected": failure(Rejected), "gone": failure(Forbidden), "pointless": failure(Obsolete),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chats = 50
-				back := time.Now().Add(time.Minute)
-				away := unavailable(back, Unreachable, 0)
+				end := time.Now().Add(time.Minute)
+				unreachable := unavailable(end, Unreachable, 0)
 				answered := false
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if time.Now().Before(back) || answered {
-						return away(ctx, m)
+					if time.Now().Before(end) || answered {
+						return unreachable(ctx, m)
 					}
 					answered = true
 					return answer
@@ -105,14 +105,14 @@ func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 					store.add(c)
 				}
 				p := dispatch(t, store, sender, Settings{Parallel: 4})
-				after(t, time.Minute+26*time.Second+rounding)
+				advance(t, time.Minute+26*time.Second+rounding)
 				moments := make(map[time.Time]int)
 				for _, r := range sender.all() {
 					moments[r.begun]++
 				}
 				together := 0
 				for at, n := range moments {
-					if !at.Before(back) {
+					if !at.Before(end) {
 						together = max(together, n)
 					}
 				}
@@ -141,7 +141,7 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 				store := newMemory()
 				sender := newMessenger(t, func(_ context.Context, m Message) error {
 					if slices.Contains(failing, m.Lane.Chat) {
-						return fail(Unreachable)
+						return failure(Unreachable)
 					}
 					return nil
 				})
@@ -156,7 +156,7 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 						store.add(failing...)
 						p.Wake(failing...)
 					}
-					after(t, time.Second)
+					advance(t, time.Second)
 					if p.Stats().CircuitOpen {
 						t.Fatalf("all lanes stand still after %v", time.Since(begun))
 					}
@@ -170,21 +170,21 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 	}
 }
 
-func TestGateInOutage(t *testing.T) {
+func TestBreakerInOutage(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
-	const well, fails = true, false
+	const ok, fails = true, false
 	type step struct {
-		chat ChatID
-		at   float64
-		well bool
-		shut bool // all lanes stand still after that
+		chat  ChatID
+		at    float64
+		ok    bool
+		opens bool // all lanes stand still after that
 	}
-	many := func(n int, from ChatID, at float64, well bool) []step {
+	many := func(n int, from ChatID, at float64, ok bool) []step {
 		var steps []step
 		for i := range n {
-			steps = append(steps, step{from + ChatID(i), at, well, false})
+			steps = append(steps, step{from + ChatID(i), at, ok, false})
 		}
 		return steps
 	}
@@ -192,55 +192,55 @@ func TestGateInOutage(t *testing.T) {
 		"three lanes":           {{1, 0, fails, false}, {2, 0, fails, false}, {3, 0, fails, true}},
 		"one lane, three times": {{1, 0, fails, false}, {1, 1, fails, false}, {1, 2, fails, false}},
 		"within half a minute":  {{1, 0, fails, false}, {2, 1, fails, false}, {3, 31, fails, false}, {4, 31, fails, true}},
-		"as many are well":      append(many(3, 10, 0, well), many(3, 1, 1, fails)...),
-		"fewer are well": append(many(2, 10, 0, well),
+		"as many are well":      append(many(3, 10, 0, ok), many(3, 1, 1, fails)...),
+		"fewer are well": append(many(2, 10, 0, ok),
 			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
-		"the last word of each": append(many(3, 1, 0, well),
+		"the last word of each": append(many(3, 1, 0, ok),
 			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
-		"it was well afterwards": {{1, 0, fails, false}, {2, 0, fails, false}, {2, 1, well, false}, {3, 1, fails, false}},
-		"what is old is forgotten": append(many(30, 10, 0, well),
+		"it was well afterwards": {{1, 0, fails, false}, {2, 0, fails, false}, {2, 1, ok, false}, {3, 1, fails, false}},
+		"what is old is forgotten": append(many(30, 10, 0, ok),
 			step{1, 31, fails, false}, step{2, 31, fails, false}, step{3, 31, fails, true}),
-		"only the last requests": append(append(many(31, 10, 0, well), many(16, 100, 1, fails)...), step{3, 1, fails, true}),
+		"only the last requests": append(append(many(31, 10, 0, ok), many(16, 100, 1, fails)...), step{3, 1, fails, true}),
 	} {
-		var g breaker
+		var b breaker
 		for i, s := range steps {
-			shut := false
-			if s.well {
-				g.answered(s.chat, at(s.at))
+			opens := false
+			if s.ok {
+				b.answered(s.chat, at(s.at))
 			} else {
-				shut = g.failed(s.chat, at(s.at)) > 0
+				opens = b.failed(s.chat, at(s.at)) > 0
 			}
-			if shut != s.shut || g.probing != s.shut {
-				t.Errorf("%s: after step %d all lanes stand still: %t, want %t", name, i+1, g.probing, s.shut)
+			if opens != s.opens || b.probing != s.opens {
+				t.Errorf("%s: after step %d all lanes stand still: %t, want %t", name, i+1, b.probing, s.opens)
 			}
 		}
 	}
 }
 
 // Each failure of who tries makes the wait longer, what was under way before says nothing, and the end forgets it all.
-func TestGateProbes(t *testing.T) {
+func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	var g breaker
+	var b breaker
 	for round := range 2 {
 		base := 500 * time.Millisecond
-		g.failed(1, now)
-		g.failed(2, now)
-		pause := g.failed(3, now)
+		b.failed(1, now)
+		b.failed(2, now)
+		pause := b.failed(3, now)
 		for range 10 {
-			between(t, "pause", pause, base*7/10, base*13/10)
-			early := []time.Duration{g.failed(4, now.Add(pause-1)), g.rateLimited(4, time.Hour, now.Add(pause-1))}
+			checkBetween(t, "pause", pause, base*7/10, base*13/10)
+			early := []time.Duration{b.failed(4, now.Add(pause-1)), b.rateLimited(4, time.Hour, now.Add(pause-1))}
 			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
 				t.Errorf("what was under way counts (-want +got):\n%s", diff)
 			}
-			if g.answered(4, now.Add(pause-1)) || g.allows(0, now.Add(pause-1)) || !g.allows(0, now.Add(pause)) {
+			if b.answered(4, now.Add(pause-1)) || b.allows(0, now.Add(pause-1)) || !b.allows(0, now.Add(pause)) {
 				t.Error("the standstill does not last as long as it should")
 			}
 			now = now.Add(pause)
-			pause = g.failed(5, now)
+			pause = b.failed(5, now)
 			base = min(2*base, 20*time.Second)
 		}
-		if !g.answered(5, now.Add(pause)) || g.probing || g.backoff != nil {
+		if !b.answered(5, now.Add(pause)) || b.probing || b.backoff != nil {
 			t.Errorf("round %d: the answer does not end it", round+1)
 		}
 		now = now.Add(pause)

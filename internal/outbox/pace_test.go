@@ -14,8 +14,8 @@ type span struct{ begun, ended time.Time }
 
 // most returns how many requests the messenger may count within a window, at the worst. It tries all windows that end
 // just behind a beginning: in between, the number can only be smaller.
-func most(spans []span, per time.Duration) int {
-	most := 0
+func maxCount(spans []span, per time.Duration) int {
+	maxCount := 0
 	for _, last := range spans {
 		until := last.begun.Add(1) // the window does not contain this moment
 		from := until.Add(-per)
@@ -25,15 +25,15 @@ func most(spans []span, per time.Duration) int {
 				n++
 			}
 		}
-		most = max(most, n)
+		maxCount = max(maxCount, n)
 	}
-	return most
+	return maxCount
 }
 
 // exceeded says which window is exceeded by these requests, if any.
 func exceeded(spans []span, windows []Window) error {
 	for _, w := range windows {
-		if n := most(spans, w.Per); n > w.N {
+		if n := maxCount(spans, w.Per); n > w.N {
 			return fmt.Errorf("%d requests within %v, want at most %d", n, w.Per, w.N)
 		}
 	}
@@ -41,32 +41,32 @@ func exceeded(spans []span, windows []Window) error {
 }
 
 // full tells whether one more request would exceed a window if it began at this moment.
-func full(spans []span, windows []Window, at time.Time) bool {
+func isFull(spans []span, windows []Window, at time.Time) bool {
 	before := slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.begun.After(at) })
 	return exceeded(append(before, span{at, at}), windows) != nil
 }
 
-func drawWindows(most int) *rapid.Generator[[]Window] {
+func drawWindows(maxCount int) *rapid.Generator[[]Window] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Window {
 		return Window{N: rapid.IntRange(1, 8).Draw(t, "n"), Per: time.Duration(rapid.IntRange(1, 100).Draw(t, "per"))}
-	}), 0, most)
+	}), 0, maxCount)
 }
 
 // offer is a request that somebody wants to make so long after the one before.
 type offer struct{ after, lasts time.Duration }
 
-func drawOffers(most int) *rapid.Generator[[]offer] {
+func drawOffers(maxCount int) *rapid.Generator[[]offer] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) offer {
 		return offer{
 			after: time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 5, 30, 150}).Draw(t, "after")),
 			lasts: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3, 20, 70}).Draw(t, "lasts")),
 		}
-	}), 1, most)
+	}), 1, maxCount)
 }
 
 // pass has the offers go one after the other when the pace lets them, and returns when they were first in line and when
 // they went.
-func (p *pace) pass(t *rapid.T, offers []offer) (attempted []time.Time, spans []span) {
+func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
 	var ends []time.Time // of those under way
@@ -76,7 +76,7 @@ func (p *pace) pass(t *rapid.T, offers []offer) (attempted []time.Time, spans []
 		if first.Before(now) {
 			first = now
 		}
-		attempted = append(attempted, first)
+		ready = append(ready, first)
 		now = first
 		for {
 			slices.SortFunc(ends, time.Time.Compare)
@@ -99,7 +99,7 @@ func (p *pace) pass(t *rapid.T, offers []offer) (attempted []time.Time, spans []
 		spans = append(spans, span{now, now.Add(o.lasts)})
 		ends = append(ends, now.Add(o.lasts))
 	}
-	return attempted, spans
+	return ready, spans
 }
 
 // Whatever the windows, the load and the network, no window is exceeded, and no request waits that need not.
@@ -108,13 +108,13 @@ func TestPaceKeepsWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows := drawWindows(3).Draw(t, "windows")
 		p := &pace{windows: windows}
-		attempted, spans := p.pass(t, drawOffers(60).Draw(t, "offers"))
+		ready, spans := p.run(t, drawOffers(60).Draw(t, "offers"))
 		if err := exceeded(spans, windows); err != nil {
 			t.Fatal(err)
 		}
 		for i, s := range spans {
-			if s.begun.After(attempted[i]) && !full(spans[:i], windows, s.begun.Add(-1)) {
-				t.Fatalf("request %d waits from %v to %v for nothing", i, attempted[i], s.begun)
+			if s.begun.After(ready[i]) && !isFull(spans[:i], windows, s.begun.Add(-1)) {
+				t.Fatalf("request %d waits from %v to %v for nothing", i, ready[i], s.begun)
 			}
 		}
 	})
@@ -125,18 +125,18 @@ func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		windows := drawWindows(3).Draw(t, "windows")
-		most, longest := 0, time.Duration(0)
+		maxCount, longest := 0, time.Duration(0)
 		for _, w := range windows {
-			most, longest = max(most, w.N), max(longest, w.Per)
+			maxCount, longest = max(maxCount, w.N), max(longest, w.Per)
 		}
 		p := &pace{windows: windows}
 		var ends []time.Time
 		for _, at := range rapid.SliceOfN(rapid.IntRange(0, 200), 0, 200).Draw(t, "ends") {
 			ends = append(ends, time.Unix(0, int64(at)))
 			p.add(ends[len(ends)-1])
-			if len(p.ends) > 2*most || cap(p.ends) > 8*most {
+			if len(p.ends) > 2*maxCount || cap(p.ends) > 8*maxCount {
 				t.Fatalf("after %d requests %d are remembered in room for %d; at most %d count",
-					len(ends), len(p.ends), cap(p.ends), most)
+					len(ends), len(p.ends), cap(p.ends), maxCount)
 			}
 		}
 		if !slices.IsSortedFunc(p.ends, time.Time.Compare) {
@@ -144,10 +144,10 @@ func TestPaceForgets(t *testing.T) {
 		}
 		// those that count are there
 		slices.SortFunc(ends, time.Time.Compare)
-		if n := min(most, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
+		if n := min(maxCount, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
 			t.Fatalf("of %v %v are remembered", ends, p.ends)
 		}
-		if most == 0 || len(ends) == 0 {
+		if maxCount == 0 || len(ends) == 0 {
 			if until := p.clearAt(); !until.IsZero() {
 				t.Fatalf("nothing limits anything, but until %v", until)
 			}

@@ -88,12 +88,12 @@ func TestPaceOfLanes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, takes(c.lasts))
+				store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
 				store.private[1] = c.private
 				store.add(repeat(1, 8)...)
 				begun := time.Now()
-				p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Limits: c.limits})
-				after(t, 2*time.Minute)
+				p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: c.limits})
+				advance(t, 2*time.Minute)
 				if diff := gocmp.Diff(c.want, sender.begun(1, begun)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -108,7 +108,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{3: {fail(Rejected)}, 4: {fail(Obsolete)}}))
+		sender := newMessenger(t, scripted(map[int64][]error{3: {failure(Rejected)}, 4: {failure(Obsolete)}}))
 		known := Message{Items: []Item{{Kind: "test"}}, Count: 1}
 		store.add(1)
 		store.put(row{chat: 1, action: Edit, target: 77, known: "another"})
@@ -118,7 +118,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 		store.add(1)
 		begun := time.Now()
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1, time.Second}}}})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if diff := gocmp.Diff([]int64{1, 2, 3, 4, 6, 7}, sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
@@ -182,13 +182,13 @@ func (l load) play(t *testing.T) error {
 	items := int64(0)
 	sender := newMessenger(t, func(ctx context.Context, m Message) error {
 		d, _ := lasts.Load(m.Row.ID)
-		return takes(d.(time.Duration))(ctx, m)
+		return answersAfter(d.(time.Duration))(ctx, m)
 	})
 	settings := Settings{Parallel: l.parallel, Limits: l.limits}
 	p := dispatch(t, store, sender, settings)
 	restarts := false
 	for _, e := range l.events {
-		after(t, e.after)
+		advance(t, e.after)
 		if e.restart {
 			restarts = true
 			p.stop()
@@ -202,7 +202,7 @@ func (l load) play(t *testing.T) error {
 		p.Wake(e.chats...)
 		synctest.Wait()
 	}
-	after(t, 10*time.Minute)
+	advance(t, 10*time.Minute)
 	p.stop()
 	if n := store.open(); n != 0 {
 		return fmt.Errorf("%d items are not told", n)
@@ -210,24 +210,24 @@ func (l load) play(t *testing.T) error {
 	if err := sender.exceeded(l.limits); err != nil || restarts {
 		return err
 	}
-	return l.needless(store, sender)
+	return l.unneededWait(store, sender)
 }
 
 // needless says which request has waited although it need not have, if any.
-func (l load) needless(store *memory, sender *messenger) error {
+func (l load) unneededWait(store *memory, sender *messenger) error {
 	var all, under []span
 	done := make(map[ChatID][]span)
 	for _, r := range sender.all() {
 		before := r.begun.Add(-1)
 		under = slices.DeleteFunc(slices.Clone(all), func(s span) bool { return !s.ended.After(before) })
-		attempted := store.row(r.ids[0]).created
+		ready := store.row(r.ids[0]).created
 		mine := done[r.chat]
-		if len(mine) > 0 && mine[len(mine)-1].ended.After(attempted) {
-			attempted = mine[len(mine)-1].ended
+		if len(mine) > 0 && mine[len(mine)-1].ended.After(ready) {
+			ready = mine[len(mine)-1].ended
 		}
-		if r.begun.After(attempted) && len(under) < l.parallel && !full(all, l.limits.Total, before) &&
-			!full(mine, l.limits.forChat(r.message.Private), before) {
-			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], attempted, r.begun)
+		if r.begun.After(ready) && len(under) < l.parallel && !isFull(all, l.limits.Total, before) &&
+			!isFull(mine, l.limits.forChat(r.message.Private), before) {
+			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], ready, r.begun)
 		}
 		s := span{r.begun, r.ended}
 		all, done[r.chat] = append(all, s), append(mine, s)

@@ -18,7 +18,7 @@ const rounding = time.Microsecond
 // A chat that has to wait does not delay another by a nanosecond.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ attempted, least time.Duration }{
+	cases := []struct{ retryAfter, least time.Duration }{
 		{0, time.Second},
 		{300 * time.Millisecond, time.Second},
 		{-time.Second, time.Second},
@@ -26,14 +26,14 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 		{time.Hour, time.Hour},
 	}
 	for _, c := range cases {
-		t.Run(c.attempted.String(), func(t *testing.T) {
+		t.Run(c.retryAfter.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const slow, quick, items = ChatID(1), ChatID(2), 60
-				wellAfter := takes(100 * time.Millisecond)
+				wellAfter := answersAfter(100 * time.Millisecond)
 				store, sender := newMemory(), newMessenger(t, func(ctx context.Context, m Message) error {
 					if m.Row.ID == 1 && m.Row.Attempts == 1 {
-						return rateLimited(c.attempted)
+						return rateLimited(c.retryAfter)
 					}
 					return wellAfter(ctx, m)
 				})
@@ -41,13 +41,13 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 				store.add(repeat(quick, items)...)
 				begun := time.Now()
 				p := dispatch(t, store, sender, Settings{Parallel: 2})
-				after(t, 2*c.least)
-				after(t, 10*time.Second)
+				advance(t, 2*c.least)
+				advance(t, 10*time.Second)
 				to := sender.to(slow)
 				if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(slow)); diff != "" {
 					t.Fatalf("requests (-want +got):\n%s", diff)
 				}
-				between(t, "pause", to[1].begun.Sub(to[0].begun), c.least, c.least+c.least/10+rounding)
+				checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), c.least, c.least+c.least/10+rounding)
 				for i, r := range sender.to(quick) {
 					if want := time.Duration(i) * 100 * time.Millisecond; r.begun.Sub(begun) != want {
 						t.Fatalf("request %d for the other chat after %v, want %v", i, r.begun.Sub(begun), want)
@@ -66,10 +66,10 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chats, attempted = 300, 10 * time.Second
+		const chats, retryAfter = 300, 10 * time.Second
 		store, sender := newMemory(), newMessenger(t, func(_ context.Context, m Message) error {
 			if m.Row.Attempts == 1 {
-				return rateLimited(attempted)
+				return rateLimited(retryAfter)
 			}
 			return nil
 		})
@@ -78,7 +78,7 @@ func TestRateLimitSpreads(t *testing.T) {
 		}
 		begun := time.Now()
 		p := dispatch(t, store, sender, Settings{Parallel: chats})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		moments := make(map[time.Duration]bool)
 		for c := range ChatID(chats) {
 			to := sender.to(c)
@@ -86,7 +86,7 @@ func TestRateLimitSpreads(t *testing.T) {
 				t.Fatalf("%d requests for chat %d, want 2", len(to), c)
 			}
 			pause := to[1].begun.Sub(begun)
-			between(t, "pause", pause, attempted, attempted+attempted/10+rounding)
+			checkBetween(t, "pause", pause, retryAfter, retryAfter+retryAfter/10+rounding)
 			moments[pause] = true
 		}
 		if len(moments) < 10 { // those whose time is over before that of all lanes come back together
@@ -99,25 +99,25 @@ func TestRateLimitSpreads(t *testing.T) {
 func TestRateLimitOutlivesDispatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const chat, attempted = ChatID(1), time.Minute
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {rateLimited(attempted)}}))
+		const chat, retryAfter = ChatID(1), time.Minute
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {rateLimited(retryAfter)}}))
 		store.add(chat)
 		for range 6 {
 			p := dispatch(t, store, sender, Settings{})
 			p.Wake(chat)
-			after(t, 9*time.Second)
+			advance(t, 9*time.Second)
 			p.stop()
 		}
 		if diff := cmp.Diff([]int64{1}, sender.ids(chat)); diff != "" {
 			t.Errorf("requests within the pause (-want +got):\n%s", diff)
 		}
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 13*time.Second+rounding)
+		advance(t, 13*time.Second+rounding)
 		to := sender.to(chat)
 		if len(to) != 2 {
 			t.Fatalf("%d requests, want 2", len(to))
 		}
-		between(t, "pause", to[1].begun.Sub(to[0].begun), attempted, attempted+attempted/10+time.Second+rounding)
+		checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), retryAfter, retryAfter+retryAfter/10+time.Second+rounding)
 		p.stop()
 	})
 }
@@ -126,22 +126,22 @@ func TestRateLimitOutlivesDispatcher(t *testing.T) {
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
-			1: {rateLimited(time.Minute), fail(Unreachable)},
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
+			1: {rateLimited(time.Minute), failure(Unreachable)},
 		}))
-		var attempted atomic.Int32
+		var taken atomic.Int32
 		store.onAdvance = func(_ context.Context, _ []Result, lanes []Lane) error {
-			attempted.Add(int32(len(lanes)))
+			taken.Add(int32(len(lanes)))
 			return nil
 		}
 		store.add(1)
-		p := dispatch(t, store, sender, seldom)
+		p := dispatch(t, store, sender, noPolls)
 		for range 10 {
-			after(t, 10*time.Second)
+			advance(t, 10*time.Second)
 			p.Wake(1)
 		}
 		synctest.Wait()
-		if sent, n := store.count(rowSent), attempted.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
+		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
 			t.Errorf("%d items are sent, the store was asked %d times, want 1 and 7", sent, n)
 		}
 		p.stop()
@@ -152,9 +152,9 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 func TestLaterPauseWins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		stored    time.Duration // somebody else has written down
-		attempted time.Duration // the messenger asks for
-		want      time.Duration
+		stored     time.Duration // somebody else has written down
+		retryAfter time.Duration // the messenger asks for
+		want       time.Duration
 	}{
 		"the one that is stored":    {time.Minute, 10 * time.Second, time.Minute},
 		"the one that is asked for": {10 * time.Second, time.Minute, time.Minute},
@@ -168,16 +168,16 @@ func TestLaterPauseWins(t *testing.T) {
 						return nil
 					}
 					store.freeze(1, tc.stored)
-					return rateLimited(tc.attempted)
+					return rateLimited(tc.retryAfter)
 				})
 				store.add(1, 1)
 				p := dispatch(t, store, sender, Settings{})
-				after(t, 2*tc.want)
+				advance(t, 2*tc.want)
 				to := sender.to(1)
 				if len(to) != 3 {
 					t.Fatalf("%d requests, want 3", len(to))
 				}
-				between(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
+				checkBetween(t, "pause", to[1].begun.Sub(to[0].begun), tc.want, tc.want+tc.want/10+rounding)
 				p.stop()
 			})
 		})
@@ -185,29 +185,29 @@ func TestLaterPauseWins(t *testing.T) {
 }
 
 // Who thaws a chat need not be who has frozen it: the lane goes on at the next poll, and no other one.
-func TestPauseThatSomebodyElseEnds(t *testing.T) {
+func TestPauseEndedByAnotherInstance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {rateLimited(time.Hour)},
 		}))
 		store.add(1, 2)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, time.Minute+time.Millisecond)
+		advance(t, time.Minute+time.Millisecond)
 		store.thaw(1)
-		after(t, time.Second)
+		advance(t, time.Second)
 		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		store.freeze(3, time.Hour) // nor who has frozen it who sends
 		store.add(3)
 		p.Wake(3)
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if len(sender.to(3)) != 0 {
 			t.Error("a request for a frozen chat")
 		}
 		store.thaw(3)
-		after(t, time.Second)
+		advance(t, time.Second)
 		if len(sender.to(3)) != 1 {
 			t.Error("no request for the chat that is not frozen any more")
 		}
@@ -215,31 +215,31 @@ func TestPauseThatSomebodyElseEnds(t *testing.T) {
 	})
 }
 
-func TestGoneParksChat(t *testing.T) {
+func TestForbiddenParksChat(t *testing.T) {
 	t.Parallel()
 	for _, woken := range []bool{true, false} {
 		t.Run(fmt.Sprintf("woken %t", woken), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chat = ChatID(5)
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{2: {fail(Forbidden)}}))
+				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{2: {failure(Forbidden)}}))
 				store.add(chat, chat, chat, 6)
-				p, memory := look(t, store, sender, Settings{})
+				p, tm := dispatchTerm(t, store, sender, Settings{})
 				for range 60 {
-					after(t, time.Minute)
+					advance(t, time.Minute)
 					p.Wake(chat)
 				}
 				synctest.Wait()
 				if diff := cmp.Diff([]int64{1, 2}, sender.ids(chat)); diff != "" {
 					t.Errorf("requests while parked (-want +got):\n%s", diff)
 				}
-				memory.forgotten(t)
-				after(t, 300*time.Millisecond) // off the poll
+				tm.checkEmpty(t)
+				advance(t, 300*time.Millisecond) // off the poll
 				store.unpark(chat)
 				if woken {
 					p.Wake(chat)
 				} else {
-					after(t, time.Second)
+					advance(t, time.Second)
 				}
 				synctest.Wait()
 				if diff := cmp.Diff([]int64{1, 2, 2, 3}, sender.ids(chat)); diff != "" {
@@ -256,7 +256,7 @@ func TestGoneParksChat(t *testing.T) {
 
 // The lane goes on at once behind a dead letter, and behind what has become pointless, also if they were to be told
 // together.
-func TestWhatEndsDoesNotDelay(t *testing.T) {
+func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for class, end := range map[Class]rowState{Rejected: rowDead, Obsolete: rowExpired} {
 		for _, merge := range []int{1, 64} {
@@ -272,7 +272,7 @@ func TestWhatEndsDoesNotDelay(t *testing.T) {
 					})
 					store.add(repeat(chat, items)...)
 					begun := time.Now()
-					p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Bounds: Bounds{Merge: merge}})
+					p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge}})
 					synctest.Wait()
 					if time.Since(begun) != 0 || store.count(end) != items-1 || store.count(rowSent) != 1 {
 						t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))

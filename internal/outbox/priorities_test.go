@@ -65,14 +65,14 @@ func TestPriorities(t *testing.T) {
 			t.Run(fmt.Sprint(name, ", ", what), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					store, sender := newMemory(), newMessenger(t, takes(time.Millisecond))
+					store, sender := newMemory(), newMessenger(t, answersAfter(time.Millisecond))
 					for _, w := range c.lanes {
 						store.private[w.chat] = w.private
 						store.put(row{chat: w.chat, purpose: w.purpose, created: time.Now().Add(-w.age)})
 					}
 					settings.Favoured = []int64{favoured}
 					p := dispatch(t, store, sender, settings)
-					after(t, time.Minute)
+					advance(t, time.Minute)
 					var got []ChatID
 					for _, r := range sender.all() {
 						got = append(got, r.chat)
@@ -104,23 +104,23 @@ func TestPriorityGrowsWithTime(t *testing.T) {
 			Limits:    Limits{Total: []Window{{1, time.Second}}},
 		})
 		for c := ChatID(101); c < 300; c++ { // as many as may be sent
-			after(t, 500*time.Millisecond)
+			advance(t, 500*time.Millisecond)
 			store.add(c)
 			p.Wake(c)
-			after(t, 500*time.Millisecond)
+			advance(t, 500*time.Millisecond)
 		}
 		synctest.Wait()
 		if r := store.row(id); r.state != rowSent {
 			t.Fatalf("the notification is %s", r.state)
 		}
-		between(t, "the notification waits", sender.to(quiet)[0].begun.Sub(begun), 70*time.Second, 72*time.Second)
+		checkBetween(t, "the notification waits", sender.to(quiet)[0].begun.Sub(begun), 70*time.Second, 72*time.Second)
 		p.stop()
 	})
 }
 
 // Chats that have had their turn again and again do not count the time of what is still to be told against others: a
 // person that asks does not wait until all groups are through with what is old.
-func TestBacklogIsNoPriority(t *testing.T) {
+func TestBacklogGivesNoPriority(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const groups, person = 40, ChatID(100)
@@ -132,16 +132,16 @@ func TestBacklogIsNoPriority(t *testing.T) {
 			}
 		}
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Total: []Window{{1, time.Second}}}})
-		after(t, 5*time.Minute+500*time.Millisecond)
-		attempted := time.Now()
+		advance(t, 5*time.Minute+500*time.Millisecond)
+		asked := time.Now()
 		store.add(person)
 		p.Wake(person)
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if len(sender.to(person)) != 1 {
 			t.Fatal("the person has got nothing for a minute")
 		}
 		// until its level is known it counts as a group, which is so until the next poll
-		between(t, "the person waits", sender.to(person)[0].begun.Sub(attempted), 0, 2*time.Second)
+		checkBetween(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
 		p.stop()
 	})
 }

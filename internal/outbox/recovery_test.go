@@ -34,7 +34,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, takes(c.lasts))
+				store, sender := newMemory(), newMessenger(t, answersAfter(c.lasts))
 				for chat := ChatID(1); chat <= 3; chat++ {
 					store.private[chat] = c.private
 				}
@@ -43,7 +43,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 				}
 				for store.open() > 0 {
 					p := dispatch(t, store, sender, Settings{Limits: c.limits})
-					after(t, c.every)
+					advance(t, c.every)
 					p.stop()
 					if time.Since(sender.all()[0].begun) > time.Hour {
 						t.Fatalf("%d items are not told within an hour", store.open())
@@ -63,38 +63,38 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 }
 
 // What is remembered of a chat is of no use, and not kept, when its windows are over.
-func TestWhatWasSentIsForgotten(t *testing.T) {
+func TestRecentRequestsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		settings := Settings{PollEvery: seldom.PollEvery, Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}
+		settings := Settings{PollEvery: noPolls.PollEvery, Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.add(1, 2, 3)
 		dispatch(t, store, sender, settings).stop()
 		p := dispatch(t, store, sender, settings)
 		synctest.Wait()
 		p.stop()
-		after(t, 4*time.Second)
-		next, kept := look(t, store, sender, settings)
+		advance(t, 4*time.Second)
+		next, tm := dispatchTerm(t, store, sender, settings)
 		synctest.Wait()
-		if n := kept.remembered(); n != 3 {
+		if n := tm.laneCount(); n != 3 {
 			t.Errorf("%d chats are remembered, want 3", n)
 		}
-		after(t, 6*time.Second)
-		kept.forgotten(t)
+		advance(t, 6*time.Second)
+		tm.checkEmpty(t)
 		next.stop()
-		after(t, time.Minute)
-		last, kept := look(t, store, sender, settings)
+		advance(t, time.Minute)
+		last, tm := dispatchTerm(t, store, sender, settings)
 		synctest.Wait()
-		kept.forgotten(t)
+		tm.checkEmpty(t)
 		last.stop()
 	})
 }
 
 // As long as nobody knows what was sent lately, nothing is sent.
-func TestRememberingFails(t *testing.T) {
+func TestLoadingRecentRequestsFails(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]func(context.Context) error{
-		"at once":    func(context.Context) error { return errAway },
+	for name, failCall := range map[string]func(context.Context) error{
+		"at once":    func(context.Context) error { return errUnavailable },
 		"by hanging": hang,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,28 +107,28 @@ func TestRememberingFails(t *testing.T) {
 				synctest.Wait()
 				first.stop()
 				store.add(1, 2)
-				var attempted atomic.Int32
-				back := time.Now().Add(30 * time.Second)
+				var calls atomic.Int32
+				end := time.Now().Add(30 * time.Second)
 				store.onRecent = func(ctx context.Context) error {
-					attempted.Add(1)
-					if time.Now().Before(back) {
-						return away(ctx)
+					calls.Add(1)
+					if time.Now().Before(end) {
+						return failCall(ctx)
 					}
 					return nil
 				}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), hold(1))
+				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
 				for range 30 {
 					p.Wake(1, 2)
-					p.WakeToasts(1)
-					after(t, time.Second-time.Microsecond)
+					p.WakeCallbackAnswers(1)
+					advance(t, time.Second-time.Microsecond)
 				}
 				if n := len(sender.all()); n != 2 {
 					t.Errorf("%d requests before anything is known", n-2)
 				}
-				if n := attempted.Load(); n < 3 || n > 36 {
+				if n := calls.Load(); n < 3 || n > 36 {
 					t.Errorf("the store was asked %d times in half a minute", n)
 				}
-				after(t, 12*time.Second)
+				advance(t, 12*time.Second)
 				if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -142,11 +142,11 @@ func TestRememberingFails(t *testing.T) {
 }
 
 // Without limits nobody needs to know.
-func TestNothingToRemember(t *testing.T) {
+func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		store.onRecent = func(context.Context) error { return errAway }
+		store.onRecent = func(context.Context) error { return errUnavailable }
 		store.add(1)
 		p := dispatch(t, store, sender, Settings{})
 		synctest.Wait()

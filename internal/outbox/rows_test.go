@@ -28,7 +28,7 @@ type row struct {
 	created   time.Time
 	expires   time.Time // zero: never
 	notBefore time.Time
-	tried     time.Time
+	takenAt   time.Time
 	finished  time.Time
 
 	state     rowState

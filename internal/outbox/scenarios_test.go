@@ -22,10 +22,10 @@ func latency(key string) time.Duration {
 
 // The messenger is away for ten minutes, while people go on: nothing dies, nothing is reordered, whatever has not
 // expired is told afterwards, and the messenger is not flooded with what it does not take.
-func TestMessengerIsAwayForTenMinutes(t *testing.T) {
+func TestMessengerOutageOfTenMinutes(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]func(ctx context.Context) error{
-		"no connection": func(context.Context) error { return fail(Unreachable) },
+	for name, outage := range map[string]func(ctx context.Context) error{
+		"no connection": func(context.Context) error { return failure(Unreachable) },
 		"no answer":     func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -33,20 +33,20 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const chats, lasts = 200, 10 * time.Minute
 				random := rand.New(rand.NewPCG(4, 2))
-				gone := time.Now().Add(time.Minute)
-				back := gone.Add(lasts)
+				outageStart := time.Now().Add(time.Minute)
+				outageEnd := outageStart.Add(lasts)
 				store, book := newMemory(), newLogbook()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if now := time.Now(); now.Before(gone) || !now.Before(back) {
-						return takes(latency(m.Row.Key))(ctx, m)
+					if now := time.Now(); now.Before(outageStart) || !now.Before(outageEnd) {
+						return answersAfter(latency(m.Row.Key))(ctx, m)
 					}
-					return away(ctx)
+					return outage(ctx)
 				})
 				for c := range ChatID(chats) {
 					store.private[c] = c%3 == 0
 				}
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Limits: MessengerLimits()}), hold(1))
-				for n := 0; time.Now().Before(back.Add(-time.Second)); n++ {
+				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Limits: MessengerLimits()}), newLease(1))
+				for n := 0; time.Now().Before(outageEnd.Add(-time.Second)); n++ {
 					r := row{chat: ChatID(random.IntN(chats)), Item: Item{Key: fmt.Sprint(n)}}
 					switch random.IntN(10) {
 					case 0:
@@ -58,21 +58,21 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 					}
 					store.put(r)
 					if r.action == CallbackAnswer {
-						p.WakeToasts(r.chat)
+						p.WakeCallbackAnswers(r.chat)
 					} else {
 						p.Wake(r.chat)
 					}
-					after(t, time.Duration(random.IntN(1000))*time.Millisecond)
+					advance(t, time.Duration(random.IntN(1000))*time.Millisecond)
 				}
 				waiting := store.open()
-				after(t, 3*time.Minute)
+				advance(t, 3*time.Minute)
 				if n := store.open() + store.count(rowDead); n != 0 {
 					t.Errorf("%d items are open or dead", n)
 				}
-				told, last := wellTold(t, store, sender)
+				sent, last := checkSent(t, store, sender)
 				probes, callbackAnswers := 0, 0
 				for _, r := range sender.all() {
-					if !r.begun.Before(gone) && r.begun.Before(back) {
+					if !r.begun.Before(outageStart) && r.begun.Before(outageEnd) {
 						if r.message.Action == CallbackAnswer {
 							callbackAnswers++
 						} else {
@@ -87,9 +87,9 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 				t.Logf("%d items in %d chats, %d of them waiting in the end; %d requests while the messenger was away, and %d for toasts",
 					len(store.rows), chats, waiting, probes, callbackAnswers)
 				t.Logf("%d messages in all, the last one of the waiting %v after its return; %d expired, 0 dead; average wait %.1f s",
-					told, last.Sub(back).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
-				stands := book.lines("most requests to the messenger fail, circuit opened")
-				if n := len(stands); n == 0 || n > probes {
+					sent, last.Sub(outageEnd).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
+				opened := book.lines("most requests to the messenger fail, circuit opened")
+				if n := len(opened); n == 0 || n > probes {
 					t.Errorf("the log says %d times that the messenger is away", n)
 				}
 				p.stop()
@@ -100,22 +100,22 @@ func TestMessengerIsAwayForTenMinutes(t *testing.T) {
 
 // wellTold checks that each chat was told all that has not expired, in order, and nothing after its time. It returns
 // the number of requests that were answered well, and when the last one began.
-func wellTold(t *testing.T, store *memory, sender *messenger) (n int, last time.Time) {
+func checkSent(t *testing.T, store *memory, sender *messenger) (n int, last time.Time) {
 	t.Helper()
-	newest, tried := make(map[Lane]int64), make(map[Lane]int64)
-	told := make(map[int64]bool)
+	newest, attempted := make(map[Lane]int64), make(map[Lane]int64)
+	sent := make(map[int64]bool)
 	for _, r := range sender.all() {
 		lane := r.message.Lane
-		if r.ids[0] < tried[lane] || r.ids[0] <= newest[lane] || !slices.IsSorted(r.ids) {
-			t.Errorf("in lane %+v items %v are tried after item %d, and %d was told", lane, r.ids, tried[lane], newest[lane])
+		if r.ids[0] < attempted[lane] || r.ids[0] <= newest[lane] || !slices.IsSorted(r.ids) {
+			t.Errorf("in lane %+v items %v are tried after item %d, and %d was told", lane, r.ids, attempted[lane], newest[lane])
 		}
-		tried[lane] = r.ids[0]
+		attempted[lane] = r.ids[0]
 		if r.err != nil {
 			continue
 		}
 		n, last, newest[lane] = n+1, r.begun, r.ids[len(r.ids)-1]
 		for _, id := range r.ids {
-			told[id] = true
+			sent[id] = true
 			if row := store.row(id); !r.begun.Before(row.expires) {
 				t.Errorf("item %d is told %v after its time", id, r.begun.Sub(row.expires))
 			}
@@ -123,10 +123,10 @@ func wellTold(t *testing.T, store *memory, sender *messenger) (n int, last time.
 	}
 	for _, r := range store.rows {
 		switch {
-		case r.state == rowSent && told[r.ID]:
-		case r.state == rowExpired && !told[r.ID] && !r.finished.Before(r.expires):
+		case r.state == rowSent && sent[r.ID]:
+		case r.state == rowExpired && !sent[r.ID] && !r.finished.Before(r.expires):
 		default:
-			t.Errorf("item %d is %s at %v, it expires at %v; told: %t", r.ID, r.state, r.finished, r.expires, told[r.ID])
+			t.Errorf("item %d is %s at %v, it expires at %v; told: %t", r.ID, r.state, r.finished, r.expires, sent[r.ID])
 		}
 	}
 	return n, last
@@ -169,7 +169,7 @@ func waits(t *testing.T, all []arrival) []time.Duration {
 	slices.SortStableFunc(all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	store := newMemory()
 	sender := newMessenger(t, func(ctx context.Context, m Message) error {
-		if err := takes(latency(m.Row.Key))(ctx, m); err != nil || m.Lane.Chat != 0 {
+		if err := answersAfter(latency(m.Row.Key))(ctx, m); err != nil || m.Lane.Chat != 0 {
 			return err
 		}
 		return rateLimited(time.Hour)
@@ -182,12 +182,12 @@ func waits(t *testing.T, all []arrival) []time.Duration {
 	begun := time.Now()
 	for _, a := range all {
 		if wait := a.at - time.Since(begun); wait > 0 {
-			after(t, wait)
+			advance(t, wait)
 		}
 		store.put(row{chat: a.chat, Item: Item{Key: a.key}})
 		p.Wake(a.chat)
 	}
-	after(t, time.Minute)
+	advance(t, time.Minute)
 	p.stop()
 	var waits []time.Duration
 	for _, r := range sender.all() {
@@ -203,7 +203,7 @@ func waits(t *testing.T, all []arrival) []time.Duration {
 }
 
 // A chat that is frozen for an hour, and to which ever more is to be told, disturbs none of 500 others.
-func TestFrozenChatDisturbsNobody(t *testing.T) {
+func TestFrozenChatDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const chats = 500
 	random := rand.New(rand.NewPCG(1, 2))

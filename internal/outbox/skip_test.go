@@ -13,19 +13,19 @@ import (
 )
 
 // What the message that is there says already is not said again.
-func TestNeedlessEditsAreSkipped(t *testing.T) {
+func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}, Count: 1}
-	says := same.fingerprint(1)
+	fingerprint := same.fingerprint(1)
 	for name, c := range map[string]struct {
 		row  row
 		skip bool
 	}{
-		"edit, the same":                    {row{action: Edit, target: 5, known: says}, true},
-		"ensure, the same":                  {row{action: Ensure, target: 5, known: says}, true},
+		"edit, the same":                    {row{action: Edit, target: 5, known: fingerprint}, true},
+		"ensure, the same":                  {row{action: Ensure, target: 5, known: fingerprint}, true},
 		"edit, something else":              {row{action: Edit, target: 5, known: "another"}, false},
 		"ensure, something else":            {row{action: Ensure, target: 5, known: "another"}, false},
-		"ensure, no message is known":       {row{action: Ensure, known: says}, false},
+		"ensure, no message is known":       {row{action: Ensure, known: fingerprint}, false},
 		"edit, nobody knows what it says":   {row{action: Edit, target: 5}, false},
 		"ensure, nobody knows what it says": {row{action: Ensure, target: 5}, false},
 	} {
@@ -34,17 +34,17 @@ func TestNeedlessEditsAreSkipped(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, sender := newMemory(), newMessenger(t, nil)
 				var mu sync.Mutex
-				var written []Result
+				var persisted []Result
 				store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 					mu.Lock()
 					defer mu.Unlock()
-					written = append(written, results...)
+					persisted = append(persisted, results...)
 					return nil
 				}
 				c.row.chat = 1
 				store.put(c.row)
 				store.add(1)
-				p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery})
+				p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery})
 				synctest.Wait()
 				want, message := []int64{1, 2}, messageID(1)
 				if c.skip {
@@ -56,8 +56,8 @@ func TestNeedlessEditsAreSkipped(t *testing.T) {
 				if r := store.row(1); r.state != rowSent || r.messageID != message {
 					t.Errorf("it is %s as message %d, want sent as %d", r.state, r.messageID, message)
 				}
-				if len(written) != 2 || written[0].Fingerprint != says {
-					t.Errorf("%d results are written down, the first one with fingerprint %q", len(written), written[0].Fingerprint)
+				if len(persisted) != 2 || persisted[0].Fingerprint != fingerprint {
+					t.Errorf("%d results are written down, the first one with fingerprint %q", len(persisted), persisted[0].Fingerprint)
 				}
 				if f := p.Stats(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
 					t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
@@ -78,10 +78,10 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 	prints := make(map[string]string)
-	differs := func(name string, told int, change func(*Message)) {
+	differs := func(name string, covered int, change func(*Message)) {
 		m := message()
 		change(&m)
-		f := m.fingerprint(told)
+		f := m.fingerprint(covered)
 		if len(f) != 16 {
 			t.Errorf("%s: fingerprint %q", name, f)
 		}
@@ -114,18 +114,18 @@ func TestFingerprint(t *testing.T) {
 }
 
 // What the sender refuses by itself counts against no limit, and says nothing about the messenger.
-func TestUnasked(t *testing.T) {
+func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		refused := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
+		rejected := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
 		store := newMemory()
-		sender := newMessenger(t, inTurn(map[int64][]error{1: {refused}, 2: {refused}, 3: {refused}}))
+		sender := newMessenger(t, scripted(map[int64][]error{1: {rejected}, 2: {rejected}, 3: {rejected}}))
 		store.add(1, 1, 1, 1, 1)
 		begun := time.Now()
-		p := dispatch(t, store, sender, Settings{PollEvery: seldom.PollEvery, Limits: Limits{
+		p := dispatch(t, store, sender, Settings{PollEvery: noPolls.PollEvery, Limits: Limits{
 			Group: []Window{{1, time.Second}}, Total: []Window{{1, time.Second}},
 		}})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if diff := cmp.Diff([]time.Duration{0, 0, 0, 0, time.Second}, sender.begun(1, begun)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
@@ -137,25 +137,25 @@ func TestUnasked(t *testing.T) {
 }
 
 // Nor does it end an outage.
-func TestUnaskedEndsNoOutage(t *testing.T) {
+func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chats = 50
-		away := unavailable(time.Now().Add(time.Hour), Unreachable, 0)
+		unreachable := unavailable(time.Now().Add(time.Hour), Unreachable, 0)
 		store := newMemory()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
 			if m.Row.ID > 10 && m.Row.ID%2 == 0 {
 				return &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
 			}
-			return away(ctx, m)
+			return unreachable(ctx, m)
 		})
 		for c := range ChatID(chats) {
 			store.add(c)
 		}
 		p := dispatch(t, store, sender, Settings{Parallel: 4})
-		after(t, time.Second)
+		advance(t, time.Second)
 		for range 60 {
-			after(t, time.Second)
+			advance(t, time.Second)
 			if !p.Stats().CircuitOpen {
 				t.Fatal("the lanes go on")
 			}
@@ -199,12 +199,12 @@ func TestMigrated(t *testing.T) {
 						if name == "moving panics" {
 							panic(errPanic)
 						}
-						return errAway
+						return errUnavailable
 					}
 					store.move(chat, to)
 					return nil
 				}})
-				after(t, time.Minute)
+				advance(t, time.Minute)
 				if diff := cmp.Diff(slices.Repeat([]move{{-1, moved}}, failing+1), moves); diff != "" {
 					t.Errorf("moves (-want +got):\n%s", diff)
 				}

@@ -12,8 +12,8 @@ import (
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
-			1: {rateLimited(time.Hour)}, 2: {fail(Forbidden)}, 3: {fail(Rejected)},
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
+			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
 		for c := ChatID(1); c <= 30; c++ { // 1 is frozen, 2 is parked, of 3 one is dead, the others have to wait
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
@@ -24,8 +24,8 @@ func TestGauges(t *testing.T) {
 		if f := d.Stats(); f.Dispatching {
 			t.Error("it dispatches before it runs")
 		}
-		p, _ := look(t, store, sender, Settings{Limits: Limits{Total: []Window{{10, 10 * time.Minute}}}})
-		after(t, 20*time.Second)
+		p, _ := dispatchTerm(t, store, sender, Settings{Limits: Limits{Total: []Window{{10, 10 * time.Minute}}}})
+		advance(t, 20*time.Second)
 		f := p.Stats()
 		largest := f.Largest
 		f.Largest, f.AverageWait = nil, 0
@@ -58,15 +58,15 @@ func TestGauges(t *testing.T) {
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
 		store.add(1, 2, 3, 4, 5)
-		store.press(1, 1)
+		store.addCallbackAnswers(1, 1)
 		p := dispatch(t, store, sender, Settings{Parallel: 2})
-		after(t, 500*time.Millisecond)
+		advance(t, 500*time.Millisecond)
 		if f := p.Stats(); f.InFlight != 3 || f.WaitingLanes != 3 {
 			t.Errorf("%d requests are under way, %d lanes wait, want 3 and 3", f.InFlight, f.WaitingLanes)
 		}
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if f := p.Stats(); f.InFlight != 0 || f.WaitingLanes != 0 {
 			t.Errorf("%d requests are under way, %d lanes wait, want none", f.InFlight, f.WaitingLanes)
 		}
@@ -83,7 +83,7 @@ func TestEnqueueRate(t *testing.T) {
 		rate := func(perSecond int, d time.Duration) float64 {
 			for range d / time.Second {
 				store.add(repeat(1, perSecond)...)
-				after(t, time.Second)
+				advance(t, time.Second)
 			}
 			return p.Stats().EnqueueRate
 		}
@@ -101,10 +101,10 @@ func TestEnqueueRate(t *testing.T) {
 func TestAverageWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(time.Second))
+		store, sender := newMemory(), newMessenger(t, answersAfter(time.Second))
 		store.add(1, 2, 3, 4)
 		p := dispatch(t, store, sender, Settings{Parallel: 1})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if got := p.Stats().AverageWait; got != 1.5 { // 0, 1, 2 and 3 s
 			t.Errorf("lanes wait for %v s on average, want 1.5", got)
 		}
@@ -129,7 +129,7 @@ func TestCounters(t *testing.T) {
 	message := func(action Action, items, count int) Message {
 		return Message{Action: action, Items: make([]Item, items), Count: count}
 	}
-	again := func(m Message, repeated bool) Turn {
+	repeated := func(m Message, repeated bool) Turn {
 		m.Row = Item{PossibleDuplicates: 2, Repeated: repeated}
 		return Turn{Message: &m}
 	}
@@ -137,11 +137,11 @@ func TestCounters(t *testing.T) {
 		m.Row = Item{PossibleDuplicates: MaxCopies, Repeated: true}
 		return Turn{Message: &m}
 	}
-	took := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }
-	heard := func(m Message, told int, f *Failure, dead bool) func(*statsRecorder) {
-		return func(meter *statsRecorder) {
-			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: told}, Failure: f, Dead: dead}, attempted: true}
-			meter.finished(r)
+	taken := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }
+	finished := func(m Message, covered int, f *Failure, dead bool) func(*statsRecorder) {
+		return func(rec *statsRecorder) {
+			r := result{Result: Result{Message: m, Receipt: Receipt{Covered: covered}, Failure: f, Dead: dead}, attempted: true}
+			rec.finished(r)
 		}
 	}
 	one := message(Send, 1, 1)
@@ -149,33 +149,33 @@ func TestCounters(t *testing.T) {
 		happens func(*statsRecorder)
 		want    Stats
 	}{
-		"nothing is taken":          {took(Turn{}), Stats{}},
-		"expired and dropped":       {took(Turn{Expired: 3, Dropped: 4}), Stats{Expired: 3, Dropped: 4}},
-		"taken for the first time":  {took(Turn{Message: &one}), Stats{}},
-		"taken again":               {took(again(message(Send, 5, 30), true)), Stats{PossibleDuplicates: 30}},
-		"taken to end":              {took(ending(message(Send, 5, 30))), Stats{}},
-		"an edit, taken again":      {took(again(message(Edit, 5, 30), true)), Stats{PossibleDuplicates: 1}},
-		"taken again after another": {took(again(message(Send, 5, 30), false)), Stats{}},
-		"sent":                      {heard(one, 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"a button":                  {heard(message(CallbackAnswer, 1, 1), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"merged":                    {heard(message(Send, 6, 6), 0, nil, false), Stats{Sent: 1, Delivered: 6, Merged: 6, MergedMessages: 1}},
-		"merged in part":            {heard(message(Send, 6, 6), 4, nil, false), Stats{Sent: 1, Delivered: 4, Merged: 4, MergedMessages: 1}},
-		"the first of several":      {heard(message(Send, 6, 6), 1, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"nothing is taken":          {taken(Turn{}), Stats{}},
+		"expired and dropped":       {taken(Turn{Expired: 3, Dropped: 4}), Stats{Expired: 3, Dropped: 4}},
+		"taken for the first time":  {taken(Turn{Message: &one}), Stats{}},
+		"taken again":               {taken(repeated(message(Send, 5, 30), true)), Stats{PossibleDuplicates: 30}},
+		"taken to end":              {taken(ending(message(Send, 5, 30))), Stats{}},
+		"an edit, taken again":      {taken(repeated(message(Edit, 5, 30), true)), Stats{PossibleDuplicates: 1}},
+		"taken again after another": {taken(repeated(message(Send, 5, 30), false)), Stats{}},
+		"sent":                      {finished(one, 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"a button":                  {finished(message(CallbackAnswer, 1, 1), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"merged":                    {finished(message(Send, 6, 6), 0, nil, false), Stats{Sent: 1, Delivered: 6, Merged: 6, MergedMessages: 1}},
+		"merged in part":            {finished(message(Send, 6, 6), 4, nil, false), Stats{Sent: 1, Delivered: 4, Merged: 4, MergedMessages: 1}},
+		"the first of several":      {finished(message(Send, 6, 6), 1, nil, false), Stats{Sent: 1, Delivered: 1}},
 		"counted": {
-			heard(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
+			finished(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
 		},
-		"an edit of a counted one": {heard(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"rate limited":             {heard(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
+		"an edit of a counted one": {finished(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"rate limited":             {finished(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
 		"rate limited for very long": {
-			heard(one, 0, rateLimited(10*time.Minute+1), false), Stats{Limited: 1, LongWaits: 1},
+			finished(one, 0, rateLimited(10*time.Minute+1), false), Stats{Limited: 1, LongWaits: 1},
 		},
-		"rejected":         {heard(message(Send, 6, 6), 0, fail(Rejected), false), Stats{Died: 1}},
-		"failed":           {heard(one, 0, fail(Failed), false), Stats{}},
-		"failed too often": {heard(one, 0, fail(Failed), true), Stats{Died: 1}},
-		"pointless":        {heard(one, 0, fail(Obsolete), false), Stats{Expired: 1}},
-		"unreachable":      {heard(one, 0, fail(Unreachable), false), Stats{}},
-		"uncertain":        {heard(message(Send, 5, 30), 0, fail(Uncertain), false), Stats{Uncertain: 30}},
-		"ambiguous":        {heard(one, 0, fail(Ambiguous), false), Stats{}},
+		"rejected":         {finished(message(Send, 6, 6), 0, failure(Rejected), false), Stats{Died: 1}},
+		"failed":           {finished(one, 0, failure(Failed), false), Stats{}},
+		"failed too often": {finished(one, 0, failure(Failed), true), Stats{Died: 1}},
+		"pointless":        {finished(one, 0, failure(Obsolete), false), Stats{Expired: 1}},
+		"unreachable":      {finished(one, 0, failure(Unreachable), false), Stats{}},
+		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},
+		"ambiguous":        {finished(one, 0, failure(Ambiguous), false), Stats{}},
 		"skipped": {func(m *statsRecorder) {
 			m.finished(result{Result: Result{Message: one}})
 		}, Stats{Skipped: 1}},
@@ -189,7 +189,7 @@ func TestCounters(t *testing.T) {
 }
 
 // What is read does not change behind the reader's back.
-func TestFiguresAreCopies(t *testing.T) {
+func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder
 	s := Survey{Largest: []ChatBacklog{{1, 5}}}

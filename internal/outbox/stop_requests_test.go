@@ -12,16 +12,16 @@ import (
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(4*time.Second))
+		store, sender := newMemory(), newMessenger(t, answersAfter(4*time.Second))
 		store.add(1, 1, 2)
-		p := dispatch(t, store, sender, seldom)
+		p := dispatch(t, store, sender, noPolls)
 		synctest.Wait()
-		between(t, "stopping", p.stop(), 4*time.Second, 4*time.Second)
+		checkBetween(t, "stopping", p.stop(), 4*time.Second, 4*time.Second)
 		if got := store.count(rowSent); got != 2 || store.count(rowPlanned) != 1 {
 			t.Errorf("%d items are sent and %d wait, want 2 and 1", got, store.count(rowPlanned))
 		}
-		next := dispatch(t, store, sender, seldom)
-		after(t, time.Minute)
+		next := dispatch(t, store, sender, noPolls)
+		advance(t, time.Minute)
 		if n := len(sender.all()); n != 3 {
 			t.Errorf("%d requests for 3 items", n)
 		}
@@ -30,26 +30,26 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 }
 
 // A dispatcher that is stopped begins no request, however much is due, woken or marked as being sent already.
-func TestStopBeginsNothing(t *testing.T) {
+func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(100*time.Millisecond))
+		store, sender := newMemory(), newMessenger(t, answersAfter(100*time.Millisecond))
 		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
 			if len(lanes) > 0 && lanes[0].Chat == 3 {
-				return pass(ctx, 200*time.Millisecond)
+				return sleep(ctx, 200*time.Millisecond)
 			}
 			return nil
 		}
 		store.add(repeat(1, 20)...)
 		store.add(2, 2, 2)
-		p := dispatch(t, store, sender, seldom)
-		after(t, 50*time.Millisecond)
+		p := dispatch(t, store, sender, noPolls)
+		advance(t, 50*time.Millisecond)
 		store.add(3)
 		p.Wake(3)
 		synctest.Wait() // it is being marked
 		store.add(4)
 		p.Wake(4) // together with the end
-		between(t, "stopping", p.stop(), 200*time.Millisecond, 200*time.Millisecond)
+		checkBetween(t, "stopping", p.stop(), 200*time.Millisecond, 200*time.Millisecond)
 		if n := len(sender.all()); n != 2 {
 			t.Errorf("%d requests, want the 2 that were under way", n)
 		}
@@ -60,7 +60,7 @@ func TestStopBeginsNothing(t *testing.T) {
 			t.Error("it still listens")
 		}
 		next := dispatch(t, store, sender, Settings{})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		for id := int64(1); id <= 25; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
 				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
@@ -71,14 +71,14 @@ func TestStopBeginsNothing(t *testing.T) {
 }
 
 // What was added at a place that was held when the dispatcher was stopped is not sent; the next one finds it waiting.
-func TestStopPutsBackWhatWasAddedAtAPlace(t *testing.T) {
+func TestStopPutsBackDirectSend(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, seldom)
+		p := dispatch(t, store, sender, noPolls)
 		synctest.Wait()
-		held := p.Reserve(t.Context(), Lane{Chat: 1})
-		if held == nil {
+		slot := p.Reserve(t.Context(), Lane{Chat: 1})
+		if slot == nil {
 			t.Fatal("there is no place")
 		}
 		stopped := make(chan time.Duration)
@@ -92,10 +92,10 @@ func TestStopPutsBackWhatWasAddedAtAPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !held.Send(*turns[0].Message) {
+		if !slot.Send(*turns[0].Message) {
 			t.Error("it does not take what was added")
 		}
-		held.Release()
+		slot.Release()
 		<-stopped
 		if r := store.row(1); len(sender.all()) != 0 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
 			t.Errorf("%d requests, the item is %s, perhaps sent %d times", len(sender.all()), r.state, r.PossibleDuplicates)

@@ -10,20 +10,20 @@ import (
 )
 
 // What has to wait for its time is left to the next dispatcher.
-func TestStopLeavesWhatWaits(t *testing.T) {
+func TestStopLeavesWaitingItems(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"rate limited": rateLimited(time.Second),
-		"unreachable":  fail(Unreachable),
-		"unauthorized": fail(Unauthorized),
-		"gone":         fail(Forbidden),
+		"unreachable":  failure(Unreachable),
+		"unauthorized": failure(Unauthorized),
+		"gone":         failure(Forbidden),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{1: {err}}))
+				store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{1: {err}}))
 				store.add(1, 1, 1)
-				p := dispatch(t, store, sender, seldom)
+				p := dispatch(t, store, sender, noPolls)
 				synctest.Wait()
 				if took := p.stop(); took != 0 {
 					t.Errorf("stopping takes %v", took)
@@ -36,7 +36,7 @@ func TestStopLeavesWhatWaits(t *testing.T) {
 				}
 				store.unpark(1)
 				next := dispatch(t, store, sender, Settings{})
-				after(t, 5*time.Second)
+				advance(t, 5*time.Second)
 				if diff := cmp.Diff([]int64{1, 1, 2, 3}, sender.ids(1)); diff != "" {
 					t.Errorf("requests in the end (-want +got):\n%s", diff)
 				}
@@ -47,12 +47,12 @@ func TestStopLeavesWhatWaits(t *testing.T) {
 }
 
 // What the pace holds back, and what waits for all lanes to stand still no longer, is left as well.
-func TestStopLeavesWhatIsPaced(t *testing.T) {
+func TestStopLeavesPacedItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.add(1, 1, 2, 2, 3)
-		settings := Settings{PollEvery: seldom.PollEvery, Limits: Limits{
+		settings := Settings{PollEvery: noPolls.PollEvery, Limits: Limits{
 			Group: []Window{{1, time.Minute}}, Total: []Window{{2, time.Minute}},
 		}}
 		p := dispatch(t, store, sender, settings)
@@ -86,13 +86,13 @@ func TestStopIsBounded(t *testing.T) {
 		settings Settings
 		answer   func(context.Context, Message) error
 		set      func(store *memory)
-		most     time.Duration // from the call for the end to the end
+		limit    time.Duration // from the call for the end to the end
 	}{
-		"much to do":                {Settings{}, takes(30 * time.Millisecond), func(*memory) {}, 30 * time.Millisecond},
+		"much to do":                {Settings{}, answersAfter(30 * time.Millisecond), func(*memory) {}, 30 * time.Millisecond},
 		"much to do in no time":     {Settings{}, nil, func(*memory) {}, 0},
 		"sender hangs":              {Settings{}, hangSend, func(*memory) {}, 5 * time.Second},
 		"sender hangs, one by one":  {Settings{Parallel: 1}, hangSend, func(*memory) {}, 5 * time.Second},
-		"sender hangs for good":     {Settings{}, hangForGood(5 * time.Minute), func(*memory) {}, 6 * time.Second},
+		"sender hangs for good":     {Settings{}, ignoresCancel(5 * time.Minute), func(*memory) {}, 6 * time.Second},
 		"taking hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 7 * time.Second},
 		"waiting hangs":             {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 0},
 		"counting hangs":            {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 0},
@@ -116,13 +116,13 @@ func TestStopIsBounded(t *testing.T) {
 				for chat := range ChatID(chats + 1) {
 					p.Wake(chat)
 				}
-				after(t, 10*time.Millisecond)
-				between(t, "stopping", p.stop(), 0, c.most)
+				advance(t, 10*time.Millisecond)
+				checkBetween(t, "stopping", p.stop(), 0, c.limit)
 				if n := store.open() + store.count(rowSent); n != items+500 {
 					t.Errorf("of %d items %d are left or sent", items+500, n)
 				}
 				before := len(sender.all())
-				after(t, time.Hour)
+				advance(t, time.Hour)
 				if n := len(sender.all()); n != before {
 					t.Errorf("%d requests after the end", n-before)
 				}
@@ -132,24 +132,24 @@ func TestStopIsBounded(t *testing.T) {
 }
 
 // A result that cannot be written down when the dispatcher stops is counted as perhaps sent by the next one.
-func TestStopWhileWritingFails(t *testing.T) {
+func TestStopWhilePersistingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		away := true
+		unavailable := true
 		store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
-			if away && len(results) > 0 {
-				return errAway
+			if unavailable && len(results) > 0 {
+				return errUnavailable
 			}
 			return nil
 		}
 		store.add(1, 1)
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 10*time.Second)
-		between(t, "stopping", p.stop(), 7*time.Second, 7*time.Second)
-		away = false
+		advance(t, 10*time.Second)
+		checkBetween(t, "stopping", p.stop(), 7*time.Second, 7*time.Second)
+		unavailable = false
 		next := dispatch(t, store, sender, Settings{})
-		after(t, time.Second)
+		advance(t, time.Second)
 		if diff := cmp.Diff([]int64{1, 1, 2}, sender.ids(1)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
@@ -167,14 +167,14 @@ func TestStopWhileTakingIsSlow(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.onAdvance = func(ctx context.Context, _ []Result, lanes []Lane) error {
 			if len(lanes) > 0 {
-				return pass(ctx, 3500*time.Millisecond)
+				return sleep(ctx, 3500*time.Millisecond)
 			}
 			return nil
 		}
 		store.add(1, 2)
 		p := dispatch(t, store, sender, Settings{})
 		synctest.Wait()
-		between(t, "stopping", p.stop(), 3500*time.Millisecond, 3500*time.Millisecond)
+		checkBetween(t, "stopping", p.stop(), 3500*time.Millisecond, 3500*time.Millisecond)
 		if n := len(sender.all()); n != 0 {
 			t.Errorf("%d requests, want none", n)
 		}
@@ -198,7 +198,7 @@ func TestStopBeforeStart(t *testing.T) {
 }
 
 // A request that ends well just when it is cut off is written down.
-func TestStopWritesDownTheLast(t *testing.T) {
+func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, func(ctx context.Context, _ Message) error {
@@ -222,7 +222,7 @@ func TestRunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, seldom)
+		p := dispatch(t, store, sender, noPolls)
 		for epoch := int64(1); epoch <= 3; epoch++ {
 			store.add(1)
 			p.Wake(1)
@@ -230,7 +230,7 @@ func TestRunAgain(t *testing.T) {
 			p.stop()
 			store.add(1) // while nobody dispatches
 			store.handOver(epoch + 1)
-			p = run(t, p.Dispatcher, hold(epoch+1))
+			p = run(t, p.Dispatcher, newLease(epoch+1))
 			synctest.Wait()
 			if diff := cmp.Diff(sequence(1, 2*epoch), sender.ids(1)); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)

@@ -11,7 +11,7 @@ import (
 )
 
 // press puts answers to buttons into a store.
-func (m *memory) press(chat ChatID, n int) {
+func (m *memory) addCallbackAnswers(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: CallbackAnswer})
 	}
@@ -28,10 +28,10 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 	return begun
 }
 
-func moments(at ...time.Duration) []time.Duration { return at }
+func durations(at ...time.Duration) []time.Duration { return at }
 
 // Answers to buttons wait for nothing but one another.
-func TestToastsDoNotWait(t *testing.T) {
+func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	hour := []error{rateLimited(time.Hour)}
@@ -46,7 +46,7 @@ func TestToastsDoNotWait(t *testing.T) {
 		"a frozen chat":                 {Settings{}, map[int64][]error{1: hour}},
 		"all lanes standing still":      {Settings{}, map[int64][]error{1: hour, 2: hour, 3: hour}},
 		"an outage": {Settings{}, map[int64][]error{
-			1: {fail(Unreachable)}, 2: {fail(Unreachable)}, 3: {fail(Unreachable)},
+			1: {failure(Unreachable)}, 2: {failure(Unreachable)}, 3: {failure(Unreachable)},
 		}},
 	}
 	for name, c := range cases {
@@ -56,26 +56,26 @@ func TestToastsDoNotWait(t *testing.T) {
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
 					if m.Action == CallbackAnswer {
-						return takes(second)(ctx, m)
+						return answersAfter(second)(ctx, m)
 					}
-					return inTurn(c.errs)(ctx, m)
+					return scripted(c.errs)(ctx, m)
 				})
-				c.settings.PollEvery = seldom.PollEvery
+				c.settings.PollEvery = noPolls.PollEvery
 				store.add(1, 2, 3)
 				p := dispatch(t, store, sender, c.settings)
-				after(t, 10*time.Millisecond)
+				advance(t, 10*time.Millisecond)
 				store.add(1)
-				store.press(1, 3)
+				store.addCallbackAnswers(1, 3)
 				begun := time.Now()
 				p.Wake(1)
-				p.WakeToasts(1)
-				after(t, 400*time.Millisecond)
+				p.WakeCallbackAnswers(1)
+				advance(t, 400*time.Millisecond)
 				for range 2 {
-					store.press(1, 1)
-					p.WakeToasts(1)
+					store.addCallbackAnswers(1, 1)
+					p.WakeCallbackAnswers(1)
 				}
-				after(t, 10*second)
-				want := moments(0, second, 2*second, 3*second, 4*second)
+				advance(t, 10*second)
+				want := durations(0, second, 2*second, 3*second, 4*second)
 				if diff := cmp.Diff(want, sender.callbackAnswers(begun)); diff != "" {
 					t.Errorf("answers to buttons (-want +got):\n%s", diff)
 				}
@@ -86,12 +86,12 @@ func TestToastsDoNotWait(t *testing.T) {
 }
 
 // Whatever becomes of the answers to buttons concerns nothing but them.
-func TestToastsHoldUpNobody(t *testing.T) {
+func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"rate limited": rateLimited(time.Hour),
-		"unreachable":  fail(Unreachable),
-		"unauthorized": fail(Unauthorized),
+		"unreachable":  failure(Unreachable),
+		"unauthorized": failure(Unauthorized),
 		"success":      nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,11 +106,11 @@ func TestToastsHoldUpNobody(t *testing.T) {
 					return nil
 				})
 				for c := range ChatID(chats) {
-					store.press(c, 2)
+					store.addCallbackAnswers(c, 2)
 				}
 				begun := time.Now()
 				p := dispatch(t, store, sender, Settings{
-					PollEvery: seldom.PollEvery, Parallel: 1,
+					PollEvery: noPolls.PollEvery, Parallel: 1,
 					Limits: Limits{Group: []Window{{2, time.Minute}}, Total: []Window{{2 * chats, time.Minute}}},
 				})
 				synctest.Wait()
@@ -132,7 +132,7 @@ func TestToastsHoldUpNobody(t *testing.T) {
 }
 
 // Among themselves they keep their order and go one by one, chats side by side, as many as may send at the same time.
-func TestToastsOfChats(t *testing.T) {
+func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chats, parallel, each = 6, 3, 4
@@ -141,17 +141,17 @@ func TestToastsOfChats(t *testing.T) {
 			if m.Row.ID%5 == 0 && m.Row.Attempts == 1 {
 				return rateLimited(time.Second)
 			}
-			return takes(time.Second)(ctx, m)
+			return answersAfter(time.Second)(ctx, m)
 		})
 		for range each {
 			for c := range ChatID(chats) {
-				store.press(c, 1)
+				store.addCallbackAnswers(c, 1)
 			}
 		}
 		p := dispatch(t, store, sender, Settings{Parallel: parallel})
-		after(t, time.Minute)
-		if sender.most != parallel {
-			t.Errorf("%d at the same time, want %d", sender.most, parallel)
+		advance(t, time.Minute)
+		if sender.maxInFlight != parallel {
+			t.Errorf("%d at the same time, want %d", sender.maxInFlight, parallel)
 		}
 		for c := range ChatID(chats) {
 			ids := slices.Compact(sender.ids(c))
@@ -167,19 +167,19 @@ func TestToastsOfChats(t *testing.T) {
 }
 
 // Who has waited longest comes first.
-func TestToastsTakeTurns(t *testing.T) {
+func TestCallbackAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(time.Millisecond))
+		store, sender := newMemory(), newMessenger(t, answersAfter(time.Millisecond))
 		var want []ChatID
 		for c := range ChatID(20) {
 			chat := (c*7 + 3) % 20
 			want = append(want, chat)
 			store.put(row{chat: chat, action: CallbackAnswer, created: time.Now().Add(time.Duration(c) * time.Millisecond)})
 		}
-		after(t, 20*time.Millisecond)
+		advance(t, 20*time.Millisecond)
 		p := dispatch(t, store, sender, Settings{Parallel: 1})
-		after(t, time.Second)
+		advance(t, time.Second)
 		var got []ChatID
 		for _, r := range sender.all() {
 			got = append(got, r.chat)
@@ -192,15 +192,15 @@ func TestToastsTakeTurns(t *testing.T) {
 }
 
 // What comes too late is not answered.
-func TestToastsExpire(t *testing.T) {
+func TestCallbackAnswersExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, takes(4*time.Second))
+		store, sender := newMemory(), newMessenger(t, answersAfter(4*time.Second))
 		for range 10 {
 			store.put(row{chat: 1, action: CallbackAnswer, expires: time.Now().Add(15 * time.Second)})
 		}
 		p := dispatch(t, store, sender, Settings{})
-		after(t, time.Minute)
+		advance(t, time.Minute)
 		if sent, expired := store.count(rowSent), store.count(rowExpired); sent != 4 || expired != 6 {
 			t.Errorf("%d are sent, %d expired, want 4 and 6", sent, expired)
 		}

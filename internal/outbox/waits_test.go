@@ -7,23 +7,23 @@ import (
 )
 
 // A lane that may not send waits for nobody's turn: it is counted apart, and the time does not make lanes slow.
-func TestPausesAreNoWaits(t *testing.T) {
+func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, sender := newMemory(), newMessenger(t, inTurn(map[int64][]error{
-			1: {rateLimited(time.Hour)}, 2: {fail(Unreachable), fail(Unreachable), fail(Unreachable)},
+		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
+			1: {rateLimited(time.Hour)}, 2: {failure(Unreachable), failure(Unreachable), failure(Unreachable)},
 		}))
 		store.add(1, 2, 3, 3, 3)
 		store.freeze(4, time.Hour) // by somebody who has dispatched before
 		store.add(4)
 		settings := Settings{Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}
 		p := dispatch(t, store, sender, settings)
-		after(t, 5*time.Second)
-		if waiting, paused := figure(t, p, "waiting_lanes"), figure(t, p, "paused_lanes"); waiting != 0.0 || paused != 4.0 {
+		advance(t, 5*time.Second)
+		if waiting, paused := stat(t, p, "waiting_lanes"), stat(t, p, "paused_lanes"); waiting != 0.0 || paused != 4.0 {
 			t.Errorf("%v lanes wait and %v are paused, want 0 and 4", waiting, paused)
 		}
-		after(t, 2*time.Hour)
-		if waiting, paused := figure(t, p, "waiting_lanes"), figure(t, p, "paused_lanes"); waiting != 0.0 || paused != 0.0 {
+		advance(t, 2*time.Hour)
+		if waiting, paused := stat(t, p, "waiting_lanes"), stat(t, p, "paused_lanes"); waiting != 0.0 || paused != 0.0 {
 			t.Errorf("in the end %v lanes wait and %v are paused", waiting, paused)
 		}
 		if f := p.Stats(); f.AverageWait != 0 || f.Sent != 6 {

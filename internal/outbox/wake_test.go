@@ -12,81 +12,81 @@ import (
 )
 
 // seldom keeps the poll from finding what a wake has to tell.
-var seldom = Settings{PollEvery: 24 * time.Hour}
+var noPolls = Settings{PollEvery: 24 * time.Hour}
 
 // An item that comes while its lane is busy is sent without a poll, at whatever moment of a step it comes.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
-	moments := map[string]func(store *memory, sender *messenger, come func()){
-		"before the item is taken": func(store *memory, _ *messenger, come func()) {
-			store.onAdvance = func(context.Context, []Result, []Lane) error { come(); return nil }
+	moments := map[string]func(store *memory, sender *messenger, addItem func()){
+		"before the item is taken": func(store *memory, _ *messenger, addItem func()) {
+			store.onAdvance = func(context.Context, []Result, []Lane) error { addItem(); return nil }
 		},
-		"when the item has been taken": func(store *memory, _ *messenger, come func()) {
-			store.afterAdvance = func([]Turn) error { come(); return nil }
+		"when the item has been taken": func(store *memory, _ *messenger, addItem func()) {
+			store.afterAdvance = func([]Turn) error { addItem(); return nil }
 		},
-		"when what was taken is not known": func(store *memory, _ *messenger, come func()) {
+		"when what was taken is not known": func(store *memory, _ *messenger, addItem func()) {
 			first := true
 			store.afterAdvance = func([]Turn) error {
 				if !first {
 					return nil
 				}
 				first = false
-				come()
-				return errAway
+				addItem()
+				return errUnavailable
 			}
 		},
-		"while it is sent": func(_ *memory, sender *messenger, come func()) {
+		"while it is sent": func(_ *memory, sender *messenger, addItem func()) {
 			sender.answer = func(ctx context.Context, m Message) error {
-				come()
-				return takes(time.Second)(ctx, m)
+				addItem()
+				return answersAfter(time.Second)(ctx, m)
 			}
 		},
-		"when it has been sent": func(store *memory, _ *messenger, come func()) {
+		"when it has been sent": func(store *memory, _ *messenger, addItem func()) {
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 				if len(results) > 0 {
-					come()
+					addItem()
 				}
 				return nil
 			}
 		},
-		"when that cannot be written down": func(store *memory, _ *messenger, come func()) {
-			away := 3
+		"when that cannot be written down": func(store *memory, _ *messenger, addItem func()) {
+			callsLeft := 3
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
-				if away--; len(results) > 0 && away > 0 {
-					come()
-					return errAway
+				if callsLeft--; len(results) > 0 && callsLeft > 0 {
+					addItem()
+					return errUnavailable
 				}
 				return nil
 			}
 		},
-		"when nothing was found": func(store *memory, _ *messenger, come func()) {
+		"when nothing was found": func(store *memory, _ *messenger, addItem func()) {
 			store.afterAdvance = func(turns []Turn) error {
 				if len(turns) > 0 && turns[0].Message == nil {
-					come()
+					addItem()
 				}
 				return nil
 			}
 		},
-		"when the chat is rate limited": func(_ *memory, sender *messenger, come func()) {
+		"when the chat is rate limited": func(_ *memory, sender *messenger, addItem func()) {
 			sender.answer = func(_ context.Context, m Message) error {
-				if come(); m.Row.Attempts == 1 {
+				if addItem(); m.Row.Attempts == 1 {
 					return rateLimited(time.Second)
 				}
 				return nil
 			}
 		},
-		"when the chat is gone": func(store *memory, sender *messenger, come func()) {
+		"when the chat is gone": func(store *memory, sender *messenger, addItem func()) {
 			sender.answer = func(_ context.Context, m Message) error {
 				if m.Row.ID == 1 && m.Row.Attempts == 1 {
-					return fail(Forbidden)
+					return failure(Forbidden)
 				}
 				return nil
 			}
 			store.afterAdvance = func([]Turn) error {
 				if store.isParked(chat) {
 					store.unpark(chat)
-					come()
+					addItem()
 				}
 				return nil
 			}
@@ -108,11 +108,11 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 					})
 				})
 				store.add(chat)
-				p = dispatch(t, store, sender, seldom)
+				p = dispatch(t, store, sender, noPolls)
 				close(begun)
 				synctest.Wait()
 				p.Wake(chat)
-				after(t, 10*time.Second)
+				advance(t, 10*time.Second)
 				if n := store.count(rowSent); n != 2 {
 					t.Errorf("%d items are sent, want 2", n)
 				}
@@ -128,7 +128,7 @@ func TestWakesAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const chats, items, writers = 5, 100, 8
 		store, sender := newMemory(), newMessenger(t, nil)
-		p := dispatch(t, store, sender, seldom)
+		p := dispatch(t, store, sender, noPolls)
 		synctest.Wait()
 		var all sync.WaitGroup
 		for w := range writers {
@@ -137,7 +137,7 @@ func TestWakesAreNotLost(t *testing.T) {
 					c := ChatID((w + i) % chats)
 					if i%3 == 0 {
 						store.put(row{chat: c, action: CallbackAnswer})
-						p.WakeToasts(c)
+						p.WakeCallbackAnswers(c)
 						continue
 					}
 					store.add(c)
@@ -146,7 +146,7 @@ func TestWakesAreNotLost(t *testing.T) {
 			})
 		}
 		all.Wait()
-		after(t, time.Second)
+		advance(t, time.Second)
 		if n := store.count(rowSent); n != writers*items {
 			t.Errorf("%d items are sent, want %d", n, writers*items)
 		}
@@ -170,14 +170,14 @@ func TestPollFindsItems(t *testing.T) {
 				if store.open() != 0 {
 					t.Error("the item from before the start is not sent")
 				}
-				after(t, every/3)
+				advance(t, every/3)
 				store.add(1, 2, 2)
 				store.put(row{chat: 3, action: CallbackAnswer})
-				after(t, every-every/3-1)
+				advance(t, every-every/3-1)
 				if n := store.open(); n != 4 {
 					t.Errorf("%d items are open before the poll, want 4", n)
 				}
-				after(t, 1)
+				advance(t, 1)
 				if n := store.open(); n != 0 {
 					t.Errorf("%d items are open after the poll, want 0", n)
 				}
@@ -191,33 +191,33 @@ func TestPollFindsItems(t *testing.T) {
 // once.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]func(context.Context) error{
-		"at once":    func(context.Context) error { return errAway },
+	for name, failing := range map[string]func(context.Context) error{
+		"at once":    func(context.Context) error { return errUnavailable },
 		"by hanging": hang,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, sender, book := newMemory(), newMessenger(t, nil), newLogbook()
-				back := time.Now().Add(time.Minute)
+				end := time.Now().Add(time.Minute)
 				store.onWaiting = func(ctx context.Context) error {
-					if time.Now().Before(back) {
-						return away(ctx)
+					if time.Now().Before(end) {
+						return failing(ctx)
 					}
 					return nil
 				}
 				store.onSurvey = store.onWaiting
 				store.add(1)
-				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), hold(1))
-				after(t, time.Minute-1)
+				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), newLease(1))
+				advance(t, time.Minute-1)
 				if store.open() != 1 {
 					t.Error("the item is sent although nobody knows of it")
 				}
-				after(t, 12*time.Second)
+				advance(t, 12*time.Second)
 				if store.open() != 0 {
 					t.Error("the item is not found when the database is back")
 				}
-				if n := book.from(slog.LevelWarn); n != 2 {
+				if n := book.countFrom(slog.LevelWarn); n != 2 {
 					t.Errorf("%d lines in the log, want one about looking and one about counting", n)
 				}
 				p.stop()
@@ -227,7 +227,7 @@ func TestPollFails(t *testing.T) {
 }
 
 // Where looking takes long, it does not take all of the store's time.
-func TestPollGivesTheStoreRest(t *testing.T) {
+func TestSlowPollsAreRare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
@@ -235,10 +235,10 @@ func TestPollGivesTheStoreRest(t *testing.T) {
 		start := time.Now()
 		store.onWaiting = func(ctx context.Context) error {
 			begun = append(begun, time.Since(start))
-			return pass(ctx, 500*time.Millisecond)
+			return sleep(ctx, 500*time.Millisecond)
 		}
 		p := dispatch(t, store, sender, Settings{})
-		after(t, 12*time.Second)
+		advance(t, 12*time.Second)
 		if diff := cmp.Diff([]time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, begun); diff != "" {
 			t.Errorf("looks (-want +got):\n%s", diff)
 		}
@@ -252,7 +252,7 @@ func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), seldom)
+		d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), noPolls)
 		wake := func(want bool) {
 			t.Helper()
 			for range 1000 {
@@ -270,7 +270,7 @@ func TestWakeNeverBlocks(t *testing.T) {
 			if len(d.woken) > 0 {
 				t.Errorf("%d lanes are kept", len(d.woken))
 			}
-			p := run(t, d, hold(1))
+			p := run(t, d, newLease(1))
 			synctest.Wait()
 			wake(true)
 			synctest.Wait()
@@ -285,19 +285,19 @@ func TestWakeNeverBlocks(t *testing.T) {
 }
 
 // lookedAt is a store in which something happens when a look at all lanes has just missed it.
-type lookedAt struct {
+type hookedStore struct {
 	*memory
-	then func()
+	afterWaiting func()
 }
 
-func (l lookedAt) Waiting(ctx context.Context) ([]Backlog, error) {
+func (l hookedStore) Waiting(ctx context.Context) ([]Backlog, error) {
 	backlogs, err := l.memory.Waiting(ctx)
-	l.then()
+	l.afterWaiting()
 	return backlogs, err
 }
 
 // What comes when the first look has just begun or ended is heard of at once, without a poll.
-func TestWakeAtTheFirstLook(t *testing.T) {
+func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {
 		t.Run(moment, func(t *testing.T) {
@@ -305,20 +305,20 @@ func TestWakeAtTheFirstLook(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, sender := newMemory(), newMessenger(t, nil)
 				var d *Dispatcher
-				come := func() {
+				addItem := func() {
 					store.add(1)
 					if !d.Wake(Lane{Chat: 1}) {
 						t.Error("nobody is there to be woken")
 					}
 				}
-				look := lookedAt{memory: store, then: func() {}}
+				hooked := hookedStore{memory: store, afterWaiting: func() {}}
 				if moment == "after" {
-					look.then = come
+					hooked.afterWaiting = addItem
 				} else {
-					store.onWaiting = func(context.Context) error { come(); return nil }
+					store.onWaiting = func(context.Context) error { addItem(); return nil }
 				}
-				d = NewDispatcher(look, sender, slog.New(slog.DiscardHandler), seldom)
-				p := run(t, d, hold(1))
+				d = NewDispatcher(hooked, sender, slog.New(slog.DiscardHandler), noPolls)
+				p := run(t, d, newLease(1))
 				synctest.Wait()
 				if store.open() != 0 {
 					t.Error("the item is not sent")
@@ -330,25 +330,25 @@ func TestWakeAtTheFirstLook(t *testing.T) {
 }
 
 // Whatever comes while a tenure begins is either seen by its first look or taken note of.
-func TestWakesWhileRunBegins(t *testing.T) {
+func TestWakeWhileRunStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for range 30 {
 			store, sender := newMemory(), newMessenger(t, nil)
-			d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), seldom)
+			d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), noPolls)
 			begun := make(chan struct{})
 			var writer sync.WaitGroup
 			writer.Go(func() {
 				close(begun)
-				for kept := 0; kept < 10; { // until it has begun
+				for accepted := 0; accepted < 10; { // until it has begun
 					store.add(1)
 					if d.Wake(Lane{Chat: 1}) {
-						kept++
+						accepted++
 					}
 				}
 			})
 			<-begun
-			p := run(t, d, hold(1))
+			p := run(t, d, newLease(1))
 			writer.Wait()
 			synctest.Wait()
 			if n := store.open(); n != 0 {
@@ -360,7 +360,7 @@ func TestWakesWhileRunBegins(t *testing.T) {
 }
 
 // Nor does it block while all that may be sent at once hangs.
-func TestWakeWhileAllHangs(t *testing.T) {
+func TestWakeWhileEverythingHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
@@ -379,7 +379,7 @@ func TestWakeWhileAllHangs(t *testing.T) {
 		for c := range ChatID(1000) {
 			store.add(c)
 			p.Wake(c)
-			p.WakeToasts(c)
+			p.WakeCallbackAnswers(c)
 		}
 		if waited := time.Since(begun); waited != 0 {
 			t.Errorf("Wake blocks for %v", waited)
