@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-const benchmarkItems = 10_000 // that are told
+const benchmarkItems = 10_000 // to send
 
-// benchmarkedLanes are how many lanes there are.
+// benchmarkLanes are the numbers of lanes.
 var benchmarkLanes = []int{100, 10_000}
 
 // BenchmarkPace is one request of a group that is always at its limits.
@@ -25,7 +25,7 @@ func BenchmarkPace(b *testing.B) {
 	}
 }
 
-// BenchmarkPaceNext asks only.
+// BenchmarkPaceNext only queries the pace.
 func BenchmarkPaceNext(b *testing.B) {
 	b.ReportAllocs()
 	p := pace{windows: MessengerLimits().Total}
@@ -38,7 +38,7 @@ func BenchmarkPaceNext(b *testing.B) {
 	}
 }
 
-// readyLanes returns a tenure in which so many lanes are ready.
+// readyLanes returns a term with this many ready lanes.
 func readyLanes(count int) (*term, time.Time) {
 	d := NewDispatcher(nil, nil, slog.New(slog.DiscardHandler), Settings{Limits: MessengerLimits()})
 	t, now := newTerm(d, newLease(1)), time.Now()
@@ -50,7 +50,7 @@ func readyLanes(count int) (*term, time.Time) {
 	return t, now
 }
 
-// BenchmarkSchedule is one turn among lanes that are ready: the first one goes, and gets in line again.
+// BenchmarkSchedule is one turn among ready lanes: the first one is taken and scheduled again.
 func BenchmarkSchedule(b *testing.B) {
 	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
@@ -67,7 +67,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// BenchmarkDiscover is one poll that finds lanes which are known.
+// BenchmarkPoll is one poll that returns only lanes in memory.
 func BenchmarkPoll(b *testing.B) {
 	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
@@ -87,7 +87,7 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// BenchmarkArouse has all lanes wait for a moment, and then all of them be ready.
+// BenchmarkPromoteDue lets all lanes wait until a given time and then makes all of them ready.
 func BenchmarkPromoteDue(b *testing.B) {
 	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
@@ -110,7 +110,7 @@ func BenchmarkPromoteDue(b *testing.B) {
 	}
 }
 
-// BenchmarkAdmit gives as many lanes a place as there are, and finds out when there is more to be done.
+// BenchmarkStartReady gives out all send slots and calculates when there is more to do.
 func BenchmarkStartReady(b *testing.B) {
 	for _, count := range benchmarkLanes {
 		b.Run(fmt.Sprintf("lanes=%d", count), func(b *testing.B) {
@@ -119,7 +119,7 @@ func BenchmarkStartReady(b *testing.B) {
 			for b.Loop() {
 				t.startReady(now)
 				if len(t.takes) == 0 || !t.next(now).After(now) {
-					b.Fatalf("%d lanes have a place", len(t.takes))
+					b.Fatalf("%d lanes have a slot", len(t.takes))
 				}
 				now = now.Add(time.Millisecond)
 				for _, l := range t.takes {
@@ -133,7 +133,7 @@ func BenchmarkStartReady(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatcher tells 10,000 items, one to each chat, or many to a few, which are merged.
+// BenchmarkDispatcher sends 10,000 items, one to each chat, or many to a few chats, which are merged.
 func BenchmarkDispatcher(b *testing.B) {
 	for _, chats := range []int{benchmarkItems / 100, benchmarkItems} {
 		b.Run(fmt.Sprintf("chats=%d", chats), func(b *testing.B) { dispatchAll(b, chats) })

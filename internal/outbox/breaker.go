@@ -100,8 +100,8 @@ func (b *breaker) answered(chat ChatID, now time.Time) bool {
 }
 
 // allows reports whether another request may start with the given number in flight.
-func (b *breaker) allows(underWay int, now time.Time) bool {
-	return !b.probing || underWay == 0 && !now.Before(b.until)
+func (b *breaker) allows(inFlight int, now time.Time) bool {
+	return !b.probing || inFlight == 0 && !now.Before(b.until)
 }
 
 func (b *breaker) close(until time.Time) {

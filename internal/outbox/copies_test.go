@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// figure returns a figure as it is shown.
+// stat returns a value of Stats by its JSON name.
 func stat(t *testing.T, p *process, name string) any {
 	t.Helper()
 	text, err := json.Marshal(p.Stats())
@@ -27,7 +27,7 @@ func stat(t *testing.T, p *process, name string) any {
 	return f[name]
 }
 
-// A messenger that takes all messages and says so too late gets each of them twice at the most.
+// If the messenger accepts all messages but answers too late, it gets each of them at most twice.
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -53,7 +53,7 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 						continue
 					}
 					if r.begun.Before(longUntil) {
-						t.Error("two requests at a time take longer")
+						t.Error("two requests exceed the usual timeout at the same time")
 					}
 					longUntil = r.ended
 				}
@@ -63,7 +63,8 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	}
 }
 
-// After five copies of a message it ends, and the lane goes on. The pauses between them grow to a quarter of an hour.
+// After five possible duplicates a message is given up and the lane continues. The pauses in between grow to a quarter
+// of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -77,7 +78,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 				settings := Settings{Bounds: Bounds{Merge: merge}}
 				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
 				advance(t, time.Minute)
-				store.add(1) // another message, whatever is told together
+				store.add(1) // a message of its own, even when merging
 				advance(t, time.Hour)
 				to := sender.to(1)
 				if len(to) < maxCopies+1 {
@@ -89,26 +90,26 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 				}
 				for i, r := range to[:maxCopies] {
 					if diff := cmp.Diff(together, r.ids); diff != "" {
-						t.Errorf("copy %d (-want +got):\n%s", i+1, diff)
+						t.Errorf("request %d (-want +got):\n%s", i+1, diff)
 					}
 				}
 				if next := int64(len(together) + 1); to[maxCopies].ids[0] != next || to[maxCopies].begun != to[maxCopies-1].ended {
-					t.Errorf("then %v is sent after %v", to[maxCopies].ids, to[maxCopies].begun.Sub(to[maxCopies-1].ended))
+					t.Errorf("next request: %v after %v", to[maxCopies].ids, to[maxCopies].begun.Sub(to[maxCopies-1].ended))
 				}
 				for _, id := range together {
 					if r := store.row(id); r.state != "uncertain" || r.PossibleDuplicates != maxCopies {
-						t.Errorf("item %d is %s after %d copies", id, r.state, r.PossibleDuplicates)
+						t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
 					}
 				}
 				if n := stat(t, p, "uncertain"); n != float64(len(together)) {
 					t.Errorf("%v items are uncertain, want %d", n, len(together))
 				}
 				if n := stat(t, p, "possible_duplicates"); n != float64(len(together)*(maxCopies-1)) {
-					t.Errorf("%v items were sent once more", n)
+					t.Errorf("%v possible duplicates", n)
 				}
 				lines := book.lines("too many possible duplicates, notice given up")
 				if len(lines) != 1 {
-					t.Errorf("the log says so %d times", len(lines))
+					t.Errorf("%d lines in the log, want 1", len(lines))
 				}
 				p.stop()
 			})
@@ -116,7 +117,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	}
 }
 
-// orphan adds a row that was perhaps sent so often, the last time by a process that is gone.
+// addOrphan adds a row with this many requests of unknown outcome, the last one made by a process that has died.
 func (m *memory) addOrphan(chat ChatID, copies int) {
 	m.add(chat)
 	m.mu.Lock()
@@ -125,7 +126,7 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
-// Copies that processes have made which are gone count as others do.
+// Possible duplicates by processes that have died count like others.
 func TestDuplicatesAcrossCrashesCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,10 +136,10 @@ func TestDuplicatesAcrossCrashesCount(t *testing.T) {
 		p := dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		if n := len(sender.to(4)); n != 1 || store.row(1).state != rowSent {
-			t.Errorf("%d requests for the fifth copy, it is %s", n, store.row(1).state)
+			t.Errorf("%d fifth requests, the item is %s", n, store.row(1).state)
 		}
 		if n := len(sender.to(5)); n != 0 || store.row(2).state != "uncertain" {
-			t.Errorf("%d requests for a sixth copy, it is %s", n, store.row(2).state)
+			t.Errorf("%d sixth requests, the item is %s", n, store.row(2).state)
 		}
 		p.stop()
 	})
@@ -170,7 +171,7 @@ func TestAmbiguousPauseOutlivesDispatcher(t *testing.T) {
 	})
 }
 
-// A request that may take longer is cut off before anybody else can have the lease, unless that is renewed.
+// A request with a longer timeout is cancelled before another instance can take the lease, unless the lease is renewed.
 func TestLongRequestEndsBeforeTheLease(t *testing.T) {
 	t.Parallel()
 	for _, renewed := range []bool{false, true} {
@@ -204,7 +205,7 @@ func TestLongRequestEndsBeforeTheLease(t *testing.T) {
 	}
 }
 
-// The answer to a button is of use for seconds only: it is tried again soon, and does not take longer.
+// The answer to a button is useful only for seconds: it is retried soon, with the usual timeout.
 func TestCallbackAnswersRetrySoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -229,7 +230,7 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 	})
 }
 
-// What was never tried is not told with what was perhaps sent, and not given up with it.
+// An item that was never sent is not merged with possible duplicates, and not given up with them.
 func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,18 +243,18 @@ func TestNewItemsAreNotGivenUpWithDuplicates(t *testing.T) {
 		store.add(1, 1)
 		advance(t, time.Hour)
 		if r := store.row(1); r.state != rowUncertain || r.PossibleDuplicates != 5 {
-			t.Errorf("item 1 is %s after %d copies", r.state, r.PossibleDuplicates)
+			t.Errorf("item 1 is %s after %d possible duplicates", r.state, r.PossibleDuplicates)
 		}
 		for id := int64(2); id <= 3; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s after %d copies", id, r.state, r.PossibleDuplicates)
+				t.Errorf("item %d is %s after %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()
 	})
 }
 
-// Repeating an edit makes no copy: it goes on until it arrives, at the longest pause, and its requests may take long.
+// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with longer timeouts.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -276,13 +277,14 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 			checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 15*time.Minute*7/10-rounding, 15*time.Minute+rounding)
 		}
 		if n := stat(t, p, "possible_duplicates"); n != float64(outcomes) {
-			t.Errorf("%v edits were sent once more, want %d", n, outcomes)
+			t.Errorf("%v possible duplicates, want %d", n, outcomes)
 		}
 		p.stop()
 	})
 }
 
-// A request that is cut off at once needs no more time. Lanes with such requests do not wait for one another.
+// After an unknown outcome that came quickly, the next request needs no longer timeout. Lanes with such requests do not
+// wait for one another.
 func TestQuickRetriesDoNotWaitForLongRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -305,7 +307,7 @@ func TestQuickRetriesDoNotWaitForLongRequests(t *testing.T) {
 		advance(t, 3*time.Second)
 		for c := ChatID(2); c <= 3; c++ {
 			if n := len(sender.to(c)); n != 2 {
-				t.Errorf("%d requests to chat %d while a long one is under way, want 2", n, c)
+				t.Errorf("%d requests to chat %d while a long one is in flight, want 2", n, c)
 			}
 		}
 		p.stop()

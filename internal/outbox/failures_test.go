@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkBackoff checks the times of tries against the waits between them.
+// checkBackoff checks the pauses between requests that began at these times.
 func checkBackoff(t *testing.T, begun []time.Time) {
 	t.Helper()
 	base := 500 * time.Millisecond
@@ -23,7 +23,7 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// What is not about the item waits longer and longer, and never kills it.
+// Failures that are not caused by the item back off more and more, and never make it a dead letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, class := range []Class{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -49,7 +49,7 @@ func TestBackoff(t *testing.T) {
 					t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
 				}
 				checkBackoff(t, first)
-				checkBackoff(t, third) // it begins anew after a success
+				checkBackoff(t, third) // it starts again after a success
 				if n := store.count(rowSent); n != 3 {
 					t.Errorf("%d items are sent, want 3", n)
 				}
@@ -59,7 +59,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// What a lane has met before it had nothing more to say counts no more when it has something to say again.
+// The backoff of a lane is reset when it has nothing more to send.
 func TestBackoffIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestBackoffIsForgotten(t *testing.T) {
 			1: nil, 2: slices.Repeat([]error{failure(Unreachable)}, 100), 3: {failure(Unreachable)},
 		}))
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1000, time.Hour}}}})
-		store.put(row{chat: 1}) // for which the lane is kept in mind
+		store.put(row{chat: 1}) // keeps the lane in memory for its pace
 		store.put(row{chat: 1, expires: time.Now().Add(5 * time.Minute)})
 		p.Wake(1)
 		advance(t, 6*time.Minute)
@@ -84,7 +84,7 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// Nor does a messenger that asks to wait again and again.
+// Endless rate limits do not make the item a dead letter either.
 func TestRateLimitedForever(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestRateLimitedForever(t *testing.T) {
 	})
 }
 
-// One that does not say for how long is asked less and less often, and no sooner than after a second.
+// A rate limit without a time backs off more and more, by at least a second.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 	})
 }
 
-// Requests that fail for no known reason are not tried for ever, and hold up nothing after that.
+// Requests that fail for an unknown reason are not retried for ever, and the lane then continues.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
 	others := []error{failure(Unreachable), rateLimited(time.Second), rateLimited(0), failure(Unauthorized)}
@@ -137,7 +137,7 @@ func TestFailuresEnd(t *testing.T) {
 		settings int
 		requests int
 	}{
-		"an error":             {errors.New("what is this"), 1, 0, 8},
+		"an error":             {errors.New("unknown error"), 1, 0, 8},
 		"a failure":            {failure(Failed), 1, 0, 8},
 		"a panic":              {errPanic, 1, 0, 8},
 		"fewer":                {failure(Failed), 1, 3, 3},
@@ -149,10 +149,10 @@ func TestFailuresEnd(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const chat = ChatID(1)
-				// between them are those that do not count
+				// other failures in between do not count
 				var errs []error
 				for n := range c.requests {
-					if n < 4 { // the fifth would be the last
+					if n < 4 { // the fifth would be final
 						errs = append(errs, failure(Ambiguous))
 					}
 					errs = append(append(errs, others...), c.err)
@@ -185,7 +185,7 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// A pause that is very long is something that somebody should know about.
+// A very long pause is reported as a warning.
 func TestLongPausesAreReported(t *testing.T) {
 	t.Parallel()
 	for retryAfter, want := range map[time.Duration]int{
@@ -212,7 +212,7 @@ func TestLongPausesAreReported(t *testing.T) {
 				}
 				for _, l := range lines {
 					if ms := l.attrs["retry_after_ms"].Int64(); l.level != slog.LevelWarn || ms != retryAfter.Milliseconds() {
-						t.Errorf("the log says %d ms with level %v", ms, l.level)
+						t.Errorf("the log record has %d ms and level %v", ms, l.level)
 					}
 				}
 				f := p.Stats()
@@ -225,7 +225,7 @@ func TestLongPausesAreReported(t *testing.T) {
 	}
 }
 
-// When the messenger comes back, chats do not come back together.
+// After an outage, chats do not all retry at the same time.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
 	const chats = 200
@@ -236,7 +236,7 @@ func TestBackoffSpreads(t *testing.T) {
 		waits[wait.Round(time.Millisecond)] = true
 	}
 	if len(waits) < chats/10 {
-		t.Errorf("%d chats come back at %d moments", chats, len(waits))
+		t.Errorf("%d chats retry at %d different times", chats, len(waits))
 	}
 }
 
@@ -260,14 +260,14 @@ func TestUnauthorizedKeepsEverything(t *testing.T) {
 		if n := store.open(); n != chats*items {
 			t.Errorf("%d items wait, want %d", n, chats*items)
 		}
-		// one lane at a time tries
+		// only one lane at a time probes
 		if n := len(sender.all()); n > 3600/14+10 {
 			t.Errorf("%d requests within the hour", n)
 		}
-		advance(t, 2*26*time.Second+rounding) // until one has tried, and until the time of each other one
+		advance(t, 2*26*time.Second+rounding) // until the next probe, and until the pause of each other lane ends
 		for id := int64(1); id <= chats*items; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
+				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()

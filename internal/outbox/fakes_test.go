@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// held is a Lease that lasts until it is taken away.
+// fakeLease is a Lease that lasts until lost is closed.
 type fakeLease struct {
 	epoch int64
 	lost  chan struct{}
@@ -39,25 +39,25 @@ func (h *fakeLease) Left() time.Duration {
 	}
 }
 
-// request is one request that a messenger has got.
+// request is one request that the messenger received.
 type request struct {
-	ids     []int64 // of the items that it told
+	ids     []int64 // of the covered items
 	chat    ChatID
 	message Message
 	begun   time.Time
-	ended   time.Time // zero: it is under way
+	ended   time.Time // zero: in flight
 	err     error
 }
 
-// messenger is a Sender that answers as it is told and complains about two requests for a lane at the same time.
+// messenger is a scripted Sender. It fails the test if two requests for a lane overlap.
 type messenger struct {
 	t      *testing.T
-	answer func(ctx context.Context, m Message) error // nil: all is well at once
+	answer func(ctx context.Context, m Message) error // nil: immediate success
 	fits   int                                        // how many items fit into one message, 0: all
 
 	mu          sync.Mutex
 	busy        map[Lane]bool
-	maxInFlight int // requests at the same time
+	maxInFlight int // maximum number of requests in flight
 	requests    []request
 }
 
@@ -66,7 +66,7 @@ func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) erro
 	return &messenger{t: t, answer: answer, busy: make(map[Lane]bool)}
 }
 
-// messageID is what the messenger calls the message of an item.
+// messageID returns the messenger's id of the message for an item.
 func messageID(item int64) int64 { return 1000 + item }
 
 func (m *messenger) Send(ctx context.Context, message Message) (_ Receipt, err error) {
@@ -132,13 +132,15 @@ func (m *messenger) ids(chat ChatID) []int64 {
 	return ids
 }
 
-func failure(class Class) *Failure { return &Failure{Class: class, Err: errors.New("as told")} }
+func failure(class Class) *Failure {
+	return &Failure{Class: class, Err: errors.New("scripted failure")}
+}
 
 func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Class: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// inTurn answers the requests for an item with its errors in turn, then well. An error "panic" is a panic.
+// scripted answers the requests for an item with its errors in order, then succeeds. errPanic makes the sender panic.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
@@ -155,7 +157,7 @@ func scripted(errs map[int64][]error) func(context.Context, Message) error {
 
 var errPanic = errors.New("sender is broken")
 
-// takes answers well, after a time, or as a client does whose request is cut off.
+// answersAfter succeeds after a delay, or fails as a client does whose request is cancelled.
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {
@@ -165,7 +167,7 @@ func answersAfter(d time.Duration) func(context.Context, Message) error {
 	}
 }
 
-// pass lets time go by.
+// sleep waits for the duration or the end of the context.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -177,7 +179,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// after lets time go by in a test, and then everything that happens at that moment.
+// advance lets time pass in a test, and then lets everything happen that is due.
 func advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	if err := sleep(context.Background(), d); err != nil {
@@ -186,18 +188,18 @@ func advance(t *testing.T, d time.Duration) {
 	synctest.Wait()
 }
 
-// hang waits until it is cut off.
+// hang blocks until the context ends.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// hangForGood answers well after a long time, whatever anybody says.
+// ignoresCancel succeeds after a long time and ignores its context.
 func ignoresCancel(d time.Duration) func(context.Context, Message) error {
 	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
 
-// process is a dispatcher that runs, until it is stopped or the test ends.
+// process is a running dispatcher. It runs until it is stopped or the test ends.
 type process struct {
 	*Dispatcher
 	t      *testing.T
@@ -221,7 +223,7 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 	return p
 }
 
-// dispatch starts a dispatcher that tells each item in a message of its own, unless the settings say more.
+// dispatch starts a dispatcher that sends each item in a message of its own, unless the settings differ.
 func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -241,8 +243,7 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
 }
 
-// look starts a dispatcher as dispatch does, and returns what it has in memory too. That may be looked at when all of
-// it is blocked.
+// dispatchTerm is dispatch, but also returns the term. Its fields may be read only while all goroutines are blocked.
 func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -253,13 +254,13 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 	return start(t, d, term.dispatch), term
 }
 
-// forgotten complains about everything that a dispatcher with nothing to do still has in memory.
+// checkEmpty fails the test for everything that an idle dispatcher still keeps in memory.
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
-		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.waitingCount, "ready": len(t.ready), "toasts": len(t.callbackAnswers),
+		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.waitingCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
 		"slow":    len(t.slow),
-		"sending": t.sending, "sending toasts": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
+		"sending": t.sending, "sending callback answers": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),
 	}
 	for what, n := range inMemory {
@@ -267,20 +268,20 @@ func (t *term) checkEmpty(test *testing.T) {
 			test.Errorf("kept in memory: %d %s", n, what)
 		}
 	}
-	t.Wake() // what it does next comes after this
+	t.Wake() // synchronizes with the next step
 }
 
-// remembered returns how many lanes a dispatcher has in memory.
+// laneCount returns how many lanes are in memory.
 func (t *term) laneCount() int {
 	n := len(t.lanes)
-	t.Wake() // what it does next comes after this
+	t.Wake() // synchronizes with the next step
 	return n
 }
 
-// Wake wakes the lanes of chats.
+// Wake wakes the lanes of the chats.
 func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
-// WakeToasts wakes the lane of the answers to buttons in a chat.
+// WakeCallbackAnswers wakes the lane of the answers to buttons in a chat.
 func (p *process) WakeCallbackAnswers(chat ChatID) {
 	p.Dispatcher.Wake(Lane{Chat: chat, CallbackAnswers: true})
 }
@@ -293,20 +294,20 @@ func lanesOf(chats []ChatID) []Lane {
 	return all
 }
 
-// stop ends the dispatcher and returns how long that takes.
+// stop stops the dispatcher and returns how long that took.
 func (p *process) stop() time.Duration {
 	p.t.Helper()
 	begun := time.Now()
 	p.cancel()
 	if err := <-p.ended; err != nil {
-		p.t.Errorf("Run ends with %v", err)
+		p.t.Errorf("Run: %v", err)
 	}
 	return time.Since(begun)
 }
 
 func repeat(chat ChatID, n int) []ChatID { return slices.Repeat([]ChatID{chat}, n) }
 
-// sequence is from, from+1 … to.
+// sequence returns the ids from, from+1, … to.
 func sequence(from, to int64) []int64 {
 	var ids []int64
 	for id := from; id <= to; id++ {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Nothing stays in memory of chats that have nothing to say, whatever became of what they had.
+// Nothing stays in memory of chats that have nothing to send, whatever happened to their items.
 func TestIdleLanesAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 		for c := range ChatID(chats) {
 			store.add(c)
 			store.addCallbackAnswers(c, 1)
-			p.Wake(c, c+chats) // and of chats that have nothing at all
+			p.Wake(c, c+chats) // and chats without any items
 			p.WakeCallbackAnswers(c)
 			p.WakeCallbackAnswers(c + chats)
 		}
@@ -54,7 +54,7 @@ func TestIdleLanesAreForgotten(t *testing.T) {
 	})
 }
 
-// Nor of those that have to wait for long when the dispatcher begins; they are found when their time has come.
+// Chats with a long pause when the dispatcher starts are not kept in memory. They are polled when the pause is over.
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestFrozenChatsAreNotKept(t *testing.T) {
 	})
 }
 
-// Chats that were told something are kept in mind as long as that counts against their limits, and no longer.
+// Chats stay in memory while their requests count against the limits, and no longer.
 func TestPacedChatsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestPacedChatsAreForgotten(t *testing.T) {
 			t.Fatalf("%d items are open", n)
 		}
 		if n := tm.laneCount(); n != chats {
-			t.Errorf("%d chats are kept in mind, want all %d", n, chats)
+			t.Errorf("%d chats are in memory, want all %d", n, chats)
 		}
 		advance(t, time.Minute)
 		tm.checkEmpty(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refusing answers with a rate limit until its time is over, to the chats that have one, and well otherwise.
+// rateLimitedUntil answers chats with a rate limit until their time is over, and otherwise succeeds.
 func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
@@ -20,15 +20,15 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestManyRateLimitsFreezeAll turns chats away, one after the other. Chat 9 writes every half second, and shows when the
-// lanes stand still.
+// TestManyRateLimitsFreezeAll rate limits chats one after the other. Chat 9 gets an item every half second and shows
+// when all lanes pause.
 func TestManyRateLimitsFreezeAll(t *testing.T) {
 	t.Parallel()
 	const retryAfter = 8 * time.Second
 	for name, tc := range map[string]struct {
-		limited []ChatID      // which chats are turned away
-		every   time.Duration // how long after one another
-		paused  bool          // all lanes stand still after that
+		limited []ChatID      // chats that are rate limited
+		every   time.Duration // time between them
+		paused  bool          // all lanes pause after that
 	}{
 		"two chats":                  {[]ChatID{1, 2}, time.Second, false},
 		"three chats":                {[]ChatID{1, 2, 3}, time.Second, true},
@@ -61,8 +61,8 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 				}
 				first := to[0].begun.Sub(begun)
 				if tc.paused {
-					last := tc.every // has passed since the third
-					checkBetween(t, "standstill", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
+					last := tc.every // time since the third
+					checkBetween(t, "pause of all lanes", first, retryAfter-last, retryAfter+retryAfter/10-last+rounding)
 				} else if first != 0 {
 					t.Errorf("the other chat waits for %v", first)
 				}
@@ -77,7 +77,7 @@ func TestManyRateLimitsFreezeAll(t *testing.T) {
 	}
 }
 
-// TestOneLaneProbes turns everybody away for a minute: while that lasts only one lane at a time finds out.
+// TestOneLaneProbes rate limits all chats for a minute: only one lane at a time probes.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestOneLaneProbes(t *testing.T) {
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
 		}
-		// four at first, and two more before the third answer is known, then one in each seven seconds or a little more,
-		// and everybody once it goes again
+		// four at first, two more before the third answer is known, then one every seven seconds or slightly more, and
+		// all of them once the circuit closes
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}
@@ -115,12 +115,12 @@ func TestBreakerRateLimited(t *testing.T) {
 		want  time.Duration
 	}
 	for name, steps := range map[string][]step{
-		"the shortest of three":        {{1, 0, 30 * time.Second, 0}, {2, 1, 9 * time.Second, 0}, {3, 2, 20 * time.Second, 9 * time.Second}},
-		"a minute at most":             {{1, 0, time.Hour, 0}, {2, 0, time.Hour, 0}, {3, 0, time.Hour, time.Minute}},
-		"one chat counts once":         {{1, 0, time.Second, 0}, {1, 1, time.Second, 0}, {2, 2, time.Second, 0}, {1, 2, time.Second, 0}},
-		"only those of five seconds":   {{1, 0, time.Second, 0}, {2, 4, time.Second, 0}, {3, 5.1, time.Second, 0}, {4, 5.2, time.Second, time.Second}},
-		"what was under way is nought": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
-		"the probe is turned away":     {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
+		"the shortest of three":           {{1, 0, 30 * time.Second, 0}, {2, 1, 9 * time.Second, 0}, {3, 2, 20 * time.Second, 9 * time.Second}},
+		"at most a minute":                {{1, 0, time.Hour, 0}, {2, 0, time.Hour, 0}, {3, 0, time.Hour, time.Minute}},
+		"one chat counts once":            {{1, 0, time.Second, 0}, {1, 1, time.Second, 0}, {2, 2, time.Second, 0}, {1, 2, time.Second, 0}},
+		"only within five seconds":        {{1, 0, time.Second, 0}, {2, 4, time.Second, 0}, {3, 5.1, time.Second, 0}, {4, 5.2, time.Second, time.Second}},
+		"requests in flight do not count": {{1, 0, 9 * time.Second, 0}, {2, 0, 9 * time.Second, 0}, {3, 0, 9 * time.Second, 9 * time.Second}, {4, 1, time.Hour, 0}},
+		"the probe is rate limited":       {{1, 0, time.Second, 0}, {2, 0, time.Second, 0}, {3, 0, time.Second, time.Second}, {4, 2, 5 * time.Second, 5 * time.Second}},
 	} {
 		var b breaker
 		for i, s := range steps {

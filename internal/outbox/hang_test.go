@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// A sender that hangs is cut off, and what waits for its place goes on; also if it does not come back when it is cut
-// off.
+// A hanging sender is cancelled and its slot is reused, even if it ignores the cancellation.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Class: Ambiguous, Err: hang(ctx)} }
@@ -25,14 +24,14 @@ func TestHangingSender(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings   Settings
 		hang       func(context.Context) error
-		want       time.Duration // until the place is free
+		want       time.Duration // until the slot is free
 		duplicates int
 	}{
-		"default":           {Settings{}, heeding, 5 * time.Second, 1},
-		"by setting":        {Settings{SendTimeout: 700 * time.Millisecond}, heeding, 700 * time.Millisecond, 1},
-		"does not heed":     {Settings{}, ignoring, 6 * time.Second, 1},
-		"comes back late":   {Settings{}, late, 5300 * time.Millisecond, 0},
-		"panics in the end": {Settings{}, panicking, 5 * time.Second, 0},
+		"default":                  {Settings{}, heeding, 5 * time.Second, 1},
+		"by setting":               {Settings{SendTimeout: 700 * time.Millisecond}, heeding, 700 * time.Millisecond, 1},
+		"ignores the cancellation": {Settings{}, ignoring, 6 * time.Second, 1},
+		"returns late":             {Settings{}, late, 5300 * time.Millisecond, 0},
+		"panics in the end":        {Settings{}, panicking, 5 * time.Second, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,10 +57,10 @@ func TestHangingSender(t *testing.T) {
 				p.Wake(2)
 				advance(t, time.Minute)
 				if got := begun[2][0].Sub(start); got != c.want {
-					t.Errorf("the other chat has its turn after %v, want %v", got, c.want)
+					t.Errorf("the other chat is sent to after %v, want %v", got, c.want)
 				}
 				if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
-					t.Errorf("the item is %s, perhaps sent %d times, want sent, %d", r.state, r.PossibleDuplicates, c.duplicates)
+					t.Errorf("the item is %s with %d possible duplicates, want sent with %d", r.state, r.PossibleDuplicates, c.duplicates)
 				}
 				tm.checkEmpty(t)
 				p.stop()
@@ -76,7 +75,7 @@ type senderFunc func(ctx context.Context, m Message) (Receipt, error)
 
 func (f senderFunc) Send(ctx context.Context, m Message) (Receipt, error) { return f(ctx, m) }
 
-// A connection that hangs keeps nobody for long from sending.
+// A hanging connection does not block sending for long.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,12 +103,12 @@ func TestHangingStore(t *testing.T) {
 		}
 		store.add(1)
 		p := dispatch(t, store, sender, Settings{Parallel: 1, Limits: MessengerLimits()})
-		advance(t, 35*time.Second) // ten for each, of which two at the same time
+		advance(t, 35*time.Second) // ten for each, two of them at the same time
 		if r := store.row(1); r.state != rowSent || len(sender.to(1)) != 1 {
 			t.Errorf("the item is %s after %d requests, want sent after 1", r.state, len(sender.to(1)))
 		}
 		if n := len(hung); n != 5 {
-			t.Errorf("%d methods of the store were asked, want 5", n)
+			t.Errorf("%d methods of the store were called, want 5", n)
 		}
 		p.stop()
 	})

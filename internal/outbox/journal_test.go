@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// While the database is away nothing is lost, nothing is sent again because of it, and the log says it twice: when it
-// begins and when it ends.
+// While the database is unavailable nothing is lost and nothing is sent twice. The log reports the start and the end.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute
@@ -28,13 +27,13 @@ func TestStoreIsUnavailable(t *testing.T) {
 					}
 					return failure(Rejected)
 				})
-				start := time.Now() // before anything is taken, or while it is sent
+				start := time.Now() // before anything is taken, or during a request
 				if latency > 0 {
 					start = start.Add(10 * time.Millisecond)
 				}
 				end := time.Now().Add(outage + 10*time.Millisecond)
 				calls := 0
-				var sizes []int // of the steps when it is back
+				var sizes []int // of the steps after the outage
 				store.onAdvance = func(_ context.Context, results []Result, lanes []Lane) error {
 					now, size := time.Now(), len(results)+len(lanes)
 					if now.Before(start) {
@@ -45,7 +44,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 						return nil
 					}
 					if calls++; calls > 1 && size != 1 {
-						t.Errorf("%d are tried together although nothing can be written down", size)
+						t.Errorf("a step of %d entries while nothing can be persisted", size)
 					}
 					return errUnavailable
 				}
@@ -58,12 +57,12 @@ func TestStoreIsUnavailable(t *testing.T) {
 				advance(t, outage+10*time.Millisecond-1)
 				for c := range ChatID(chats) {
 					if n := len(sender.to(c)); n > 1 {
-						t.Errorf("%d requests for chat %d while nothing can be written down", n, c)
+						t.Errorf("%d requests for chat %d while nothing can be persisted", n, c)
 					}
 				}
 				limit := int(outage / persistRetryDelay)
 				if calls > limit+1 || calls < limit/2 {
-					t.Errorf("the store was asked %d times, want about %d", calls, limit)
+					t.Errorf("the store was called %d times, want about %d", calls, limit)
 				}
 				advance(t, time.Minute)
 				if n := len(sender.all()); n != chats*items {
@@ -74,15 +73,15 @@ func TestStoreIsUnavailable(t *testing.T) {
 				}
 				for id := int64(1); id <= chats*items; id++ {
 					if r := store.row(id); r.PossibleDuplicates != 0 {
-						t.Errorf("item %d counts as perhaps sent", id)
+						t.Errorf("item %d counts as a possible duplicate", id)
 					}
 				}
 				if limit := slices.Max(sizes); sizes[0] != 1 || limit < 3 {
-					t.Errorf("when it is back, the first step is of %d, the largest of %d", sizes[0], limit)
+					t.Errorf("after the outage, the first step has %d entries, the largest %d", sizes[0], limit)
 				}
 				begins := len(book.lines("failed to persist delivery results, retrying"))
 				if ends := len(book.lines("delivery results can be persisted again")); begins != 1 || ends != 1 {
-					t.Errorf("the log says %d times that it begins, %d times that it ends, want once each", begins, ends)
+					t.Errorf("the log reports %d starts and %d ends, want one each", begins, ends)
 				}
 				p.stop()
 			})
@@ -90,7 +89,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// What cannot be written down or taken, for ever and for a reason of its own, holds up nothing else.
+// An entry that can never be persisted or taken delays nothing else.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const poisoned, chats, rounds = ChatID(0), 60, 30
@@ -133,9 +132,9 @@ func TestPoison(t *testing.T) {
 					t.Fatalf("%d are sent in %d requests, want %d", n, len(waits), chats*rounds)
 				}
 				worst := waits[len(waits)-1]
-				t.Logf("the others wait for %v at the median, %v at the worst", waits[len(waits)/2], worst)
+				t.Logf("the others wait for %v (median), %v (maximum)", waits[len(waits)/2], worst)
 				if waits[len(waits)/2] > time.Second || worst > 5*time.Second {
-					t.Error("the others wait for what cannot be done")
+					t.Error("the others are delayed")
 				}
 				p.stop()
 			})
@@ -143,10 +142,10 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// rowIn returns the row that a message is about.
+// rowIn returns the stored row of the message.
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
-// What comes up while something is being written down is written down together: marks of many lanes in one step.
+// Results and takes that come up during a step are persisted together in the next one.
 func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {
@@ -199,7 +198,8 @@ func TestStepsAreBatched(t *testing.T) {
 	}
 }
 
-// The answer of the store gets lost although everything is written. What is told twice because of it is counted.
+// The answer of the store is lost although everything is persisted. Items that are sent twice because of it are
+// counted.
 func TestStoreAnswersAreLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

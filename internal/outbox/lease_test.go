@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// limitedLease is a Lease that lasts until a moment, unless it is renewed.
+// limitedLease is a Lease that lasts until a given time, unless it is renewed.
 type limitedLease struct {
 	mu    sync.Mutex
 	until time.Time
@@ -31,7 +31,7 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// A request begins only when it ends before anybody else can have the lease, and soon after that is so again.
+// A request starts only if it ends before another instance can take the lease. After a renewal requests resume soon.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -39,9 +39,9 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 		minLeft time.Duration
 		action  Action
 	}{
-		"default":    {0, 6 * time.Second, Send},
-		"by setting": {2 * time.Second, 2400 * time.Millisecond, Send},
-		"toasts":     {0, 6 * time.Second, CallbackAnswer},
+		"default":            {0, 6 * time.Second, Send},
+		"by setting":         {2 * time.Second, 2400 * time.Millisecond, Send},
+		"answers to buttons": {0, 6 * time.Second, CallbackAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +50,7 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
 					if left := lease.Left(); left < c.minLeft {
-						t.Errorf("a request begins with %v left", left)
+						t.Errorf("a request starts with %v left", left)
 					}
 					return answersAfter(70*time.Millisecond)(ctx, m)
 				})
@@ -73,14 +73,14 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 				if len(sender.to(1)) == n {
 					t.Fatal("no request with a new lease")
 				}
-				checkBetween(t, "going on", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
+				checkBetween(t, "resuming", sender.to(1)[n].begun.Sub(renewed), 0, leasePoll)
 				p.stop()
 			})
 		})
 	}
 }
 
-// What is taken when the lease is too short already goes back, and nobody has to think that it was sent.
+// Items that are taken when the lease is already too short are put back, and do not count as possible duplicates.
 func TestLeaseEndsWhileTaking(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,20 +99,20 @@ func TestLeaseEndsWhileTaking(t *testing.T) {
 			t.Errorf("%d requests, %d items wait, want none and 5", len(sender.all()), store.count(rowPlanned))
 		}
 		if p.Stats().CircuitOpen {
-			t.Error("this is taken for an outage")
+			t.Error("the circuit is open")
 		}
 		lease.renew(time.Hour)
 		advance(t, 10*time.Second)
 		for id := int64(1); id <= 5; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
+				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		p.stop()
 	})
 }
 
-// Who has lost the lease ends at once, cuts off its requests and writes nothing more.
+// A dispatcher that has lost the lease ends at once, cancels its requests and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){
@@ -120,7 +120,7 @@ func TestLeaseIsLost(t *testing.T) {
 			store.add(9)
 			p.Wake(9)
 		},
-		"when something is written down": func(*process, *memory) {}, // the quick chat has its answer after a second
+		"when a result is persisted": func(*process, *memory) {}, // the quick chat is answered after a second
 		"when it stops": func(p *process, _ *memory) {
 			p.cancel()
 		},
@@ -155,19 +155,19 @@ func TestLeaseIsLost(t *testing.T) {
 				act(p, store)
 				err := <-p.ended
 				if !errors.Is(err, ErrLeaseLost) {
-					t.Errorf("Run ends with %v", err)
+					t.Errorf("Run: %v", err)
 				}
 				if len(cancelledAt) != 1 || time.Since(cancelledAt[0]) != 0 {
-					t.Errorf("the request that is under way is cut off %v, now it is %v", cancelledAt, time.Now())
+					t.Errorf("the request in flight is cancelled at %v, want %v", cancelledAt, time.Now())
 				}
 				p.Wake(slow, quick)
 				advance(t, time.Minute)
 				if n := calls.Load(); n != 1 {
-					t.Errorf("the store is asked %d times after the end of the lease, want once", n)
+					t.Errorf("the store is called %d times after the end of the lease, want once", n)
 				}
 				for id := int64(1); id <= 2; id++ {
 					if r := store.row(id); r.state != rowSending {
-						t.Errorf("item %d is %s, want as it was", id, r.state)
+						t.Errorf("item %d is %s, want sending", id, r.state)
 					}
 				}
 			})
@@ -175,7 +175,7 @@ func TestLeaseIsLost(t *testing.T) {
 	}
 }
 
-// Two instances that hand over do not write over one another, and everything is told in order.
+// Two instances that hand over do not overwrite each other, and everything is sent in order.
 func TestLeaseIsHandedOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestLeaseIsHandedOver(t *testing.T) {
 		advance(t, 2*time.Second+50*time.Millisecond)
 		store.handOver(2)
 		if err := <-first.ended; !errors.Is(err, ErrLeaseLost) {
-			t.Errorf("Run ends with %v", err)
+			t.Errorf("Run: %v", err)
 		}
 		second := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(2))
 		advance(t, time.Minute)
@@ -203,7 +203,7 @@ func TestLeaseIsHandedOver(t *testing.T) {
 			}
 		}
 		if r := store.row(21); r.PossibleDuplicates != 1 {
-			t.Errorf("the item under way is perhaps sent %d times, want 1", r.PossibleDuplicates)
+			t.Errorf("the item in flight has %d possible duplicates, want 1", r.PossibleDuplicates)
 		}
 	})
 }

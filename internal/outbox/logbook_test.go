@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// logbook is a slog.Handler that keeps what is logged.
+// logbook is a slog.Handler that keeps all records.
 type logbook struct {
 	mu      *sync.Mutex
 	entries *[]logged
 	attrs   []slog.Attr
 }
 
-// logged is one line of the log.
+// logged is one record.
 type logged struct {
 	level   slog.Level
 	message string
@@ -46,7 +46,7 @@ func (b *logbook) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (b *logbook) WithGroup(string) slog.Handler { return b }
 
-// lines returns what was logged with this message.
+// lines returns the records with this message.
 func (b *logbook) lines(message string) []logged {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *logbook) lines(message string) []logged {
 	return lines
 }
 
-// from returns how many lines of at least this level there are.
+// countFrom returns how many records have at least this level.
 func (b *logbook) countFrom(level slog.Level) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

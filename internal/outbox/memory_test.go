@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-var errUnavailable = errors.New("the database is away")
+var errUnavailable = errors.New("the database is unavailable")
 
-// memory is a Store that keeps its rows as the database does. The hooks run first and may fail or hang.
+// memory is a Store that behaves like the database. The hooks run first and may fail or hang.
 type memory struct {
 	onWaiting func(ctx context.Context) error
 	onRecent  func(ctx context.Context) error
 	onSurvey  func(ctx context.Context) error
 	onAdvance func(ctx context.Context, results []Result, lanes []Lane) error
-	// afterAdvance runs when everything is written; its error is that of an answer that got lost
+	// afterAdvance runs when everything is persisted; its error means that the answer was lost
 	afterAdvance func(turns []Turn) error
 
 	mu      sync.Mutex
 	epoch   int64           // of the dispatcher that may write
 	rows    []*row          // in the order of their ids
-	lanes   map[Lane][]*row // those that are open, and some that are not any more
+	lanes   map[Lane][]*row // open rows, and some that have ended
 	frozen  map[ChatID]time.Time
 	parked  map[ChatID]bool
 	private map[ChatID]bool
-	moved   map[ChatID]int64 // the messenger's id of a chat, if it is not the one that it had at first
+	moved   map[ChatID]int64 // the messenger's id of a chat that has migrated
 }
 
 func newMemory() *memory {
@@ -39,7 +39,7 @@ func newMemory() *memory {
 	}
 }
 
-// wait returns how long nothing may be sent of a lane because of its chat or its first row.
+// wait returns how long a lane may not send because of its chat or its first row.
 func (m *memory) wait(head *row) time.Duration {
 	until := head.notBefore
 	if frozen := m.frozen[head.chat]; head.action != CallbackAnswer && frozen.After(until) {
@@ -173,7 +173,7 @@ func (m *memory) advance(ctx context.Context, epoch int64, results []Result, lan
 	return turns, nil
 }
 
-// finish writes down what came of a message.
+// finish persists the result of a message.
 func (m *memory) finish(r Result) {
 	chat, now := r.Message.Lane.Chat, time.Now()
 	covered := []*row{m.rows[r.Message.Row.ID-1]}
@@ -184,7 +184,7 @@ func (m *memory) finish(r Result) {
 			case row.state != rowSending || row.batch != r.Message.Row.ID:
 			case len(covered) < r.covered():
 				covered = append(covered, row)
-			default: // it was taken and not told
+			default: // taken but not covered
 				row.state, row.batch = rowPlanned, 0
 				row.Attempts--
 				row.PossibleDuplicates = max(0, row.PossibleDuplicates-1)
@@ -232,8 +232,8 @@ func (m *memory) finish(r Result) {
 	}
 }
 
-// take takes what a lane has to send. Of more than may wait in a chat, those too many are one message, with as many of
-// them named as a message may tell.
+// take takes the next message of a lane. Excess items become one message that includes as many of them as Bounds.Merge
+// allows and states the number of all.
 func (m *memory) take(l Lane, bounds Bounds) Turn {
 	turn := Turn{Lane: l}
 	for _, r := range m.openIn(l) {
@@ -257,7 +257,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 		}
 	}
 	count := max(n, len(open)-bounds.Waiting)
-	if head.state == rowSending { // the message that it was
+	if head.state == rowSending { // repeat the same message
 		for count = n; count < len(open) && open[count].state == rowSending && open[count].batch == head.batch; {
 			count++
 		}

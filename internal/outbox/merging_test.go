@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told returns the items of each request for a chat.
+// covered returns the items of each request for a chat.
 func (m *messenger) covered(chat ChatID) [][]int64 {
 	var covered [][]int64
 	for _, r := range m.to(chat) {
@@ -19,7 +19,7 @@ func (m *messenger) covered(chat ChatID) [][]int64 {
 	return covered
 }
 
-// What waits in a chat is told together, as much as fits, and the rest goes next.
+// Waiting items of a chat are merged into one message, as many as fit. The rest goes next.
 func TestMerging(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -27,12 +27,12 @@ func TestMerging(t *testing.T) {
 		want               [][]int64
 		more               []bool
 	}{
-		"switched off":  {3, 1, 0, [][]int64{{1}, {2}, {3}}, []bool{true, true, false}},
-		"all":           {10, 64, 0, [][]int64{sequence(1, 10)}, []bool{false}},
-		"as by default": {100, 0, 0, [][]int64{sequence(1, 64), sequence(65, 100)}, []bool{true, false}},
-		"what fits":     {8, 64, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7, 8}}, []bool{false, false, false}},
-		"one by one":    {3, 64, 1, [][]int64{{1}, {2}, {3}}, []bool{false, false, false}},
-		"both":          {7, 4, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7}}, []bool{true, false, false}},
+		"disabled":        {3, 1, 0, [][]int64{{1}, {2}, {3}}, []bool{true, true, false}},
+		"all":             {10, 64, 0, [][]int64{sequence(1, 10)}, []bool{false}},
+		"as by default":   {100, 0, 0, [][]int64{sequence(1, 64), sequence(65, 100)}, []bool{true, false}},
+		"limited by size": {8, 64, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7, 8}}, []bool{false, false, false}},
+		"one by one":      {3, 64, 1, [][]int64{{1}, {2}, {3}}, []bool{false, false, false}},
+		"both":            {7, 4, 3, [][]int64{{1, 2, 3}, {4, 5, 6}, {7}}, []bool{true, false, false}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestMerging(t *testing.T) {
 				}
 				for id := int64(1); id <= int64(c.items); id++ {
 					if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
-						t.Errorf("item %d is %s after %d attempts, perhaps sent %d", id, r.state, r.Attempts, r.PossibleDuplicates)
+						t.Errorf("item %d is %s after %d attempts, with %d possible duplicates", id, r.state, r.Attempts, r.PossibleDuplicates)
 					}
 				}
 				p.stop()
@@ -66,7 +66,7 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// While a chat has to wait for its pace, what comes is gathered.
+// While a chat waits for its pace, its items are merged.
 func TestPaceMerges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// What fails concerns the items that the request was about; an unknown outcome is repeated as the same message.
+// A failure concerns the items that the request covered; an unknown outcome is repeated as the same message.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -94,7 +94,7 @@ func TestMergedMessageFails(t *testing.T) {
 		want [][]int64
 		end  rowState // of the first item
 	}{
-		// while it waits, item 6 comes
+		// item 6 is added during the pause
 		"rate limited": {rateLimited(time.Second), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"unreachable":  {failure(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"ambiguous":    {failure(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
@@ -127,7 +127,7 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// An ambiguous message is repeated as it was, whatever has come to the lane since.
+// A message of unknown outcome is repeated unchanged, even if the lane has new items.
 func TestAmbiguousMessageIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,13 +145,13 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		if f := p.Stats(); f.PossibleDuplicates != 4 || f.Sent != 2 || f.Delivered != 5 {
-			t.Errorf("perhaps sent %d, sent %d, told %d, want 4, 2, 5", f.PossibleDuplicates, f.Sent, f.Delivered)
+			t.Errorf("%d possible duplicates, %d sent, %d delivered, want 4, 2, 5", f.PossibleDuplicates, f.Sent, f.Delivered)
 		}
 		p.stop()
 	})
 }
 
-// Of more than may wait, those too many are one message that names some and counts the others.
+// Excess items are sent as one message that includes some and mentions the others only as a number.
 func TestCountedMessages(t *testing.T) {
 	t.Parallel()
 	for _, fits := range []int{0, 5} {
@@ -174,14 +174,14 @@ func TestCountedMessages(t *testing.T) {
 					t.Errorf("%d items are sent, want %d", n, items)
 				}
 				if m := messages[0]; m.Count != items-bound || len(m.Items) != merge || !m.More {
-					t.Errorf("the first message names %d items and stands for %d, more %t", len(m.Items), m.Count, m.More)
+					t.Errorf("the first message includes %d items of %d, more %t", len(m.Items), m.Count, m.More)
 				}
 				f := p.Stats()
 				if fits == 0 && (f.Dropped != items-bound-merge || f.Delivered != items || f.Sent != 3 || f.Merged != items) {
-					t.Errorf("dropped %d, told %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
+					t.Errorf("dropped %d, delivered %d, sent %d, merged %d", f.Dropped, f.Delivered, f.Sent, f.Merged)
 				}
 				if fits > 0 && (f.Dropped != 0 || f.Delivered != items || f.Sent != items/5) {
-					t.Errorf("dropped %d, told %d, sent %d", f.Dropped, f.Delivered, f.Sent)
+					t.Errorf("dropped %d, delivered %d, sent %d", f.Dropped, f.Delivered, f.Sent)
 				}
 				p.stop()
 			})
@@ -189,7 +189,7 @@ func TestCountedMessages(t *testing.T) {
 	}
 }
 
-// While too much waits in all, chats may have less waiting.
+// While too many items wait in all chats together, fewer may wait in each.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestCrowdedStore(t *testing.T) {
 		store.add(repeat(2, 10)...)
 		p.Wake(2)
 		synctest.Wait()
-		if m := sender.to(2)[0].message; m.Count != 5 { // of ten a tenth of the bound may wait
+		if m := sender.to(2)[0].message; m.Count != 5 { // 5 of 10 may wait, a tenth of the bound
 			t.Errorf("the first message stands for %d, want 5", m.Count)
 		}
 		store.thaw(1)
@@ -210,7 +210,7 @@ func TestCrowdedStore(t *testing.T) {
 		p.Wake(2)
 		synctest.Wait()
 		if to := sender.to(2); len(to) != 1+5+10 {
-			t.Errorf("%d requests, want each item in one of its own when it is not crowded any more", len(to))
+			t.Errorf("%d requests, want one for each item when the total is below the limit again", len(to))
 		}
 		p.stop()
 	})

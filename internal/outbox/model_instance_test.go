@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-var errKilled = errors.New("the process is gone")
+var errKilled = errors.New("the process is dead")
 
-// instance is one process: a dispatcher that dispatches while it has the lease, and how it is cut off from the world
-// when it is frozen or gone.
+// instance is one process: a dispatcher that dispatches while it holds the lease, and the state that cuts it off when
+// it is frozen or killed.
 type instance struct {
 	w          *world
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc
-	ended      chan struct{} // its last goroutine is at its end, but for senders that do not come back
-	killed     chan struct{} // nobody notices any more what it does
+	ended      chan struct{} // its last goroutine has ended, except for hanging senders
+	killed     chan struct{} // closed when it dies: nothing that it does has an effect any more
 
 	mu            sync.Mutex
-	thaw          chan struct{} // nil: it is not frozen
-	thawedAt      time.Time     // the last time
-	frozenCheckAt time.Time     // when it has come out of a check in which it was frozen
-	isolatedUntil time.Time     // until then it cannot prolong its lease
+	thaw          chan struct{} // nil: not frozen
+	thawedAt      time.Time     // end of the last freeze
+	frozenCheckAt time.Time     // end of the last lease check during which it was frozen
+	isolatedUntil time.Time     // until then it cannot renew its lease
 	lease         *heldLease
-	term          *term // nil: it is not dispatching
+	term          *term // nil: not dispatching
 	traps         map[moment]*trap
-	refusedEpoch  int64 // the epoch that is known to be over
+	refusedEpoch  int64 // the last epoch that the store refused
 }
 
-// trap is something that is done to an instance at a certain moment.
+// trap is an action at a certain moment.
 type trap struct {
 	nth int
 	do  func()
 }
 
-// trap has something be done to the instance at the so many next moment of a kind.
+// trap runs an action at the nth moment of a kind from now on.
 func (i *instance) trap(m moment, nth int, do func()) {
 	if m == atOnce {
 		do()
@@ -48,7 +48,7 @@ func (i *instance) trap(m moment, nth int, do func()) {
 	i.traps[m] = &trap{nth, do}
 }
 
-// spring is that such a moment has come.
+// trigger runs the action of a moment.
 func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]
@@ -63,21 +63,21 @@ func (i *instance) trigger(m moment) {
 	}
 }
 
-// leads tells whether the instance dispatches.
+// leads reports whether the instance dispatches.
 func (i *instance) leads() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.term != nil
 }
 
-// current returns the lease that the instance has got last.
+// currentLease returns the lease that the instance acquired last.
 func (i *instance) currentLease() *heldLease {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.lease
 }
 
-// rented is the lease as the instance knows it that has it.
+// heldLease is the lease as its holder knows it.
 type heldLease struct {
 	*instance
 	epoch   int64
@@ -92,7 +92,7 @@ func (r *heldLease) left() time.Duration {
 	return time.Until(r.expires)
 }
 
-// Left is where a process may be frozen at the worst moment: when it has found that it may begin.
+// Left is where a freeze does the most harm: right after the lease was checked.
 func (r *heldLease) Left() time.Duration {
 	r.waitThaw()
 	left := r.left()
@@ -128,7 +128,7 @@ func (w *world) start() *instance {
 	return i
 }
 
-// dispatch runs the dispatcher with a lease, which is prolonged until it is lost.
+// dispatch runs the dispatcher with a lease and renews it until it is lost.
 func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	i.mu.Lock()
 	i.lease = lease
@@ -151,11 +151,11 @@ func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	case err == nil:
 		i.w.db.release(lease)
 	case !errors.Is(err, ErrLeaseLost):
-		i.w.fail(fmt.Errorf("Run ends with %w", err))
+		i.w.fail(fmt.Errorf("Run: %w", err))
 	}
 }
 
-// run is Run of the dispatcher, which does not let anybody see its tenure.
+// run is Dispatcher.Run, but keeps the term.
 func (i *instance) run(ctx context.Context, lease Lease) error {
 	t := newTerm(i.dispatcher, lease)
 	i.mu.Lock()
@@ -169,7 +169,7 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 	return t.dispatch(ctx)
 }
 
-// isGone tells whether nobody notices any more what the instance does.
+// isKilled reports whether the instance is dead.
 func (i *instance) isKilled() bool {
 	select {
 	case <-i.killed:
@@ -179,7 +179,7 @@ func (i *instance) isKilled() bool {
 	}
 }
 
-// stand returns when the instance is not frozen, and tells whether it was.
+// waitThaw blocks while the instance is frozen, and reports whether it was.
 func (i *instance) waitThaw() bool {
 	wasFrozen := false
 	for {
@@ -198,7 +198,7 @@ func (i *instance) waitThaw() bool {
 	}
 }
 
-// freeze has the instance stand still for a while.
+// freeze suspends the instance for a while.
 func (i *instance) freeze(d time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -216,7 +216,7 @@ func (i *instance) freeze(d time.Duration) {
 	}()
 }
 
-// isolate keeps the instance from prolonging its lease for a while, and returns how long that lasts still.
+// isolate prevents the instance from renewing its lease for a while, and returns how long the lease still lasts.
 func (i *instance) isolate(d time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -227,7 +227,7 @@ func (i *instance) isolate(d time.Duration) time.Duration {
 	return time.Until(i.lease.expires)
 }
 
-// stop asks the instance to stop and waits until it has.
+// stop stops the instance gracefully and waits until it has ended.
 func (i *instance) stop() {
 	begun := time.Now()
 	i.cancel()
@@ -236,25 +236,25 @@ func (i *instance) stop() {
 	defer i.mu.Unlock()
 	limit := i.w.settings.SendTimeout + hangGrace + finishTimeout
 	if took := time.Since(begun); took > limit && i.thawedAt.Before(begun) {
-		i.w.fail(fmt.Errorf("stopping takes %v, %v are good", took, limit))
+		i.w.fail(fmt.Errorf("stopping takes %v, want at most %v", took, limit))
 	}
 }
 
-// kill has the instance be gone. What it has under way may arrive nevertheless.
+// kill kills the instance. Its requests in flight may still arrive.
 func (i *instance) kill() {
 	if lease := i.currentLease(); lease != nil {
-		switch underWay, arrived := i.w.model.Unwritten(lease.epoch); {
+		switch inFlight, arrived := i.w.model.Unwritten(lease.epoch); {
 		case arrived > 0:
 			i.w.counts.add("a kill between send and mark")
-		case underWay > 0:
-			i.w.counts.add("a kill while a request was under way")
+		case inFlight > 0:
+			i.w.counts.add("a kill while a request was in flight")
 		}
 	}
 	close(i.killed)
 	i.cancel()
 }
 
-// call makes a call of the store meet its fate. It tells whether the effect has taken place.
+// call executes a call of the store with its scripted outcome. It reports whether the effect has taken place.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()
@@ -270,7 +270,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 		return false, err
 	}
 	if i.waitThaw() {
-		err = i.wait(context.Background(), 0) // the answer is there before anybody looks at the clock
+		err = i.wait(context.Background(), 0) // after a freeze, the answer is seen before the timeout
 	} else {
 		err = i.wait(ctx, c.slow/2)
 	}
@@ -283,7 +283,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	return true, err
 }
 
-// wait lets time go by, unless the context ends or the process is gone.
+// wait waits for the duration, the end of the context or the death of the process.
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -300,17 +300,17 @@ func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refuse is that the store says that the lease is over. It does so only once.
+// leaseRefused notes that the store refused the epoch. That may happen only once.
 func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.refusedEpoch == epoch {
-		i.w.fail(errors.New("an instance that has lost its lease goes on"))
+		i.w.fail(errors.New("an instance continues after it has lost its lease"))
 	}
 	i.refusedEpoch = epoch
 }
 
-// moved is the hook that is called when a chat has another id.
+// moved is the hook for new ids of chats.
 func (i *instance) moved(ctx context.Context, from, to int64) error {
 	i.waitThaw()
 	if err := i.wait(ctx, 0); err != nil {
@@ -325,7 +325,7 @@ func (i *instance) moved(ctx context.Context, from, to int64) error {
 	return nil
 }
 
-// rent returns a lease if nobody has one.
+// acquire returns the lease if it is free, otherwise nil.
 func (db *database) acquire(i *instance) *heldLease {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -345,7 +345,7 @@ func (db *database) acquire(i *instance) *heldLease {
 	return &heldLease{instance: i, epoch: db.epoch, expires: db.expires}
 }
 
-// prolong prolongs a lease, and tells whether it is not lost.
+// renew renews a lease, and reports whether it is still held.
 func (db *database) renew(r *heldLease) bool {
 	r.waitThaw()
 	db.mu.Lock()
@@ -363,7 +363,7 @@ func (db *database) renew(r *heldLease) bool {
 	return true
 }
 
-// release gives a lease back.
+// release releases a lease.
 func (db *database) release(r *heldLease) {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-var errScripted = errors.New("as drawn")
+var errScripted = errors.New("scripted failure")
 
-// Send lets a request meet its fate.
+// Send executes a request with its scripted outcome.
 func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	w := i.w
 	if i.isKilled() {
@@ -32,10 +32,10 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	class := i.transmit(ctx, lease, r, f)
 	w.countOutcome(m, covered, class, f)
 	if class == "" && f.lasts > w.settings.SendTimeout {
-		w.counts.add("a request that took longer")
+		w.counts.add("a request with a longer timeout")
 	}
 	if i.dispatcher.Stats().CircuitOpen {
-		w.counts.add("all lanes stood still")
+		w.counts.add("an open circuit")
 	}
 	i.trigger(whenAnswered)
 	i.waitThaw()
@@ -65,7 +65,8 @@ func (i *instance) Send(ctx context.Context, m Message) (Receipt, error) {
 	}
 }
 
-// travel takes a request to the messenger and the answer back. It arrives, if at all, at some moment between.
+// transmit sends a request to the messenger and returns the answer. The request arrives, if at all, at some moment in
+// between.
 func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) Class {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered
 	if i.waitThaw() {
@@ -74,7 +75,7 @@ func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel
 			w.model.Excuse(r)
 		}
 		if ctx.Err() != nil {
-			if late && f.delivered && !i.isKilled() { // it was written before anybody looked at the clock
+			if late && f.delivered && !i.isKilled() { // it was transmitted before the timeout was seen
 				w.counts.add("a frozen process sent after its lease")
 				w.model.Reaches(r, delivers)
 			}
@@ -91,7 +92,7 @@ func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel
 	if err := i.wait(ctx, arrival); err != nil {
 		switch {
 		case !f.delivered:
-		case i.isKilled(): // it is on its way all the same
+		case i.isKilled(): // it is already on its way
 			go func() {
 				_ = sleep(context.Background(), time.Until(begun.Add(max(arrival, w.settings.SendTimeout/2))))
 				w.counts.add("a request arrived after the end of its process")

@@ -9,102 +9,101 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// fate is what becomes of one request.
+// fate is the scripted outcome of one request.
 type fate struct {
-	class        Class         // "": it succeeds
+	class        Class         // "": success
 	lasts        time.Duration // until the answer
-	arrives      int           // after how many percent of that it is at the messenger
-	delivered    bool          // it can be read although nobody knows: for Ambiguous, and if it is cut off
-	notAttempted bool          // it fails before it gets to the messenger
+	arrives      int           // when it reaches the messenger, in percent of lasts
+	delivered    bool          // it is delivered although its outcome is unknown: for Ambiguous, and if cancelled
+	notAttempted bool          // it fails before it is sent
 	wait         time.Duration // for RateLimited
 	panics       bool          // for Failed, instead of an answer
 	newID        int64         // for Migrated
-	hangs        time.Duration // it does not come back, however it is asked to, until so long after it was given up
+	hangs        time.Duration // how long it ignores its cancellation
 }
 
-// addition is one item that is put into the queue.
+// addition is one item to add to the queue.
 type addition struct {
 	chat      ChatID
 	action    Action
 	purpose   Purpose
 	thread    int64
-	content   string        // what the message is to say, for Edit and Ensure
-	editIndex int           // for Edit: of the items of the chat that were sent, which one; 0 is the last
+	content   string        // for Edit and Ensure
+	editIndex int           // for Edit: which of the chat's messages, counted from the last
 	deadline  time.Duration // 0: none
-	size      int           // as a part of a message
-	alone     bool          // it does not stand in a message with others
-	fates     []fate        // of the requests that begin with it; the last one ends it
-	direct    bool          // it is sent as it is added, where it gets a place for that
-	heldFor   time.Duration // for how long the place is held before
+	size      int           // when part of a message
+	alone     bool          // must not share a message
+	fates     []fate        // of the requests that start with it; the last one is final
+	direct    bool          // added through a send slot, if one is available
+	heldFor   time.Duration // how long the slot is held first
 }
 
 func (a addition) lane() Lane { return Lane{Chat: a.chat, CallbackAnswers: a.action == CallbackAnswer} }
 
-// deed is what is done to an instance.
+// eventKind is what happens to an instance.
 type eventKind string
 
 const (
-	stop      eventKind = "stop"    // it is asked to stop, and started again later
-	kill      eventKind = "kill"    // it is gone at once, and started again later
-	freeze    eventKind = "freeze"  // it does nothing for a while and does not notice
-	isolate   eventKind = "isolate" // it cannot prolong its lease; what is put into the queue is put shortly before that ends
-	outage    eventKind = "outage"  // all requests fail for a while, to whatever chat
-	add       eventKind = "add"     // only then, what is to be put into the queue is put
-	unparkAll eventKind = "hear"    // the chats that may not be written to are heard of again
+	stop      eventKind = "stop"    // stops gracefully, restarts later
+	kill      eventKind = "kill"    // dies at once, restarts later
+	freeze    eventKind = "freeze"  // is suspended for a while and does not notice
+	isolate   eventKind = "isolate" // cannot renew its lease; the items are added shortly before it expires
+	outage    eventKind = "outage"  // all requests fail for a while
+	add       eventKind = "add"     // the items are added only at that moment
+	unparkAll eventKind = "unpark"  // all parked chats become active again
 )
 
-// moment is when something is done to an instance.
+// moment is when something happens to an instance.
 type moment string
 
 const (
 	atOnce       moment = ""
-	whenStarted  moment = "started"  // when it asks what was sent before; whoever dispatches until then is stopped
-	whenChecked  moment = "checked"  // when it has found that its lease lasts
-	whenTaken    moment = "taken"    // when what it asks the store has come to pass, and it does not know yet
-	whenBegun    moment = "begun"    // when a request has begun
+	whenStarted  moment = "started"  // when it loads recent requests; the current leader is stopped
+	whenChecked  moment = "checked"  // when it has checked its lease
+	whenTaken    moment = "taken"    // when the store has committed, before the answer arrives
+	whenBegun    moment = "begun"    // when a request has started
 	whenAnswered moment = "answered" // when a request has been answered
 )
 
-// event is one thing that happens from outside.
+// event is something that happens from outside.
 type event struct {
-	after        time.Duration // the one before
+	after        time.Duration // the previous event
 	adds         []addition
 	wake         bool
-	strayWake    bool // lanes are woken in which there is nothing to be sent
+	strayWake    bool // wakes lanes that have nothing to send
 	kind         eventKind
 	moment       moment
-	nth          int  // the so many next moment of this kind
-	other        bool // it is not done to the instance that dispatches
+	nth          int  // at the nth moment of this kind
+	other        bool // concerns an instance that does not dispatch
 	lasts        time.Duration
-	beforeExpiry time.Duration // for isolate: the end of the lease
+	beforeExpiry time.Duration // for isolate: how long before the lease expires
 	class        Class         // for outage
 }
 
-// call is what becomes of one call of the store.
+// call is the scripted outcome of one call of the store.
 type call struct {
-	fails      bool          // before anything has happened
-	answerLost bool          // what it answers
-	slow       time.Duration // half before it takes effect and half afterwards
+	fails      bool          // without effect
+	answerLost bool          // takes effect, but its answer is lost
+	slow       time.Duration // delay, half before and half after it takes effect
 }
 
-// scenario is all that happens.
+// scenario is a complete script.
 type scenario struct {
 	limits   Limits
 	settings Settings
 	capacity int // the size of a message
 	ttl      time.Duration
 	hosts    int
-	// alone says that there is one instance from the beginning to the end, which is told of everything that is put into
-	// the queue and looks for it once a day.
+	// alone means a single instance for the whole time. It is woken for every item and polls only once a day.
 	alone bool
 
 	events       []event
-	faultTail    time.Duration // after the last one, until nothing goes wrong any more but requests
-	advances     []call        // in turn, whoever makes them
+	faultTail    time.Duration // after the last event, how long calls of the store still fail
+	advances     []call        // in order, for all instances together
 	polls        []call
 	recents      []call
 	hasMovedHook bool
-	moves        []bool // whether the hook succeeds
+	moves        []bool // whether each call of the hook succeeds
 }
 
 func ms(values ...int64) *rapid.Generator[time.Duration] {
@@ -129,12 +128,12 @@ func drawLimits(t *rapid.T) Limits {
 	}
 }
 
-// drawFailing draws a request that fails for a reason that passes.
-func drawFailing(t *rapid.T, toast bool) fate {
+// drawFailing draws a request that fails for a transient reason.
+func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	classes := []Class{
 		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,
 	}
-	if toast {
+	if callbackAnswer {
 		classes = classes[:6]
 	}
 	f := drawAnswer(t)
@@ -143,7 +142,7 @@ func drawFailing(t *rapid.T, toast bool) fate {
 	f.wait = ms(0, 1000, 7000, 20_000, 40_000, 700_000).Draw(t, "wait")
 	f.panics = rapid.Bool().Draw(t, "panics")
 	f.notAttempted = (f.class == Unreachable || f.class == Failed) && rapid.Bool().Draw(t, "unasked")
-	if oneIn(8).Draw(t, "does not come back") {
+	if oneIn(8).Draw(t, "ignores cancellation") {
 		f.hangs = ms(1500, 9000).Draw(t, "hangs")
 	}
 	return f
@@ -157,18 +156,18 @@ func drawAnswer(t *rapid.T) fate {
 	}
 }
 
-func drawFates(t *rapid.T, toast bool) []fate {
+func drawFates(t *rapid.T, callbackAnswer bool) []fate {
 	var fates []fate
 	if oneIn(3).Draw(t, "fails") {
-		fates = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fate { return drawFailing(t, toast) }), 0, 3).Draw(t, "failing")
+		fates = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fate { return drawFailing(t, callbackAnswer) }), 0, 3).Draw(t, "failing")
 	}
 	switch rapid.IntRange(0, 159).Draw(t, "copies") {
-	case 156, 157, 158: // the answers are late
+	case 156, 157, 158: // late answers
 		f := drawAnswer(t)
 		f.lasts = ms(1500, 3500, 7000, 25_000).Draw(t, "lasts")
 		fates = slices.Repeat([]fate{f}, 6)
-	case 159: // nobody knows ever
-		f := drawFailing(t, toast)
+	case 159: // unknown outcomes only
+		f := drawFailing(t, callbackAnswer)
 		f.class = Ambiguous
 		fates = slices.Repeat([]fate{f}, 6)
 	}
@@ -196,7 +195,7 @@ func drawAddition(t *rapid.T) addition {
 	case a.action == CallbackAnswer:
 		a.deadline = 15 * time.Second
 	case a.action == Edit || a.action == Ensure:
-		a.content = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "says")
+		a.content = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "content")
 		a.editIndex = rapid.IntRange(0, 3).Draw(t, "edits")
 	case a.purpose == Answer:
 		a.deadline = ms(1000, 5000, 20_000, 600_000).Draw(t, "deadline")
@@ -302,7 +301,7 @@ func drawScenario(t *rapid.T) scenario {
 	return s
 }
 
-// rules are what the queue of a scenario has to keep to.
+// rules returns the rules for the model.
 func (s scenario) rules() queuemodel.Rules {
 	windows := func(ws []Window) []queuemodel.Window {
 		var rules []queuemodel.Window

@@ -24,7 +24,7 @@ func (db *database) advance(epoch int64, results []Result, lanes []Lane, bounds 
 	return turns, nil
 }
 
-// write writes down how a row stands.
+// persist changes the state of a row.
 func (db *database) persist(r *record, state queuemodel.State) {
 	r.state = state
 	db.model.Wrote(r.ID, state)
@@ -42,7 +42,7 @@ func (db *database) endRequest(l Lane) {
 	}
 }
 
-// finish writes down what came of a message.
+// finish persists the result of a message.
 func (db *database) finish(epoch int64, r Result) {
 	chat := db.chats[r.Message.Lane.Chat]
 	db.finishChat(epoch, chat, r)
@@ -57,16 +57,16 @@ func (db *database) finish(epoch int64, r Result) {
 		covered = min(covered, r.Covered)
 	}
 	for _, row := range taken[covered:] {
-		if row.Repeated { // not this time
+		if row.Repeated { // not in this request
 			row.PossibleDuplicates--
 		}
 	}
 	f := r.Failure
 	switch {
-	case len(taken) == 0: // it is known
+	case len(taken) == 0: // persisted before
 	case f == nil:
 		if r.Message.Known != "" && r.Message.Known == r.Fingerprint {
-			db.counts.add("an edit that was needless")
+			db.counts.add("an unnecessary edit")
 		}
 		db.storeMessage(r, taken[:covered])
 		for _, row := range taken[:covered] {
@@ -79,7 +79,7 @@ func (db *database) finish(epoch int64, r Result) {
 		covered = 1
 		db.persist(taken[0], queuemodel.Expired)
 	case f.Class == Uncertain:
-		db.counts.add("an item that was perhaps sent too often")
+		db.counts.add("an item with too many possible duplicates")
 		for _, row := range taken[:covered] {
 			db.persist(row, queuemodel.Uncertain)
 		}
@@ -103,7 +103,7 @@ func (db *database) finish(epoch int64, r Result) {
 	}
 }
 
-// finishChat writes down what follows for the chat.
+// finishChat persists what the result means for the chat.
 func (db *database) finishChat(epoch int64, chat *account, r Result) {
 	if r.Failure == nil || r.Message.Lane.CallbackAnswers {
 		return
@@ -122,7 +122,7 @@ func (db *database) finishChat(epoch int64, chat *account, r Result) {
 	}
 }
 
-// tell takes note of what is there to be read now.
+// storeMessage remembers the message that the chat shows now.
 func (db *database) storeMessage(r Result, rows []*record) {
 	first := rows[0]
 	switch first.action {
@@ -153,7 +153,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		case !r.expires.IsZero() && !r.expires.After(time.Now()):
 			db.persist(r, queuemodel.Expired)
 			db.clearFingerprint(r)
-			db.counts.add("an item came too late")
+			db.counts.add("an item expired")
 			turn.Expired++
 		default:
 			open = append(open, r)
@@ -188,7 +188,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		ids = append(ids, r.ID)
 	}
 	if repeated && n > 1 {
-		db.counts.add("a merged message was sent once more")
+		db.counts.add("a merged message was sent again")
 	}
 	turn.Message.Row = open[0].Item
 	if open[0].action == Send {
@@ -200,14 +200,14 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	return turn
 }
 
-// unsure says that nobody knows any more what the message says that a row is about.
+// clearFingerprint forgets the content of the message that a row is about, because it is unknown now.
 func (db *database) clearFingerprint(r *record) {
 	if t := db.messages[r.object]; t != nil && r.action != Send && r.batch != 0 {
 		t.fingerprint = ""
 	}
 }
 
-// merge returns how many rows are told together.
+// merge returns how many rows one message covers.
 func (db *database) merge(open []*record, bounds Bounds) int {
 	n, head := 1, open[0]
 	if head.action != Send {
@@ -233,7 +233,7 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 	return min(n, bounds.Merge)
 }
 
-// message returns what the rows are told by.
+// message returns the message for the rows.
 func (db *database) message(l Lane, rows []*record) *Message {
 	head, chat := rows[0], db.chats[l.Chat]
 	m := &Message{
@@ -260,10 +260,10 @@ func (db *database) message(l Lane, rows []*record) *Message {
 	return m
 }
 
-// namedMost is how many items are named by a message that does not name all of them.
+// maxNamed is how many items a message includes if it mentions the rest only as a number.
 const maxNamed = 3
 
-// named returns what a message names of its rows.
+// named returns the items that a message includes.
 func named(rows []*record) []Item {
 	if rows[0].abridged {
 		rows = rows[:min(maxNamed, len(rows))]

@@ -17,26 +17,26 @@ type record struct {
 	Item
 	addition
 	lane      Lane
-	object    string // what it says something about
+	object    string // what the item is about
 	expires   time.Time
 	notBefore time.Time
 	state     queuemodel.State
-	batch     int64 // the first row of the message that it is told in, 0 while it waits
-	abridged  bool  // that message does not name everything that it tells
+	batch     int64 // first row of the message that covers it, 0 while it waits
+	abridged  bool  // that message mentions some items only as a number
 }
 
 func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Perhaps }
 
-// account is what the database knows of a chat.
+// account is the database's state of a chat.
 type account struct {
 	to          int64
 	parked      bool
 	activeAt    time.Time
 	frozen      time.Time
-	frozenEpoch int64 // the epoch of who has written that down
+	frozenEpoch int64 // the epoch that persisted frozen
 }
 
-// telling is a message that is there.
+// shownMessage is a message that the chat shows.
 type shownMessage struct {
 	id          int64
 	rows        []*record
@@ -44,19 +44,20 @@ type shownMessage struct {
 	fingerprint string
 }
 
-// asking is what was taken for one request, until it is known that it has ended.
+// requestRecord is a request, from the take of its items until its result is persisted.
 type requestRecord struct {
 	lane  Lane
 	epoch int64
 	begun time.Time
-	ended time.Time // zero: not that anybody knew
+	ended time.Time // zero: not known to have ended
 }
 
-// database is a store that keeps to its contract, and tells the model what is written. The lease is in it too.
+// database is a correct Store that notifies the model of its changes. It also holds the lease.
 type database struct {
 	model  *queuemodel.Model
 	counts *tally
-	// forgetful says that a chat is parked although it was heard of since, so that nobody has to look for it later
+	// parksAlways means that a chat is parked even if it was active after the request started, so that it need not be
+	// polled for later
 	parksAlways bool
 
 	mu          sync.Mutex
@@ -64,12 +65,12 @@ type database struct {
 	expires     time.Time // of the lease
 	rows        []*record // in the order of their ids
 	chats       map[ChatID]*account
-	messages    map[string]*shownMessage // by what they tell of
+	messages    map[string]*shownMessage // by object
 	requests    []*requestRecord
 	lastRequest map[Lane]*requestRecord
 }
 
-// judged is a lane as the model calls it.
+// modelLane returns the lane as the model identifies it.
 func modelLane(l Lane) queuemodel.Lane {
 	return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.CallbackAnswers}
 }
@@ -95,7 +96,7 @@ func (db *database) put(a addition) {
 }
 
 // putNow adds a row under the lease of an instance, and takes it if it is the only one in its lane and can be sent. It
-// tells whether it was added.
+// reports whether the row was added.
 func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, added bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -134,7 +135,7 @@ func (db *database) add(a addition) {
 	})
 }
 
-// edited returns what an edit is about, "" if nothing is to be sent in the chat.
+// editTarget returns the object of an edit, "" if the chat has none.
 func (db *database) editTarget(a addition) string {
 	var objects []string
 	for _, r := range db.rows {
@@ -148,7 +149,7 @@ func (db *database) editTarget(a addition) string {
 	return objects[max(0, len(objects)-1-a.editIndex)]
 }
 
-// open returns how many rows are not at their end.
+// open returns how many rows have not ended.
 func (db *database) open() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -161,7 +162,7 @@ func (db *database) open() int {
 	return n
 }
 
-// unpark says that every chat was heard of, and returns the lanes that may be sent now.
+// unpark marks every chat as active, and returns the lanes that may be sent again.
 func (db *database) unpark() []Lane {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -179,7 +180,7 @@ func (db *database) unpark() []Lane {
 	return lanes
 }
 
-// move gives a chat another address.
+// move gives a chat a new address.
 func (db *database) move(from, to int64) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -190,7 +191,7 @@ func (db *database) move(from, to int64) {
 	}
 }
 
-// rowsOf returns the ids of the rows that the first so many items of a message were taken from.
+// rowsOf returns the ids of the rows that a message covers.
 func (db *database) rowsOf(m Message, covered int) []int64 {
 	if m.Action != Send {
 		return []int64{m.Row.ID}
@@ -219,7 +220,7 @@ func (db *database) fatesOf(id int64) []fate {
 	return db.rows[id-1].fates
 }
 
-// fits returns how many items of a message the messenger takes in one.
+// fits returns how many items of a message fit into one request.
 func (db *database) fits(m Message, capacity int) int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -255,7 +256,7 @@ func (db *database) waiting() []Backlog {
 	return backlogs
 }
 
-// wait returns how long nothing may be sent of a lane because of its chat or its first row.
+// wait returns how long a lane may not send because of its chat or its first row.
 func (db *database) wait(head *record) time.Duration {
 	until := head.notBefore
 	if frozen := db.chats[head.chat].frozen; !head.lane.CallbackAnswers && frozen.After(until) {
@@ -280,9 +281,9 @@ func (db *database) recent(within time.Duration) []Request {
 	return requests
 }
 
-var errLost = errors.New("the answer got lost")
+var errLost = errors.New("the answer was lost")
 
-// connection is the store as one instance sees it.
+// connection is the store as seen by one instance.
 type connection struct {
 	*instance
 }
@@ -324,7 +325,7 @@ func (c connection) Advance(
 		return turns, nil
 	}
 	if done {
-		c.w.counts.add("an answer of the store got lost")
+		c.w.counts.add("a lost answer of the store")
 		for _, turn := range turns {
 			if turn.Message != nil {
 				c.w.model.Unheard(epoch, modelLane(turn.Lane))

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// play lets it all happen, waits for the end and looks at what there is.
+// play executes the scenario, drains the queue and checks the result. It returns the situations that occurred.
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {
@@ -25,10 +25,10 @@ func (s scenario) play() (map[string]int, error) {
 	w.mu.Lock()
 	w.faultFree = true
 	w.mu.Unlock()
-	_ = sleep(context.Background(), time.Minute) // until all are up again
+	_ = sleep(context.Background(), time.Minute) // until all instances are up again
 	w.directPuts.Wait()
 	w.drain()
-	// one more is told like the first one
+	// another item is sent like the first one
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: Outcome, fates: []fate{{}}}}, wake: true})
 	w.drain()
 	_ = sleep(context.Background(), 2*time.Minute)
@@ -47,13 +47,13 @@ func (s scenario) play() (map[string]int, error) {
 	}
 	err = errors.Join(err, errors.Join(w.errs...), w.model.Verdict())
 	if err != nil {
-		err = fmt.Errorf("%w\nwhat has happened:\n%s", err, strings.Join(w.model.History(), "\n"))
+		err = fmt.Errorf("%w\nhistory:\n%s", err, strings.Join(w.model.History(), "\n"))
 	}
 	return w.counts.counts, err
 }
 
-// Whatever fails, and whichever instance dispatches: each chat gets all that was put into the queue for it, in that
-// order, and nothing twice but what the store counts as perhaps sent, and never more than the messenger takes.
+// Whatever fails, and whichever instance dispatches: each chat receives all its items in order, twice only if the store
+// counts a possible duplicate, and never faster than the limits allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -66,7 +66,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// everything is what a scenario can meet.
+// allSituations lists what scenarios must cover.
 var allSituations = []string{
 	"a chat could not be moved",
 	"a chat was moved",
@@ -76,17 +76,17 @@ var allSituations = []string{
 	"a handover by expiry",
 	"a handover by release",
 	"a kill between send and mark",
-	"a kill while a request was under way",
+	"a kill while a request was in flight",
 	"a limit was used up",
 	"a merged message of unknown outcome",
-	"a merged message was sent once more",
+	"a merged message was sent again",
 	"a panic",
-	"a request that took longer",
+	"a request with a longer timeout",
 	"a request arrived after the end of its process",
-	"a sender that did not come back",
-	"a wait of many minutes",
-	"all lanes stood still",
-	"an answer of the store got lost",
+	"a sender that did not return",
+	"a long rate limit",
+	"an open circuit",
+	"a lost answer of the store",
 	"an answer: ",
 	"an answer: ambiguous",
 	"an answer: failed",
@@ -98,21 +98,21 @@ var allSituations = []string{
 	"an answer: unauthorized",
 	"an answer: unreachable",
 	"an edit",
-	"an edit that was needless",
-	"an item came too late",
-	"an item that was perhaps sent too often",
-	"an item that was sent as it was added",
-	"an item whose place was of no use",
-	"an unknown outcome that arrived",
-	"an unknown outcome that did not",
-	"items that are not named",
+	"an unnecessary edit",
+	"an item expired",
+	"an item with too many possible duplicates",
+	"an item sent directly",
+	"an item whose slot was not used",
+	"a delivered message of unknown outcome",
+	"a lost message of unknown outcome",
+	"items mentioned only as a number",
 	"items that did not fit",
 	"several items in a message",
 	"the lease was lost",
 	"too much waited",
 }
 
-// What is drawn for TestModel meets everything that the model is there for.
+// The scenarios drawn for TestModel cover all situations that the model is meant for.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const scenarios = 200
@@ -130,11 +130,11 @@ func TestModelCoversAllSituations(t *testing.T) {
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(seen)) {
-		t.Logf("met in %3d of %d scenarios: %s", seen[what], scenarios, what)
+		t.Logf("in %3d of %d scenarios: %s", seen[what], scenarios, what)
 	}
 	for _, what := range allSituations {
 		if seen[what] == 0 {
-			t.Errorf("never met: %s", what)
+			t.Errorf("in no scenario: %s", what)
 		}
 	}
 }

@@ -11,34 +11,34 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// world is everything around the dispatchers.
+// world is the environment of the dispatchers.
 type world struct {
 	scenario
 	model      *queuemodel.Model
 	db         *database
 	hosts      []*host
 	counts     tally
-	directPuts sync.WaitGroup // the items that are being added as they are sent
+	directPuts sync.WaitGroup // items being added through a send slot
 
 	mu        sync.Mutex
-	faultFree bool // nothing goes wrong any more but requests
+	faultFree bool // only requests still fail
 	requests  map[int64]int
-	addresses map[ChatID]int64 // by which the messenger knows the chats
-	outage    Class            // what all requests meet
-	until     time.Time        // … before that moment
+	addresses map[ChatID]int64 // the messenger's ids of the chats
+	outage    Class            // the failure of all requests
+	until     time.Time        // … until then
 	lastCall  time.Time
-	calls     int // calls of the store at that moment
+	calls     int // calls of the store at lastCall
 	errs      []error
 }
 
-// host is where one instance runs after the other.
+// host runs one instance after the other.
 type host struct {
 	instance *instance
 	down     bool
 	past     []*instance
 }
 
-// tally counts what a scenario meets.
+// tally counts the situations in a scenario.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -77,7 +77,7 @@ func (w *world) fail(err error) {
 	w.errs = append(w.errs, err)
 }
 
-// next returns the fate of the next call of the store.
+// next returns the outcome of the next call of the store.
 func (w *world) next(calls *[]call) call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +100,7 @@ func (w *world) nextMove() bool {
 	return succeeds
 }
 
-// hurry keeps a dispatcher that asks the store again and again from stopping the time.
+// checkCallRate fails a dispatcher that calls the store in an endless loop, which would stop the fake time.
 func (w *world) checkCallRate() {
 	const maxCalls = 500
 	w.mu.Lock()
@@ -111,12 +111,12 @@ func (w *world) checkCallRate() {
 	tooMany := w.calls > maxCalls
 	w.mu.Unlock()
 	if tooMany {
-		w.fail(fmt.Errorf("the store is asked %d times in a moment", maxCalls))
+		w.fail(fmt.Errorf("the store is called %d times at the same time", maxCalls))
 		_ = sleep(context.Background(), time.Minute)
 	}
 }
 
-// fate returns the fate of a request.
+// fate returns the outcome of a request.
 func (w *world) fate(m Message) fate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,20 +145,20 @@ func (w *world) fate(m Message) fate {
 	return f
 }
 
-// cover takes note of what the messenger has answered.
+// countOutcome counts the situations of a finished request.
 func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
 	w.counts.add("an answer: " + string(class))
 	for what, is := range map[string]bool{
-		"several items in a message":          class == "" && m.Action == Send && covered > 1,
-		"items that are not named":            class == "" && m.Action == Send && m.Count > len(m.Items),
-		"items that did not fit":              covered < len(m.Items) && m.Action == Send,
-		"an unknown outcome that arrived":     class == Ambiguous && f.delivered,
-		"an unknown outcome that did not":     class == Ambiguous && !f.delivered,
-		"a panic":                             class == Failed && f.panics,
-		"a sender that did not come back":     f.hangs > 0,
-		"a merged message of unknown outcome": class == Ambiguous && covered > 1,
-		"an edit":                             class == "" && m.Action == Edit,
-		"a wait of many minutes":              class == RateLimited && f.wait > 10*time.Minute,
+		"several items in a message":             class == "" && m.Action == Send && covered > 1,
+		"items mentioned only as a number":       class == "" && m.Action == Send && m.Count > len(m.Items),
+		"items that did not fit":                 covered < len(m.Items) && m.Action == Send,
+		"a delivered message of unknown outcome": class == Ambiguous && f.delivered,
+		"a lost message of unknown outcome":      class == Ambiguous && !f.delivered,
+		"a panic":                                class == Failed && f.panics,
+		"a sender that did not return":           f.hangs > 0,
+		"a merged message of unknown outcome":    class == Ambiguous && covered > 1,
+		"an edit":                                class == "" && m.Action == Edit,
+		"a long rate limit":                      class == RateLimited && f.wait > 10*time.Minute,
 	} {
 		if is {
 			w.counts.add(what)
@@ -166,7 +166,7 @@ func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
 	}
 }
 
-// happen lets an event happen.
+// apply executes an event.
 func (w *world) apply(e event) {
 	switch e.kind {
 	case "":
@@ -198,7 +198,7 @@ func (w *world) apply(e event) {
 	}
 }
 
-// put puts what an event adds into the queue.
+// put adds the items of an event to the queue.
 func (w *world) put(e event) {
 	var lanes []Lane
 	for _, a := range e.adds {
@@ -217,8 +217,8 @@ func (w *world) put(e event) {
 	}
 }
 
-// tell puts an item into the queue as a command does, by the instance that dispatches: it is sent at once where there is a
-// place for it. A process that is gone has done nothing; then somebody else puts it there.
+// putDirect adds an item as a command does, through the leader: it is sent at once if a send slot is available. If the
+// process has died, the item is added without it.
 func (w *world) putDirect(a addition) {
 	_, i := w.host(false)
 	if slot := i.dispatcher.Reserve(context.Background(), a.lane()); slot != nil {
@@ -226,13 +226,13 @@ func (w *world) putDirect(a addition) {
 		_ = sleep(context.Background(), a.heldFor)
 		i.waitThaw()
 		if m, added := w.db.putNow(i, slot.Epoch(), a); m != nil {
-			w.counts.add("an item that was sent as it was added")
+			w.counts.add("an item sent directly")
 			if i.waitThaw(); !i.isKilled() {
 				slot.Send(*m)
 			}
 			return
 		} else if added {
-			w.counts.add("an item whose place was of no use")
+			w.counts.add("an item whose slot was not used")
 			i.dispatcher.Wake(a.lane())
 			return
 		}
@@ -252,7 +252,7 @@ func (w *world) host(other bool) (*host, *instance) {
 	return w.hosts[0], all[0]
 }
 
-// strike does something to an instance.
+// disrupt applies an event to an instance.
 func (w *world) disrupt(h *host, i *instance, e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -309,8 +309,7 @@ func (w *world) wake(lanes ...Lane) {
 	}
 }
 
-// hear is that something is heard of every chat that may not be written to, or that has moved without anybody's having
-// been told.
+// reactivateChats unparks all chats, and reports new ids of chats that the bot has not noticed.
 func (w *world) reactivateChats() {
 	lanes := w.db.unpark()
 	if !w.hasMovedHook {
@@ -324,7 +323,7 @@ func (w *world) reactivateChats() {
 	w.wake(lanes...)
 }
 
-// finish waits until there is nothing more to be sent.
+// drain waits until there is nothing more to send.
 func (w *world) drain() {
 	const interval, rounds = 10 * time.Second, 1500
 	for range rounds {
@@ -336,7 +335,7 @@ func (w *world) drain() {
 	}
 }
 
-// rest looks at what the instances keep in memory when there is nothing to be done.
+// checkIdle checks what the instances keep in memory when there is nothing to do.
 func (w *world) checkIdle() error {
 	leads := 0
 	for _, i := range w.instances() {
@@ -347,10 +346,10 @@ func (w *world) checkIdle() error {
 		leads++
 		n := len(t.lanes) + len(t.due) + len(t.ready) + len(t.slow) + len(t.callbackAnswers) + len(t.takes) + len(t.results)
 		if t.breaker.probing {
-			return errors.New("all lanes stand still in the end")
+			return errors.New("the circuit is still open at the end")
 		}
 		if n > 0 || t.longLane != nil || t.sending != 0 || t.answeringCallbacks != 0 {
-			return fmt.Errorf("there is something left in memory: %d lanes, %d places", n, t.sending+t.answeringCallbacks)
+			return fmt.Errorf("left in memory: %d lanes, %d send slots", n, t.sending+t.answeringCallbacks)
 		}
 	}
 	if leads != 1 {

@@ -12,21 +12,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever a notice meets, the one behind it waits until it is through.
+// Whatever happens to an item, the next one waits until it is done.
 func TestOrderInChat(t *testing.T) {
 	t.Parallel()
 	const chat, items = ChatID(7), 12
 	errsFor := func(err error) map[int64][]error {
 		return map[int64][]error{1: {err}, 4: {err, err}, 5: {err}, items: {err, err}}
 	}
-	// what the requests are when those that fail are repeated
+	// the requests when failed ones are repeated
 	repeated := []int64{1, 1, 2, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12}
 	cases := map[string]struct {
 		errs       map[int64][]error
 		requests   []int64
 		ended      []int64  // without being sent
 		end        rowState // of these
-		duplicates int      // requests that count as perhaps sent, of item 4
+		duplicates int      // possible duplicates of item 4
 	}{
 		"success":         {nil, sequence(1, items), nil, rowSent, 0},
 		"rate limited":    {errsFor(rateLimited(3 * time.Second)), repeated, nil, rowSent, 0},
@@ -36,7 +36,7 @@ func TestOrderInChat(t *testing.T) {
 		"wrapped failure": {errsFor(fmt.Errorf("send: %w", failure(Unreachable))), repeated, nil, rowSent, 0},
 		"rejected":        {errsFor(failure(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
 		"pointless":       {errsFor(failure(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
-		"another error":   {errsFor(errors.New("what is this")), repeated, nil, rowSent, 0},
+		"another error":   {errsFor(errors.New("unknown error")), repeated, nil, rowSent, 0},
 		"panic":           {errsFor(errPanic), repeated, nil, rowSent, 0},
 		"migrated":        {errsFor(failure(Migrated)), repeated, nil, rowSent, 0},
 	}
@@ -64,7 +64,7 @@ func TestOrderInChat(t *testing.T) {
 					}
 				}
 				if got := store.row(4).PossibleDuplicates; got != c.duplicates {
-					t.Errorf("perhaps sent %d times, want %d", got, c.duplicates)
+					t.Errorf("%d possible duplicates, want %d", got, c.duplicates)
 				}
 				p.stop()
 			})
@@ -76,7 +76,7 @@ func TestOrderWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	const chat, items = ChatID(1), 40
 	for _, rate := range []int{2, 3, 5, -2, -3, -5} {
-		lost := rate < 0 // everything is written, and the answer gets lost
+		lost := rate < 0 // everything is persisted, but the answer is lost
 		t.Run(fmt.Sprintf("every %d", rate), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestOrderWhenStoreFails(t *testing.T) {
 	}
 }
 
-// The messenger complains about requests for a chat that overlap.
+// Requests for a chat never overlap; the fake messenger checks that.
 func TestOneRequestInChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestParallelBoundsRequests(t *testing.T) {
 	}
 }
 
-// Chats with much to say do not keep the others from their turn, however long they have waited to say it all.
+// Chats with many items do not delay others, however long their items have waited.
 func TestChatsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestChatsTakeTurns(t *testing.T) {
 		advance(t, 5*time.Second+time.Millisecond)
 		id := store.add(4)
 		p.Wake(4)
-		advance(t, 4*time.Second) // one is under way, and two have not had their turn for longer
+		advance(t, 4*time.Second) // one is in flight, and two have waited longer for their turn
 		if r := store.row(id); r.state != rowSent {
 			t.Errorf("the other chat's item is %s, want sent", r.state)
 		}
@@ -191,7 +191,7 @@ func TestChatsTakeTurns(t *testing.T) {
 	})
 }
 
-// From 'sending' at the start nobody can tell what came of it.
+// The outcome of items that are marked as sending at the start is unknown.
 func TestItemsFoundSending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestItemsFoundSending(t *testing.T) {
 				want = 1
 			}
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != want || r.Attempts != want+1 {
-				t.Errorf("item %d is %s, %d attempts, perhaps sent %d; want %d", id, r.state, r.Attempts, r.PossibleDuplicates, want)
+				t.Errorf("item %d is %s, %d attempts, %d possible duplicates; want %d", id, r.state, r.Attempts, r.PossibleDuplicates, want)
 			}
 		}
 		p.stop()
@@ -224,6 +224,6 @@ func TestFailureError(t *testing.T) {
 	cause := errors.New("too fast")
 	f := &Failure{Class: RateLimited, Err: cause}
 	if f.Error() != "rate_limited: too fast" || !errors.Is(f, cause) {
-		t.Errorf("failure says %q, is its cause: %t", f, errors.Is(f, cause))
+		t.Errorf("Error() = %q, wraps its cause: %t", f, errors.Is(f, cause))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unavailable answers all requests with a failure until a moment, and well from then on; each answer takes its time.
+// unavailable fails all requests until a given time, and then succeeds. Each answer takes its time.
 func unavailable(until time.Time, class Class, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -24,7 +24,7 @@ func unavailable(until time.Time, class Class, lasts time.Duration) func(context
 	}
 }
 
-// While the messenger cannot be reached one lane tries, less and less often, and the others wait.
+// While the messenger is unreachable one lane probes, less and less often, and the others wait.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -41,38 +41,38 @@ func TestOutage(t *testing.T) {
 				p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
 				advance(t, 5*time.Minute-1)
 				if !p.Stats().CircuitOpen {
-					t.Error("the lanes do not stand still")
+					t.Error("the circuit is not open")
 				}
-				// those that were under way when three have failed, and then one at a time
+				// those in flight when the third failed, and then one at a time
 				requests, opens := sender.all(), sender.all()[0].ended
 				first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
 				if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
-					t.Fatalf("%d requests while the messenger was away, of which %d at first", len(requests), first)
+					t.Fatalf("%d requests during the outage, %d of them at first", len(requests), first)
 				}
 				probes := []time.Time{opens}
 				for i, r := range requests[first:] {
 					if r.begun.Before(requests[first+i-1].ended) {
-						t.Fatalf("request %d begins before the one before has ended", first+i+1)
+						t.Fatalf("request %d starts before the previous one has ended", first+i+1)
 					}
-					probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the wait begins with the answer
+					probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the pause starts with the answer
 				}
 				checkBackoff(t, probes)
 
 				advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
-				if class == Ambiguous { // where several may have arrived already, the pause is longer
+				if class == Ambiguous { // after several unknown outcomes the pause is longer
 					if n := store.count(rowSent); n < chats*2-10 {
 						t.Errorf("%d of %d are sent soon", n, chats*2)
 					}
 					advance(t, 20*time.Minute)
 				}
 				if n := store.count(rowSent); n != chats*2 {
-					t.Errorf("%d of %d are sent when the messenger is back", n, chats*2)
+					t.Errorf("%d of %d are sent after the outage", n, chats*2)
 				}
 				if p.Stats().CircuitOpen {
-					t.Error("the lanes still stand still")
+					t.Error("the circuit is still open")
 				}
 				if n := len(book.lines("messenger accepts requests again, circuit closed")); n != 1 {
-					t.Errorf("the log says %d times that it goes on, want once", n)
+					t.Errorf("the log reports %d ends of the outage, want one", n)
 				}
 				p.stop()
 			})
@@ -80,7 +80,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// The first answer ends an outage, whatever it says.
+// Any answer ends an outage.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
@@ -117,7 +117,7 @@ func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 					}
 				}
 				if together < chats/2 {
-					t.Errorf("%d requests at the moment of the first answer, want most of %d", together, chats)
+					t.Errorf("%d requests at the time of the first answer, want most of %d", together, chats)
 				}
 				p.stop()
 			})
@@ -125,7 +125,7 @@ func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// One chat that fails, for reasons of its own, among others that are well is left alone.
+// A single failing chat among healthy ones does not open the circuit.
 func TestNoOutageBecauseOfOneChat(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string][]ChatID{
@@ -136,7 +136,7 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				healthy := ChatID(12)
 				if name == "two of two" {
-					healthy = 0 // as few say nothing about all
+					healthy = 0 // two chats are not enough to open the circuit
 				}
 				store := newMemory()
 				sender := newMessenger(t, func(_ context.Context, m Message) error {
@@ -158,7 +158,7 @@ func TestNoOutageBecauseOfOneChat(t *testing.T) {
 					}
 					advance(t, time.Second)
 					if p.Stats().CircuitOpen {
-						t.Fatalf("all lanes stand still after %v", time.Since(begun))
+						t.Fatalf("the circuit is open after %v", time.Since(begun))
 					}
 				}
 				if n := store.count(rowSent); n != int(healthy)*300 {
@@ -179,7 +179,7 @@ func TestBreakerInOutage(t *testing.T) {
 		chat  ChatID
 		at    float64
 		ok    bool
-		opens bool // all lanes stand still after that
+		opens bool // the circuit is open after that
 	}
 	many := func(n int, from ChatID, at float64, ok bool) []step {
 		var steps []step
@@ -192,13 +192,13 @@ func TestBreakerInOutage(t *testing.T) {
 		"three lanes":           {{1, 0, fails, false}, {2, 0, fails, false}, {3, 0, fails, true}},
 		"one lane, three times": {{1, 0, fails, false}, {1, 1, fails, false}, {1, 2, fails, false}},
 		"within half a minute":  {{1, 0, fails, false}, {2, 1, fails, false}, {3, 31, fails, false}, {4, 31, fails, true}},
-		"as many are well":      append(many(3, 10, 0, ok), many(3, 1, 1, fails)...),
-		"fewer are well": append(many(2, 10, 0, ok),
+		"as many succeed":       append(many(3, 10, 0, ok), many(3, 1, 1, fails)...),
+		"fewer succeed": append(many(2, 10, 0, ok),
 			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
-		"the last word of each": append(many(3, 1, 0, ok),
+		"the last request of each counts": append(many(3, 1, 0, ok),
 			step{1, 1, fails, false}, step{2, 1, fails, false}, step{3, 1, fails, true}),
-		"it was well afterwards": {{1, 0, fails, false}, {2, 0, fails, false}, {2, 1, ok, false}, {3, 1, fails, false}},
-		"what is old is forgotten": append(many(30, 10, 0, ok),
+		"it succeeded afterwards": {{1, 0, fails, false}, {2, 0, fails, false}, {2, 1, ok, false}, {3, 1, fails, false}},
+		"old requests are forgotten": append(many(30, 10, 0, ok),
 			step{1, 31, fails, false}, step{2, 31, fails, false}, step{3, 31, fails, true}),
 		"only the last requests": append(append(many(31, 10, 0, ok), many(16, 100, 1, fails)...), step{3, 1, fails, true}),
 	} {
@@ -211,13 +211,13 @@ func TestBreakerInOutage(t *testing.T) {
 				opens = b.failed(s.chat, at(s.at)) > 0
 			}
 			if opens != s.opens || b.probing != s.opens {
-				t.Errorf("%s: after step %d all lanes stand still: %t, want %t", name, i+1, b.probing, s.opens)
+				t.Errorf("%s: after step %d the circuit is open: %t, want %t", name, i+1, b.probing, s.opens)
 			}
 		}
 	}
 }
 
-// Each failure of who tries makes the wait longer, what was under way before says nothing, and the end forgets it all.
+// Each failed probe makes the pause longer, requests from before do not count, and a success resets everything.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -231,17 +231,17 @@ func TestBreakerProbes(t *testing.T) {
 			checkBetween(t, "pause", pause, base*7/10, base*13/10)
 			early := []time.Duration{b.failed(4, now.Add(pause-1)), b.rateLimited(4, time.Hour, now.Add(pause-1))}
 			if diff := cmp.Diff([]time.Duration{0, 0}, early); diff != "" {
-				t.Errorf("what was under way counts (-want +got):\n%s", diff)
+				t.Errorf("earlier requests count (-want +got):\n%s", diff)
 			}
 			if b.answered(4, now.Add(pause-1)) || b.allows(0, now.Add(pause-1)) || !b.allows(0, now.Add(pause)) {
-				t.Error("the standstill does not last as long as it should")
+				t.Error("the pause is too short")
 			}
 			now = now.Add(pause)
 			pause = b.failed(5, now)
 			base = min(2*base, 20*time.Second)
 		}
 		if !b.answered(5, now.Add(pause)) || b.probing || b.backoff != nil {
-			t.Errorf("round %d: the answer does not end it", round+1)
+			t.Errorf("round %d: the answer does not close the circuit", round+1)
 		}
 		now = now.Add(pause)
 	}

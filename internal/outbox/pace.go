@@ -18,10 +18,10 @@ type pace struct {
 const farFuture = 1000 * time.Hour
 
 // next returns the earliest moment, not before now, at which another request may start with the given number in flight.
-func (p *pace) next(now time.Time, underWay int) time.Time {
+func (p *pace) next(now time.Time, inFlight int) time.Time {
 	next := now
 	for _, w := range p.windows {
-		switch oldest := len(p.ends) + underWay - w.N; {
+		switch oldest := len(p.ends) + inFlight - w.N; {
 		case oldest < 0:
 		case oldest >= len(p.ends):
 			return now.Add(farFuture)

@@ -9,11 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// span is the time that a request takes. The messenger may count it at any moment from its beginning to its end.
+// span is the time of a request. The messenger may count it at any moment from its start to its end.
 type span struct{ begun, ended time.Time }
 
-// most returns how many requests the messenger may count within a window, at the worst. It tries all windows that end
-// just behind a beginning: in between, the number can only be smaller.
+// maxCount returns how many requests the messenger may count within a window in the worst case. It tries all windows
+// that end just after a start: in between, the number can only be smaller.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
@@ -30,7 +30,7 @@ func maxCount(spans []span, per time.Duration) int {
 	return maxCount
 }
 
-// exceeded says which window is exceeded by these requests, if any.
+// exceeded returns an error if the requests exceed a window.
 func exceeded(spans []span, windows []Window) error {
 	for _, w := range windows {
 		if n := maxCount(spans, w.Per); n > w.N {
@@ -40,7 +40,7 @@ func exceeded(spans []span, windows []Window) error {
 	return nil
 }
 
-// full tells whether one more request would exceed a window if it began at this moment.
+// isFull reports whether another request at this time would exceed a window.
 func isFull(spans []span, windows []Window, at time.Time) bool {
 	before := slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.begun.After(at) })
 	return exceeded(append(before, span{at, at}), windows) != nil
@@ -52,7 +52,7 @@ func drawWindows(maxCount int) *rapid.Generator[[]Window] {
 	}), 0, maxCount)
 }
 
-// offer is a request that somebody wants to make so long after the one before.
+// offer is a request that becomes ready this long after the previous one.
 type offer struct{ after, lasts time.Duration }
 
 func drawOffers(maxCount int) *rapid.Generator[[]offer] {
@@ -64,12 +64,11 @@ func drawOffers(maxCount int) *rapid.Generator[[]offer] {
 	}), 1, maxCount)
 }
 
-// pass has the offers go one after the other when the pace lets them, and returns when they were first in line and when
-// they went.
+// run makes the requests one after the other as the pace allows. It returns when each was ready and when it was made.
 func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
-	var ends []time.Time // of those under way
+	var ends []time.Time // of those in flight
 	for _, o := range offers {
 		wanted = wanted.Add(o.after)
 		first := wanted
@@ -92,7 +91,7 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 				next = ends[0]
 			}
 			if next.Sub(now) > time.Hour {
-				t.Fatalf("nothing is under way, and yet nothing may begin before %v", next)
+				t.Fatalf("nothing is in flight, but nothing may start before %v", next)
 			}
 			now = next
 		}
@@ -102,7 +101,7 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 	return ready, spans
 }
 
-// Whatever the windows, the load and the network, no window is exceeded, and no request waits that need not.
+// For all windows, loads and delays: no window is exceeded, and no request waits longer than necessary.
 func TestPaceKeepsWindows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,13 +113,13 @@ func TestPaceKeepsWindows(t *testing.T) {
 		}
 		for i, s := range spans {
 			if s.begun.After(ready[i]) && !isFull(spans[:i], windows, s.begun.Add(-1)) {
-				t.Fatalf("request %d waits from %v to %v for nothing", i, ready[i], s.begun)
+				t.Fatalf("request %d waits unnecessarily from %v to %v", i, ready[i], s.begun)
 			}
 		}
 	})
 }
 
-// What is remembered is bounded by the limits, whatever has been sent, and in whatever order it is learned of.
+// The memory of a pace is bounded by the limits, in whatever order requests are added.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,21 +134,21 @@ func TestPaceForgets(t *testing.T) {
 			ends = append(ends, time.Unix(0, int64(at)))
 			p.add(ends[len(ends)-1])
 			if len(p.ends) > 2*maxCount || cap(p.ends) > 8*maxCount {
-				t.Fatalf("after %d requests %d are remembered in room for %d; at most %d count",
+				t.Fatalf("after %d requests %d are kept with capacity %d; at most %d count",
 					len(ends), len(p.ends), cap(p.ends), maxCount)
 			}
 		}
 		if !slices.IsSortedFunc(p.ends, time.Time.Compare) {
 			t.Fatalf("not in order: %v", p.ends)
 		}
-		// those that count are there
+		// the requests that count are kept
 		slices.SortFunc(ends, time.Time.Compare)
 		if n := min(maxCount, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
-			t.Fatalf("of %v %v are remembered", ends, p.ends)
+			t.Fatalf("of %v, %v are kept", ends, p.ends)
 		}
 		if maxCount == 0 || len(ends) == 0 {
 			if until := p.clearAt(); !until.IsZero() {
-				t.Fatalf("nothing limits anything, but until %v", until)
+				t.Fatalf("clear at %v without requests or limits", until)
 			}
 			return
 		}
@@ -167,25 +166,25 @@ func TestPaceMoments(t *testing.T) {
 	for name, c := range map[string]struct {
 		windows  []Window
 		ends     []float64
-		underWay int
-		want     float64 // from 10 s on
+		inFlight int
+		want     float64 // seconds; now is 10
 	}{
 		"no limits":                       {nil, []float64{10, 10, 10}, 100, 10},
 		"nothing was sent":                {[]Window{second}, nil, 0, 10},
-		"a place is free":                 {[]Window{second}, []float64{9.5}, 0, 10},
-		"all places are taken":            {[]Window{second}, []float64{9.2, 9.5}, 0, 10.2},
-		"one is under way":                {[]Window{second}, []float64{9.2, 9.5}, 1, 10.5},
-		"none of it counts any more":      {[]Window{second}, []float64{8, 8.5, 9}, 0, 10},
+		"below the limit":                 {[]Window{second}, []float64{9.5}, 0, 10},
+		"at the limit":                    {[]Window{second}, []float64{9.2, 9.5}, 0, 10.2},
+		"one is in flight":                {[]Window{second}, []float64{9.2, 9.5}, 1, 10.5},
+		"none counts any more":            {[]Window{second}, []float64{8, 8.5, 9}, 0, 10},
 		"the longer window":               {[]Window{second, minute}, []float64{1, 2, 3}, 0, 61},
 		"the shorter window":              {[]Window{second, minute}, []float64{9.3, 9.4}, 0, 10.3},
-		"all are under way":               {[]Window{second}, nil, 2, 10 + farFuture.Seconds()},
-		"more than allowed are under way": {[]Window{second}, []float64{9.9}, 5, 10 + farFuture.Seconds()},
+		"all are in flight":               {[]Window{second}, nil, 2, 10 + farFuture.Seconds()},
+		"more than allowed are in flight": {[]Window{second}, []float64{9.9}, 5, 10 + farFuture.Seconds()},
 	} {
 		p := pace{windows: c.windows}
 		for _, end := range c.ends {
 			p.add(at(end))
 		}
-		if got := p.next(at(10), c.underWay); !got.Equal(at(c.want)) {
+		if got := p.next(at(10), c.inFlight); !got.Equal(at(c.want)) {
 			t.Errorf("%s: next at %v s, want %v s", name, got.Sub(start).Seconds(), c.want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spans returns how long the requests took that are no answers to buttons.
+// spans returns the spans of the matching requests, without answers to buttons.
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {
@@ -25,9 +25,9 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded says which of the limits the requests have exceeded, if any.
+// exceeded returns an error if the requests exceed a limit.
 func (m *messenger) exceeded(limits Limits) error {
-	chats := make(map[ChatID]bool) // and whether they are private
+	chats := make(map[ChatID]bool) // the value: is it private
 	for _, r := range m.all() {
 		chats[r.chat] = r.message.Private
 	}
@@ -37,12 +37,12 @@ func (m *messenger) exceeded(limits Limits) error {
 		}
 	}
 	if err := exceeded(m.spans(func(request) bool { return true }), limits.Total); err != nil {
-		return fmt.Errorf("in all: %w", err)
+		return fmt.Errorf("in total: %w", err)
 	}
 	return nil
 }
 
-// begun returns when the requests for a chat have begun.
+// begun returns when the requests for a chat started.
 func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.to(chat) {
@@ -51,7 +51,7 @@ func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	return begun
 }
 
-// A window lasts from the end of a request, so that the time for an answer comes on top.
+// A window is measured from the end of a request, so the duration of the request is added.
 func TestPaceOfLanes(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -80,7 +80,7 @@ func TestPaceOfLanes(t *testing.T) {
 		"no limits": {Limits{}, false, 200 * ms, []time.Duration{
 			0, 200 * ms, 400 * ms, 600 * ms, 800 * ms, 1000 * ms, 1200 * ms, 1400 * ms,
 		}},
-		"in all": {Limits{Total: []Window{{3, 2 * time.Second}}}, false, 300 * ms, []time.Duration{
+		"in total": {Limits{Total: []Window{{3, 2 * time.Second}}}, false, 300 * ms, []time.Duration{
 			0, 300 * ms, 600 * ms, 2300 * ms, 2600 * ms, 2900 * ms, 4600 * ms, 4900 * ms,
 		}},
 	}
@@ -103,7 +103,7 @@ func TestPaceOfLanes(t *testing.T) {
 	}
 }
 
-// Edits count like new messages, what fails counts like what succeeds, and what is skipped does not count.
+// Edits count like new messages, failures count like successes, and skipped edits do not count.
 func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is what is to be told, and when the dispatcher is started anew.
+// load is a random sequence of items and restarts.
 type load struct {
 	limits   Limits
 	parallel int
@@ -142,7 +142,7 @@ type load struct {
 
 type loadEvent struct {
 	after   time.Duration
-	chats   []ChatID // one more item for each of these; those with odd ids are private
+	chats   []ChatID // one item for each of these; odd ids are private
 	lasts   time.Duration
 	restart bool
 }
@@ -172,7 +172,7 @@ func drawLoad(t *rapid.T) load {
 	}
 }
 
-// play plays a load to its end and says what was wrong. Without restarts nobody waits for nothing.
+// play executes the load and checks the requests. Without restarts it also checks that nothing waits unnecessarily.
 func (l load) play(t *testing.T) error {
 	store := newMemory()
 	for c := ChatID(1); c <= 6; c += 2 {
@@ -195,7 +195,7 @@ func (l load) play(t *testing.T) error {
 			p = dispatch(t, store, sender, settings)
 		}
 		for _, c := range e.chats {
-			items++ // which is the id of the next one
+			items++ // the id of the next item
 			lasts.Store(items, e.lasts)
 			store.add(c)
 		}
@@ -205,7 +205,7 @@ func (l load) play(t *testing.T) error {
 	advance(t, 10*time.Minute)
 	p.stop()
 	if n := store.open(); n != 0 {
-		return fmt.Errorf("%d items are not told", n)
+		return fmt.Errorf("%d items are not sent", n)
 	}
 	if err := sender.exceeded(l.limits); err != nil || restarts {
 		return err
@@ -213,7 +213,7 @@ func (l load) play(t *testing.T) error {
 	return l.unneededWait(store, sender)
 }
 
-// needless says which request has waited although it need not have, if any.
+// unneededWait returns an error if a request waited longer than necessary.
 func (l load) unneededWait(store *memory, sender *messenger) error {
 	var all, under []span
 	done := make(map[ChatID][]span)
@@ -227,7 +227,7 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 		}
 		if r.begun.After(ready) && len(under) < l.parallel && !isFull(all, l.limits.Total, before) &&
 			!isFull(mine, l.limits.forChat(r.message.Private), before) {
-			return fmt.Errorf("item %d waits from %v to %v for nothing", r.ids[0], ready, r.begun)
+			return fmt.Errorf("item %d waits unnecessarily from %v to %v", r.ids[0], ready, r.begun)
 		}
 		s := span{r.begun, r.ended}
 		all, done[r.chat] = append(all, s), append(mine, s)
@@ -235,8 +235,7 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// Whatever the limits, the load and the network, and whenever the dispatcher is started anew: no limit is exceeded,
-// everything is told, and no sooner is anything possible than it is done.
+// For all limits, loads, delays and restarts: no limit is exceeded, everything is sent, and as soon as possible.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rounding is what a pause may be off by because it is computed in floating point.
+// rounding is the tolerance for pauses that are computed in floating point.
 const rounding = time.Microsecond
 
-// A chat that has to wait does not delay another by a nanosecond.
+// A paused chat does not delay another one at all.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ retryAfter, least time.Duration }{
@@ -62,7 +62,7 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 	}
 }
 
-// Chats that were stopped together come back one by one.
+// Chats that were paused together resume at different times.
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestRateLimitSpreads(t *testing.T) {
 			checkBetween(t, "pause", pause, retryAfter, retryAfter+retryAfter/10+rounding)
 			moments[pause] = true
 		}
-		if len(moments) < 10 { // those whose time is over before that of all lanes come back together
-			t.Errorf("%d chats come back at %d moments", chats, len(moments))
+		if len(moments) < 10 { // those whose own pause is shorter than that of all lanes resume together
+			t.Errorf("%d chats resume at %d different times", chats, len(moments))
 		}
 		p.stop()
 	})
@@ -122,7 +122,7 @@ func TestRateLimitOutlivesDispatcher(t *testing.T) {
 	})
 }
 
-// The store is not asked in vain for what a chat has that has to wait.
+// The store is not called for a chat that is paused.
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,23 +141,23 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 			p.Wake(1)
 		}
 		synctest.Wait()
-		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 { // four times woken when all is told
-			t.Errorf("%d items are sent, the store was asked %d times, want 1 and 7", sent, n)
+		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 { // four wakes with nothing to send
+			t.Errorf("%d items are sent, %d lanes were taken, want 1 and 7", sent, n)
 		}
 		p.stop()
 	})
 }
 
-// Of two pauses of a chat the one that ends later holds, whichever was asked for first.
+// Of two pauses of a chat the later end applies, whichever was set first.
 func TestLaterPauseWins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		stored     time.Duration // somebody else has written down
-		retryAfter time.Duration // the messenger asks for
+		stored     time.Duration // by another instance
+		retryAfter time.Duration // requested by the messenger
 		want       time.Duration
 	}{
-		"the one that is stored":    {time.Minute, 10 * time.Second, time.Minute},
-		"the one that is asked for": {10 * time.Second, time.Minute, time.Minute},
+		"the stored one":    {time.Minute, 10 * time.Second, time.Minute},
+		"the requested one": {10 * time.Second, time.Minute, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +184,7 @@ func TestLaterPauseWins(t *testing.T) {
 	}
 }
 
-// Who thaws a chat need not be who has frozen it: the lane goes on at the next poll, and no other one.
+// Another instance may end a pause: that lane, and no other, resumes at the next poll.
 func TestPauseEndedByAnotherInstance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		store.freeze(3, time.Hour) // nor who has frozen it who sends
+		store.freeze(3, time.Hour) // another instance may also start a pause
 		store.add(3)
 		p.Wake(3)
 		advance(t, time.Minute)
@@ -209,7 +209,7 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		store.thaw(3)
 		advance(t, time.Second)
 		if len(sender.to(3)) != 1 {
-			t.Error("no request for the chat that is not frozen any more")
+			t.Error("no request for the chat after its pause")
 		}
 		p.stop()
 	})
@@ -234,7 +234,7 @@ func TestForbiddenParksChat(t *testing.T) {
 					t.Errorf("requests while parked (-want +got):\n%s", diff)
 				}
 				tm.checkEmpty(t)
-				advance(t, 300*time.Millisecond) // off the poll
+				advance(t, 300*time.Millisecond) // between two polls
 				store.unpark(chat)
 				if woken {
 					p.Wake(chat)
@@ -254,8 +254,7 @@ func TestForbiddenParksChat(t *testing.T) {
 	}
 }
 
-// The lane goes on at once behind a dead letter, and behind what has become pointless, also if they were to be told
-// together.
+// The lane continues at once after a dead letter or an obsolete item, even if they were merged.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for class, end := range map[Class]rowState{Rejected: rowDead, Obsolete: rowExpired} {
@@ -278,7 +277,7 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 						t.Errorf("after %v %d ended, %d sent", time.Since(begun), store.count(end), store.count(rowSent))
 					}
 					if r := store.row(1); r.lastError != "can't parse entities" {
-						t.Errorf("the error of the first is %q", r.lastError)
+						t.Errorf("the error of the first item is %q", r.lastError)
 					}
 					p.stop()
 				})

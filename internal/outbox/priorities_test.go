@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Who comes first when not all can: by kind, and by how long they have waited.
+// If not all lanes can send, their order depends on kind and waiting time.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	const private, favoured = true, -8
@@ -53,7 +53,7 @@ func TestPriorities(t *testing.T) {
 		"a notification that has waited for 80 s": {[]waiting{
 			{3, private, Outcome, 0}, {1, false, Notification, 80 * time.Second},
 		}, []ChatID{1, 3}},
-		"among equals, who has waited longest": {[]waiting{
+		"among equals, the longest wait first": {[]waiting{
 			{2, false, Outcome, time.Second}, {4, false, Outcome, 3 * time.Second}, {6, false, Answer, 2 * time.Second},
 		}, []ChatID{4, 6, 2}},
 	}
@@ -87,7 +87,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// Nobody waits for ever, however many come who have more right to their turn.
+// No lane waits for ever, however many lanes of higher priority there are.
 func TestPriorityGrowsWithTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,10 +100,10 @@ func TestPriorityGrowsWithTime(t *testing.T) {
 		}
 		store.add(100)
 		p := dispatch(t, store, sender, Settings{
-			PollEvery: 100 * time.Millisecond, // a lane that is only woken counts as a group until it is found
+			PollEvery: 100 * time.Millisecond, // a woken lane counts as a group until the next poll
 			Limits:    Limits{Total: []Window{{1, time.Second}}},
 		})
-		for c := ChatID(101); c < 300; c++ { // as many as may be sent
+		for c := ChatID(101); c < 300; c++ { // as many as the limit allows
 			advance(t, 500*time.Millisecond)
 			store.add(c)
 			p.Wake(c)
@@ -118,8 +118,8 @@ func TestPriorityGrowsWithTime(t *testing.T) {
 	})
 }
 
-// Chats that have had their turn again and again do not count the time of what is still to be told against others: a
-// person that asks does not wait until all groups are through with what is old.
+// The age of a backlog gives no priority to chats that have had their turns: a person who asks a question does not wait
+// until the backlog of all groups is sent.
 func TestBacklogGivesNoPriority(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,9 +138,9 @@ func TestBacklogGivesNoPriority(t *testing.T) {
 		p.Wake(person)
 		advance(t, time.Minute)
 		if len(sender.to(person)) != 1 {
-			t.Fatal("the person has got nothing for a minute")
+			t.Fatal("no answer within a minute")
 		}
-		// until its level is known it counts as a group, which is so until the next poll
+		// until its level is known, which is at the next poll, the lane counts as a group
 		checkBetween(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
 		p.stop()
 	})

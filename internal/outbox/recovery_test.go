@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A dispatcher that begins keeps to the limits for what others have sent before it.
+// A dispatcher that starts respects the limits for the requests of its predecessors.
 func TestLimitsOutliveDispatcher(t *testing.T) {
 	t.Parallel()
 	const items = 12
@@ -20,15 +20,15 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 		Private: []Window{{1, time.Second}}, Group: []Window{{5, time.Minute}}, Total: []Window{{8, 30 * time.Second}},
 	}
 	cases := map[string]struct {
-		every   time.Duration // how long each dispatcher lives
+		every   time.Duration // lifetime of each dispatcher
 		private bool
 		lasts   time.Duration
 		limits  Limits
 	}{
-		"group":                       {7 * time.Second, false, 0, limits},
-		"private":                     {300 * time.Millisecond, true, 0, limits},
-		"requests are finished":       {3500 * time.Millisecond, false, time.Second, limits},
-		"the total of all, long past": {20 * time.Second, true, 0, Limits{Total: limits.Total}},
+		"group":                 {7 * time.Second, false, 0, limits},
+		"private":               {300 * time.Millisecond, true, 0, limits},
+		"requests are finished": {3500 * time.Millisecond, false, time.Second, limits},
+		"total limit":           {20 * time.Second, true, 0, Limits{Total: limits.Total}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 					advance(t, c.every)
 					p.stop()
 					if time.Since(sender.all()[0].begun) > time.Hour {
-						t.Fatalf("%d items are not told within an hour", store.open())
+						t.Fatalf("%d items are not sent within an hour", store.open())
 					}
 				}
 				if err := sender.exceeded(c.limits); err != nil {
@@ -54,7 +54,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 				}
 				for chat := ChatID(1); chat <= 3; chat++ {
 					if ids := slices.Compact(sender.ids(chat)); len(ids) != items || !slices.IsSorted(ids) {
-						t.Errorf("chat %d is told %v", chat, ids)
+						t.Errorf("chat %d gets %v", chat, ids)
 					}
 				}
 			})
@@ -62,7 +62,7 @@ func TestLimitsOutliveDispatcher(t *testing.T) {
 	}
 }
 
-// What is remembered of a chat is of no use, and not kept, when its windows are over.
+// The requests of a chat are forgotten when its windows are over.
 func TestRecentRequestsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 		next, tm := dispatchTerm(t, store, sender, settings)
 		synctest.Wait()
 		if n := tm.laneCount(); n != 3 {
-			t.Errorf("%d chats are remembered, want 3", n)
+			t.Errorf("%d chats are in memory, want 3", n)
 		}
 		advance(t, 6*time.Second)
 		tm.checkEmpty(t)
@@ -90,7 +90,7 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 	})
 }
 
-// As long as nobody knows what was sent lately, nothing is sent.
+// Nothing is sent until the recent requests are known.
 func TestLoadingRecentRequestsFails(t *testing.T) {
 	t.Parallel()
 	for name, failCall := range map[string]func(context.Context) error{
@@ -123,17 +123,17 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 					advance(t, time.Second-time.Microsecond)
 				}
 				if n := len(sender.all()); n != 2 {
-					t.Errorf("%d requests before anything is known", n-2)
+					t.Errorf("%d requests before the recent ones are known", n-2)
 				}
 				if n := calls.Load(); n < 3 || n > 36 {
-					t.Errorf("the store was asked %d times in half a minute", n)
+					t.Errorf("the store was called %d times in half a minute", n)
 				}
 				advance(t, 12*time.Second)
 				if diff := cmp.Diff([][]int64{{1, 2}, {4}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				if n := len(book.lines("failed to load recent requests, retrying")); n != 1 {
-					t.Errorf("the log says it %d times, want once", n)
+					t.Errorf("%d lines in the log, want 1", n)
 				}
 				p.stop()
 			})
@@ -141,7 +141,7 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 	}
 }
 
-// Without limits nobody needs to know.
+// Without limits the recent requests are not needed.
 func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -32,7 +32,7 @@ type row struct {
 	finished  time.Time
 
 	state     rowState
-	batch     int64 // the first row of the message that it is told in, 0 while it waits
+	batch     int64 // first row of the message that covers it, 0 while it waits
 	messageID int64
 	lastError string
 }
@@ -51,7 +51,7 @@ func (m *memory) add(chats ...ChatID) int64 {
 	return int64(len(m.rows))
 }
 
-// put adds a row that says more than its chat, and returns its id.
+// put adds a row and returns its id.
 func (m *memory) put(r row) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,21 +82,21 @@ func (m *memory) isParked(chat ChatID) bool {
 	return m.parked[chat]
 }
 
-// freeze writes down that a chat is to be left alone, as somebody else would.
+// freeze stores a pause of a chat, as another instance would.
 func (m *memory) freeze(chat ChatID, pause time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.frozen[chat] = time.Now().Add(pause)
 }
 
-// thaw ends what a rate limit has asked for.
+// thaw ends the pause of a chat.
 func (m *memory) thaw(chat ChatID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.frozen, chat)
 }
 
-// move gives a chat another id of the messenger.
+// move gives a chat a new id of the messenger.
 func (m *memory) move(chat ChatID, to int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,21 +106,21 @@ func (m *memory) move(chat ChatID, to int64) {
 // to returns the messenger's id of a chat.
 func (m *memory) to(chat ChatID) int64 { return cmp.Or(m.moved[chat], -int64(chat)) }
 
-// handOver gives the right to write to the dispatcher with this epoch.
+// handOver lets only the dispatcher with this epoch write.
 func (m *memory) handOver(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch = epoch
 }
 
-// row returns a copy of the row with this id.
+// row returns a copy of a row.
 func (m *memory) row(id int64) row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return *m.rows[id-1]
 }
 
-// open returns how many rows are not at their end.
+// open returns how many rows have not ended.
 func (m *memory) open() int {
 	return m.count(rowPlanned) + m.count(rowSending)
 }
@@ -137,7 +137,7 @@ func (m *memory) count(state rowState) int {
 	return n
 }
 
-// openIn returns the rows of a lane that are not at their end, oldest first.
+// openIn returns the rows of a lane that have not ended, oldest first.
 func (m *memory) openIn(l Lane) []*row {
 	open := slices.DeleteFunc(m.lanes[l], func(r *row) bool { return !r.open() })
 	if len(open) == 0 {

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// latency is how long a request for an item takes: between 50 and 200 ms, always the same for the same key.
+// latency is the duration of the request for an item: between 50 and 200 ms, always the same for the same key.
 func latency(key string) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key))
 	return 50*time.Millisecond + time.Duration(h.Sum64()%150)*time.Millisecond
 }
 
-// The messenger is away for ten minutes, while people go on: nothing dies, nothing is reordered, whatever has not
-// expired is told afterwards, and the messenger is not flooded with what it does not take.
+// The messenger is down for ten minutes while items keep coming: none becomes a dead letter, none is reordered,
+// everything that has not expired is sent afterwards, and the messenger is not flooded with requests during the outage.
 func TestMessengerOutageOfTenMinutes(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]func(ctx context.Context) error{
@@ -81,16 +81,16 @@ func TestMessengerOutageOfTenMinutes(t *testing.T) {
 					}
 				}
 				if probes > 32+2+int(lasts/(14*time.Second))+10 {
-					t.Errorf("%d requests, but for toasts, while the messenger was away", probes)
+					t.Errorf("%d requests during the outage, without answers to buttons", probes)
 				}
 				f := p.Stats()
-				t.Logf("%d items in %d chats, %d of them waiting in the end; %d requests while the messenger was away, and %d for toasts",
+				t.Logf("%d items in %d chats, %d of them waiting at the end of the outage; %d requests during the outage, and %d answers to buttons",
 					len(store.rows), chats, waiting, probes, callbackAnswers)
-				t.Logf("%d messages in all, the last one of the waiting %v after its return; %d expired, 0 dead; average wait %.1f s",
+				t.Logf("%d messages in total, the last one %v after the outage; %d expired, 0 dead; average wait %.1f s",
 					sent, last.Sub(outageEnd).Round(time.Millisecond), store.count(rowExpired), f.AverageWait)
 				opened := book.lines("most requests to the messenger fail, circuit opened")
 				if n := len(opened); n == 0 || n > probes {
-					t.Errorf("the log says %d times that the messenger is away", n)
+					t.Errorf("the log reports %d outages", n)
 				}
 				p.stop()
 			})
@@ -98,8 +98,8 @@ func TestMessengerOutageOfTenMinutes(t *testing.T) {
 	}
 }
 
-// wellTold checks that each chat was told all that has not expired, in order, and nothing after its time. It returns
-// the number of requests that were answered well, and when the last one began.
+// checkSent checks that each chat received everything that has not expired, in order, and nothing expired. It returns
+// the number of successful requests, and when the last one started.
 func checkSent(t *testing.T, store *memory, sender *messenger) (n int, last time.Time) {
 	t.Helper()
 	newest, attempted := make(map[Lane]int64), make(map[Lane]int64)
@@ -107,7 +107,7 @@ func checkSent(t *testing.T, store *memory, sender *messenger) (n int, last time
 	for _, r := range sender.all() {
 		lane := r.message.Lane
 		if r.ids[0] < attempted[lane] || r.ids[0] <= newest[lane] || !slices.IsSorted(r.ids) {
-			t.Errorf("in lane %+v items %v are tried after item %d, and %d was told", lane, r.ids, attempted[lane], newest[lane])
+			t.Errorf("in lane %+v items %v are attempted after item %d, and %d was sent", lane, r.ids, attempted[lane], newest[lane])
 		}
 		attempted[lane] = r.ids[0]
 		if r.err != nil {
@@ -117,7 +117,7 @@ func checkSent(t *testing.T, store *memory, sender *messenger) (n int, last time
 		for _, id := range r.ids {
 			sent[id] = true
 			if row := store.row(id); !r.begun.Before(row.expires) {
-				t.Errorf("item %d is told %v after its time", id, r.begun.Sub(row.expires))
+				t.Errorf("item %d is sent %v after it expired", id, r.begun.Sub(row.expires))
 			}
 		}
 	}
@@ -126,20 +126,20 @@ func checkSent(t *testing.T, store *memory, sender *messenger) (n int, last time
 		case r.state == rowSent && sent[r.ID]:
 		case r.state == rowExpired && !sent[r.ID] && !r.finished.Before(r.expires):
 		default:
-			t.Errorf("item %d is %s at %v, it expires at %v; told: %t", r.ID, r.state, r.finished, r.expires, sent[r.ID])
+			t.Errorf("item %d is %s at %v, it expires at %v; sent: %t", r.ID, r.state, r.finished, r.expires, sent[r.ID])
 		}
 	}
 	return n, last
 }
 
-// arrival is an item that comes at a moment.
+// arrival is an item that is added at a given time.
 type arrival struct {
 	at   time.Duration
 	chat ChatID
 	key  string
 }
 
-// arrivals returns what comes in chats from first on within a time, so many items per second, at random.
+// arrivals returns random items at the given rate for chats from first on.
 func arrivals(random *rand.Rand, first ChatID, chats int, perSecond float64, within time.Duration) []arrival {
 	var all []arrival
 	for at := time.Duration(0); at < within; {
@@ -150,7 +150,7 @@ func arrivals(random *rand.Rand, first ChatID, chats int, perSecond float64, wit
 	return all
 }
 
-// bursts returns what comes in chats from first on within a time, so many items each minute at once.
+// bursts returns random bursts of items for chats from first on: this many items at once, each minute.
 func bursts(random *rand.Rand, first ChatID, chats, items int, within time.Duration) []arrival {
 	var all []arrival
 	for at := time.Duration(0); at < within; at += time.Minute {
@@ -202,7 +202,7 @@ func waits(t *testing.T, all []arrival) []time.Duration {
 	return waits
 }
 
-// A chat that is frozen for an hour, and to which ever more is to be told, disturbs none of 500 others.
+// A chat that is frozen for an hour, with ever more items, delays none of 500 other chats.
 func TestFrozenChatDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const chats = 500
@@ -216,7 +216,7 @@ func TestFrozenChatDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { without = waits(t, slices.Clone(others)) })
 	synctest.Test(t, func(t *testing.T) { with = waits(t, slices.Concat(others, frozen)) })
 	if len(with) != len(others) || len(without) != len(others) {
-		t.Fatalf("of %d items %d are told with the frozen chat, %d without it", len(others), len(with), len(without))
+		t.Fatalf("of %d items %d are sent with the frozen chat, %d without it", len(others), len(with), len(without))
 	}
 	for _, p := range []float64{0.5, 0.9, 0.99, 0.999} {
 		a, b := percentile(without, p), percentile(with, p)

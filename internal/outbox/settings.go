@@ -11,7 +11,7 @@ type Settings struct {
 	PollEvery time.Duration // interval between polls of the store for lanes that were not woken, default 1 s
 	// SendTimeout is for one request, default and maximum 5 s. A request starts only if the lease lasts a fifth longer
 	// than this.
-	SendTimeout time.Duration // for one request, default and at the most 5 s; a request begins only while the lease lasts a fifth longer
+	SendTimeout time.Duration
 
 	Limits Limits
 	Bounds Bounds // default 64 items in a message and 1,000 waiting in a chat

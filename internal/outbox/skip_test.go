@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the message that is there says already is not said again.
+// An edit is skipped if the message already shows its content.
 func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}, Count: 1}
@@ -21,13 +21,13 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 		row  row
 		skip bool
 	}{
-		"edit, the same":                    {row{action: Edit, target: 5, known: fingerprint}, true},
-		"ensure, the same":                  {row{action: Ensure, target: 5, known: fingerprint}, true},
-		"edit, something else":              {row{action: Edit, target: 5, known: "another"}, false},
-		"ensure, something else":            {row{action: Ensure, target: 5, known: "another"}, false},
-		"ensure, no message is known":       {row{action: Ensure, known: fingerprint}, false},
-		"edit, nobody knows what it says":   {row{action: Edit, target: 5}, false},
-		"ensure, nobody knows what it says": {row{action: Ensure, target: 5}, false},
+		"edit, the same":          {row{action: Edit, target: 5, known: fingerprint}, true},
+		"ensure, the same":        {row{action: Ensure, target: 5, known: fingerprint}, true},
+		"edit, something else":    {row{action: Edit, target: 5, known: "another"}, false},
+		"ensure, something else":  {row{action: Ensure, target: 5, known: "another"}, false},
+		"ensure, unknown message": {row{action: Ensure, known: fingerprint}, false},
+		"edit, unknown content":   {row{action: Edit, target: 5}, false},
+		"ensure, unknown content": {row{action: Ensure, target: 5}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,10 +54,10 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				if r := store.row(1); r.state != rowSent || r.messageID != message {
-					t.Errorf("it is %s as message %d, want sent as %d", r.state, r.messageID, message)
+					t.Errorf("the item is %s as message %d, want sent as %d", r.state, r.messageID, message)
 				}
 				if len(persisted) != 2 || persisted[0].Fingerprint != fingerprint {
-					t.Errorf("%d results are written down, the first one with fingerprint %q", len(persisted), persisted[0].Fingerprint)
+					t.Errorf("%d results are persisted, the first one with fingerprint %q", len(persisted), persisted[0].Fingerprint)
 				}
 				if f := p.Stats(); (f.Skipped == 1) != c.skip || f.Sent != int64(len(want)) {
 					t.Errorf("%d are counted as skipped, %d as sent", f.Skipped, f.Sent)
@@ -68,7 +68,7 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	}
 }
 
-// A fingerprint changes with everything that a message says, and with nothing else.
+// A fingerprint depends on everything that a message shows, and on nothing else.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	message := func() Message {
@@ -91,15 +91,15 @@ func TestFingerprint(t *testing.T) {
 		prints[f] = name
 	}
 	differs("as it is", 2, func(*Message) {})
-	differs("one told", 1, func(*Message) {})
+	differs("one covered", 1, func(*Message) {})
 	differs("language", 2, func(m *Message) { m.Language = "de" })
 	differs("kind", 2, func(m *Message) { m.Items[1].Kind = "g" })
 	differs("payload", 2, func(m *Message) { m.Items[1].Payload = []byte("g") })
 	differs("addressee", 2, func(m *Message) { m.Items[1].Addressee = "g" })
-	differs("what belongs to what", 2, func(m *Message) { m.Items[0].Kind, m.Items[0].Payload = "ab", []byte("c") })
+	differs("field boundaries", 2, func(m *Message) { m.Items[0].Kind, m.Items[0].Payload = "ab", []byte("c") })
 	differs("the order", 2, func(m *Message) { slices.Reverse(m.Items) })
-	differs("more that are not named", 2, func(m *Message) { m.Count = 30 })
-	differs("still more of them", 2, func(m *Message) { m.Count = 31 })
+	differs("more mentioned as a number", 2, func(m *Message) { m.Count = 30 })
+	differs("even more", 2, func(m *Message) { m.Count = 31 })
 
 	m := message()
 	m.Lane, m.To, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
@@ -109,15 +109,15 @@ func TestFingerprint(t *testing.T) {
 		m.Items[i].Failures, m.Items[i].ReplyTo, m.Items[i].Button = 11, 12, "b"
 	}
 	if prints[m.fingerprint(2)] != "as it is" {
-		t.Error("the fingerprint changes with what the message does not say")
+		t.Error("the fingerprint depends on something that the message does not show")
 	}
 }
 
-// What the sender refuses by itself counts against no limit, and says nothing about the messenger.
+// A message that the sender rejects without a request counts against no limit, and says nothing about the messenger.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rejected := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
+		rejected := &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("invalid content")}
 		store := newMemory()
 		sender := newMessenger(t, scripted(map[int64][]error{1: {rejected}, 2: {rejected}, 3: {rejected}}))
 		store.add(1, 1, 1, 1, 1)
@@ -136,7 +136,7 @@ func TestNotAttempted(t *testing.T) {
 	})
 }
 
-// Nor does it end an outage.
+// It does not close the circuit either.
 func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 		store := newMemory()
 		sender := newMessenger(t, func(ctx context.Context, m Message) error {
 			if m.Row.ID > 10 && m.Row.ID%2 == 0 {
-				return &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("what is this")}
+				return &Failure{Class: Rejected, NotAttempted: true, Err: errors.New("invalid content")}
 			}
 			return unreachable(ctx, m)
 		})
@@ -157,20 +157,20 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 		for range 60 {
 			advance(t, time.Second)
 			if !p.Stats().CircuitOpen {
-				t.Fatal("the lanes go on")
+				t.Fatal("the circuit is closed")
 			}
 		}
 		if p.Stats().Died == 0 {
-			t.Error("nothing was refused")
+			t.Error("nothing was rejected")
 		}
 		p.stop()
 	})
 }
 
-// A chat that has another id goes by it from then on; until whoever has to know it knows, it waits.
+// After a migration the chat is reached by its new id. It waits until Settings.Moved succeeds.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
-	for name, failing := range map[string]int{"at once": 0, "the store is away": 3, "moving panics": 3} {
+	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestMigrated(t *testing.T) {
 					t.Errorf("%d items are sent, want 2", n)
 				}
 				if diff := cmp.Diff(slices.Repeat([]Class{Migrated}, failing+1), classes); diff != "" {
-					t.Errorf("failures that are written down (-want +got):\n%s", diff)
+					t.Errorf("persisted failures (-want +got):\n%s", diff)
 				}
 				p.stop()
 			})

@@ -112,7 +112,7 @@ func (m *statsRecorder) waited(d time.Duration) {
 	m.turns++
 }
 
-// taken counts what was taken from the store.
+// taken counts the items of a turn.
 func (m *statsRecorder) taken(t Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is in the store and in memory is measured while there is something to measure.
+// Gauges of the store and the memory are set only while dispatching.
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
-		for c := ChatID(1); c <= 30; c++ { // 1 is frozen, 2 is parked, of 3 one is dead, the others have to wait
+		for c := ChatID(1); c <= 30; c++ { // 1 is frozen, 2 is parked, 3 has a dead letter, the others wait
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
 		}
 		store.add(1, 1, 1, 2, 2)
@@ -37,10 +37,10 @@ func TestGauges(t *testing.T) {
 			Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1,
 		}
 		if diff := cmp.Diff(want, f); diff != "" {
-			t.Errorf("figures (-want +got):\n%s", diff)
+			t.Errorf("stats (-want +got):\n%s", diff)
 		}
 		if len(largest) != 20 {
-			t.Fatalf("%d chats are named, want 20", len(largest))
+			t.Fatalf("%d chats are listed, want 20", len(largest))
 		}
 		if diff := cmp.Diff([]ChatBacklog{{-30, 6}, {-1, 4}, {-2, 3}}, largest[:3]); diff != "" {
 			t.Errorf("the largest chats (-want +got):\n%s", diff)
@@ -50,7 +50,7 @@ func TestGauges(t *testing.T) {
 		f.AverageWait = 0
 		want = Stats{Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1}
 		if diff := cmp.Diff(want, f); diff != "" {
-			t.Errorf("figures behind the end (-want +got):\n%s", diff)
+			t.Errorf("stats after the end (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -64,11 +64,11 @@ func TestInFlight(t *testing.T) {
 		p := dispatch(t, store, sender, Settings{Parallel: 2})
 		advance(t, 500*time.Millisecond)
 		if f := p.Stats(); f.InFlight != 3 || f.WaitingLanes != 3 {
-			t.Errorf("%d requests are under way, %d lanes wait, want 3 and 3", f.InFlight, f.WaitingLanes)
+			t.Errorf("%d requests are in flight, %d lanes wait, want 3 and 3", f.InFlight, f.WaitingLanes)
 		}
 		advance(t, time.Minute)
 		if f := p.Stats(); f.InFlight != 0 || f.WaitingLanes != 0 {
-			t.Errorf("%d requests are under way, %d lanes wait, want none", f.InFlight, f.WaitingLanes)
+			t.Errorf("%d requests are in flight, %d lanes wait, want none", f.InFlight, f.WaitingLanes)
 		}
 		p.stop()
 	})
@@ -90,7 +90,7 @@ func TestEnqueueRate(t *testing.T) {
 		synctest.Wait()
 		got := []float64{p.Stats().EnqueueRate, rate(10, 20*time.Second), rate(40, 90*time.Second), rate(0, 90*time.Second)}
 		if diff := cmp.Diff([]float64{0, 10, 40, 0}, got, cmp.Comparer(func(a, b float64) bool {
-			return a-b < 1 && b-a < 1 // a second of the new rate may be among the old
+			return a-b < 1 && b-a < 1 // one second of the new rate may be included
 		})); diff != "" {
 			t.Errorf("items per second (-want +got):\n%s", diff)
 		}
@@ -113,7 +113,7 @@ func TestAverageWait(t *testing.T) {
 
 	var m statsRecorder
 	if got := m.read().AverageWait; got != 0 {
-		t.Errorf("an average of nothing: %v", got)
+		t.Errorf("average without turns: %v", got)
 	}
 	for i := range 2500 {
 		m.waited(time.Duration(i) * time.Second)
@@ -123,7 +123,7 @@ func TestAverageWait(t *testing.T) {
 	}
 }
 
-// Each thing that happens counts once, where it belongs.
+// Each event counts once, in the right counter.
 func TestCounters(t *testing.T) {
 	t.Parallel()
 	message := func(action Action, items, count int) Message {
@@ -153,7 +153,7 @@ func TestCounters(t *testing.T) {
 		"expired and dropped":       {taken(Turn{Expired: 3, Dropped: 4}), Stats{Expired: 3, Dropped: 4}},
 		"taken for the first time":  {taken(Turn{Message: &one}), Stats{}},
 		"taken again":               {taken(repeated(message(Send, 5, 30), true)), Stats{PossibleDuplicates: 30}},
-		"taken to end":              {taken(ending(message(Send, 5, 30))), Stats{}},
+		"taken and exhausted":       {taken(ending(message(Send, 5, 30))), Stats{}},
 		"an edit, taken again":      {taken(repeated(message(Edit, 5, 30), true)), Stats{PossibleDuplicates: 1}},
 		"taken again after another": {taken(repeated(message(Send, 5, 30), false)), Stats{}},
 		"sent":                      {finished(one, 0, nil, false), Stats{Sent: 1, Delivered: 1}},
@@ -164,8 +164,8 @@ func TestCounters(t *testing.T) {
 		"counted": {
 			finished(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
 		},
-		"an edit of a counted one": {finished(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"rate limited":             {finished(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
+		"an edit of a counted message": {finished(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
+		"rate limited":                 {finished(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
 		"rate limited for very long": {
 			finished(one, 0, rateLimited(10*time.Minute+1), false), Stats{Limited: 1, LongWaits: 1},
 		},
@@ -188,7 +188,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// What is read does not change behind the reader's back.
+// Stats are copies: later changes do not affect them.
 func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder

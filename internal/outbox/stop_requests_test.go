@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A request that is under way when the dispatcher is stopped gets the whole time that every request gets: nothing that
-// would have been answered is cut off, and so nothing is sent again.
+// A request in flight at the stop keeps its full timeout: no request is cancelled that would have been answered, so
+// nothing is sent twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// A dispatcher that is stopped begins no request, however much is due, woken or marked as being sent already.
+// A stopping dispatcher starts no request, even if lanes are due, woken or already marked as sending.
 func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,29 +48,29 @@ func TestStopStartsNothing(t *testing.T) {
 		p.Wake(3)
 		synctest.Wait() // it is being marked
 		store.add(4)
-		p.Wake(4) // together with the end
+		p.Wake(4) // together with the stop
 		checkBetween(t, "stopping", p.stop(), 200*time.Millisecond, 200*time.Millisecond)
 		if n := len(sender.all()); n != 2 {
-			t.Errorf("%d requests, want the 2 that were under way", n)
+			t.Errorf("%d requests, want the 2 that were in flight", n)
 		}
 		if n := store.count(rowPlanned); n != 23 {
 			t.Errorf("%d items wait, want 23", n)
 		}
 		if p.Dispatcher.Wake(Lane{Chat: 4}) {
-			t.Error("it still listens")
+			t.Error("it still accepts wakes")
 		}
 		next := dispatch(t, store, sender, Settings{})
 		advance(t, time.Minute)
 		for id := int64(1); id <= 25; id++ {
 			if r := store.row(id); r.state != rowSent || r.PossibleDuplicates != 0 {
-				t.Errorf("item %d is %s, perhaps sent %d times", id, r.state, r.PossibleDuplicates)
+				t.Errorf("item %d is %s, with %d possible duplicates", id, r.state, r.PossibleDuplicates)
 			}
 		}
 		next.stop()
 	})
 }
 
-// What was added at a place that was held when the dispatcher was stopped is not sent; the next one finds it waiting.
+// An item added through a slot that was held during the stop is not sent; the next dispatcher finds it waiting.
 func TestStopPutsBackDirectSend(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,13 +79,13 @@ func TestStopPutsBackDirectSend(t *testing.T) {
 		synctest.Wait()
 		slot := p.Reserve(t.Context(), Lane{Chat: 1})
 		if slot == nil {
-			t.Fatal("there is no place")
+			t.Fatal("no slot")
 		}
 		stopped := make(chan time.Duration)
 		go func() { stopped <- p.stop() }()
 		synctest.Wait()
 		if p.Reserve(t.Context(), Lane{Chat: 2}) != nil {
-			t.Error("a place is given away while it stops")
+			t.Error("a slot is granted while stopping")
 		}
 		store.add(1)
 		turns, err := store.Advance(t.Context(), 1, nil, []Lane{{Chat: 1}}, Bounds{Merge: 1, Waiting: 1000})
@@ -93,12 +93,12 @@ func TestStopPutsBackDirectSend(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slot.Send(*turns[0].Message) {
-			t.Error("it does not take what was added")
+			t.Error("the message is not accepted")
 		}
 		slot.Release()
 		<-stopped
 		if r := store.row(1); len(sender.all()) != 0 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
-			t.Errorf("%d requests, the item is %s, perhaps sent %d times", len(sender.all()), r.state, r.PossibleDuplicates)
+			t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
 		}
 	})
 }

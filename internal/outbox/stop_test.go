@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What has to wait for its time is left to the next dispatcher.
+// Paused items are left to the next dispatcher.
 func TestStopLeavesWaitingItems(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -46,7 +46,7 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 	}
 }
 
-// What the pace holds back, and what waits for all lanes to stand still no longer, is left as well.
+// Items that wait for their pace or an open circuit are left as well.
 func TestStopLeavesPacedItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestStopLeavesPacedItems(t *testing.T) {
 	})
 }
 
-// There is more to be sent than time to send it, or somebody hangs.
+// Stopping is bounded, even if there is too much to send or something hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangWriting := func(ctx context.Context, results []Result, _ []Lane) error {
@@ -86,20 +86,20 @@ func TestStopIsBounded(t *testing.T) {
 		settings Settings
 		answer   func(context.Context, Message) error
 		set      func(store *memory)
-		limit    time.Duration // from the call for the end to the end
+		limit    time.Duration // of stopping
 	}{
-		"much to do":                {Settings{}, answersAfter(30 * time.Millisecond), func(*memory) {}, 30 * time.Millisecond},
-		"much to do in no time":     {Settings{}, nil, func(*memory) {}, 0},
-		"sender hangs":              {Settings{}, hangSend, func(*memory) {}, 5 * time.Second},
-		"sender hangs, one by one":  {Settings{Parallel: 1}, hangSend, func(*memory) {}, 5 * time.Second},
-		"sender hangs for good":     {Settings{}, ignoresCancel(5 * time.Minute), func(*memory) {}, 6 * time.Second},
-		"taking hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 7 * time.Second},
-		"waiting hangs":             {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 0},
-		"counting hangs":            {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 0},
-		"remembering hangs":         {Settings{Limits: MessengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
-		"writing hangs":             {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
-		"writing hangs, one by one": {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
-		"all hangs":                 {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 7 * time.Second},
+		"many items":                    {Settings{}, answersAfter(30 * time.Millisecond), func(*memory) {}, 30 * time.Millisecond},
+		"many items, no latency":        {Settings{}, nil, func(*memory) {}, 0},
+		"sender hangs":                  {Settings{}, hangSend, func(*memory) {}, 5 * time.Second},
+		"sender hangs, one by one":      {Settings{Parallel: 1}, hangSend, func(*memory) {}, 5 * time.Second},
+		"sender ignores cancellation":   {Settings{}, ignoresCancel(5 * time.Minute), func(*memory) {}, 6 * time.Second},
+		"taking hangs":                  {Settings{}, nil, func(s *memory) { s.onAdvance = hangTaking }, 7 * time.Second},
+		"waiting hangs":                 {Settings{}, nil, func(s *memory) { s.onWaiting = hang }, 0},
+		"counting hangs":                {Settings{}, nil, func(s *memory) { s.onSurvey = hang }, 0},
+		"loading recent requests hangs": {Settings{Limits: MessengerLimits()}, nil, func(s *memory) { s.onRecent = hang }, 0},
+		"persisting hangs":              {Settings{}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
+		"persisting hangs, one by one":  {Settings{Parallel: 1}, nil, func(s *memory) { s.onAdvance = hangWriting }, 7 * time.Second},
+		"everything hangs":              {Settings{}, hangSend, func(s *memory) { s.onAdvance, s.onWaiting = hangWriting, hang }, 7 * time.Second},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// A result that cannot be written down when the dispatcher stops is counted as perhaps sent by the next one.
+// A result that cannot be persisted while stopping counts as a possible duplicate for the next dispatcher.
 func TestStopWhilePersistingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,13 +154,13 @@ func TestStopWhilePersistingFails(t *testing.T) {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != 1 {
-			t.Errorf("the item is %s, perhaps sent %d times, want sent, 1", r.state, r.PossibleDuplicates)
+			t.Errorf("the item is %s with %d possible duplicates, want sent with 1", r.state, r.PossibleDuplicates)
 		}
 		next.stop()
 	})
 }
 
-// What is taken when the time for requests is over is not sent any more, and nobody has to think that it was.
+// Items that are taken too late while stopping are not sent, and do not count as possible duplicates.
 func TestStopWhileTakingIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestStopWhileTakingIsSlow(t *testing.T) {
 	})
 }
 
-// The call for the end comes before the beginning.
+// The dispatcher is stopped before it has started.
 func TestStopBeforeStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestStopBeforeStart(t *testing.T) {
 	})
 }
 
-// A request that ends well just when it is cut off is written down.
+// The result of a request that succeeds just when it is cancelled is persisted.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// A dispatcher that has stopped can be run again, with a lease of its own.
+// A dispatcher that has stopped can run again with a new lease.
 func TestRunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestRunAgain(t *testing.T) {
 			p.Wake(1)
 			synctest.Wait()
 			p.stop()
-			store.add(1) // while nobody dispatches
+			store.add(1) // while not dispatching
 			store.handOver(epoch + 1)
 			p = run(t, p.Dispatcher, newLease(epoch+1))
 			synctest.Wait()

@@ -65,7 +65,7 @@ type result struct {
 	persistAt time.Time // not persisted before
 }
 
-// entry is one step of the journal: what is persisted, what is taken, and the outcome.
+// entry is one step of the journal: what it persists, what it takes, and its outcome.
 type entry struct {
 	results []result
 	takes   []*lane

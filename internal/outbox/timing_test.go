@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// renewedLease is a Lease that is renewed just after it has been looked at.
+// renewedLease is a Lease that is renewed right after each check.
 type renewedLease struct{ calls int }
 
 func (l *renewedLease) Epoch() int64 { return 1 }
@@ -16,8 +16,7 @@ func (l *renewedLease) Left() time.Duration {
 	return time.Duration(l.calls-1) * time.Hour
 }
 
-// A moment that comes while the dispatcher looks at what is to be done is not missed: it knows at the end of its step
-// that there is something to be done by now.
+// Something that becomes due during a step is not missed: at the end of the step the dispatcher knows that it is due.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Total: []Window{{1, time.Minute}}}
@@ -27,28 +26,28 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 		set     func(tm *term, l *lane, now, soon time.Time)
 		maxWait time.Duration
 	}{
-		"the time of a lane": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
+		"the pause of a lane": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
 			l.notBefore = soon
 			tm.schedule(l, now)
 		}, 0},
-		"the pace of all": {limits, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
+		"the total limit": {limits, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
 			tm.pace.add(soon.Add(-time.Minute))
 			tm.schedule(l, now)
 		}, 0},
-		"the end of a standstill": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
+		"the pause of the circuit breaker": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
 			tm.breaker.close(soon)
 			tm.schedule(l, now)
 		}, 0},
 		"the end of the journal's pause": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {
 			tm.journal.retryAt = soon
 		}, 0},
-		"when a result is to be written": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
+		"a result to persist": {Limits{}, newLease(1), func(tm *term, l *lane, _, soon time.Time) {
 			tm.results = []result{{lane: l, persistAt: soon}}
 		}, 0},
 		"a lease": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
 			tm.schedule(l, now)
 		}, leasePoll},
-		"a lease, for toasts": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
+		"a lease, for answers to buttons": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
 			l.CallbackAnswers = true
 			tm.schedule(l, now)
 		}, leasePoll},
@@ -62,7 +61,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 		}
 		tm.workers.Wait()
 		if tm.journal.persisting {
-			t.Errorf("%s: something is done before its time", name)
+			t.Errorf("%s: something is persisted too early", name)
 		}
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// press puts answers to buttons into a store.
+// addCallbackAnswers adds answers to buttons.
 func (m *memory) addCallbackAnswers(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: CallbackAnswer})
 	}
 }
 
-// toasts returns when the answers to buttons were sent.
+// callbackAnswers returns when the requests for answers to buttons started.
 func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.all() {
@@ -30,21 +30,21 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// Answers to buttons wait for nothing but one another.
+// Answers to buttons wait only for one another.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	hour := []error{rateLimited(time.Hour)}
 	cases := map[string]struct {
 		settings Settings
-		errs     map[int64][]error // of the messages 1, 2, 3, which go to chats of their own
+		errs     map[int64][]error // of messages 1, 2 and 3, each in a chat of its own
 	}{
 		"the pace": {Settings{Limits: Limits{
 			Group: []Window{{1, time.Hour}}, Private: []Window{{1, time.Hour}}, Total: []Window{{1, time.Hour}},
 		}}, nil},
-		"a place among those that send": {Settings{Parallel: 1}, nil},
-		"a frozen chat":                 {Settings{}, map[int64][]error{1: hour}},
-		"all lanes standing still":      {Settings{}, map[int64][]error{1: hour, 2: hour, 3: hour}},
+		"a send slot":      {Settings{Parallel: 1}, nil},
+		"a frozen chat":    {Settings{}, map[int64][]error{1: hour}},
+		"many rate limits": {Settings{}, map[int64][]error{1: hour, 2: hour, 3: hour}},
 		"an outage": {Settings{}, map[int64][]error{
 			1: {failure(Unreachable)}, 2: {failure(Unreachable)}, 3: {failure(Unreachable)},
 		}},
@@ -85,7 +85,7 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 	}
 }
 
-// Whatever becomes of the answers to buttons concerns nothing but them.
+// Failures of answers to buttons affect nothing else.
 func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -123,7 +123,7 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 					t.Errorf("%d messages are sent after %v, want %d at once", n, time.Since(begun), 2*chats)
 				}
 				if p.Stats().CircuitOpen {
-					t.Error("all lanes stand still")
+					t.Error("the circuit is open")
 				}
 				p.stop()
 			})
@@ -131,7 +131,7 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// Among themselves they keep their order and go one by one, chats side by side, as many as may send at the same time.
+// Answers to buttons are sent one by one in each chat, in order, with chats in parallel up to the limit.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 		for c := range ChatID(chats) {
 			ids := slices.Compact(sender.ids(c))
 			if len(ids) != each || !slices.IsSorted(ids) {
-				t.Errorf("in chat %d the order is %v", c, ids)
+				t.Errorf("the order in chat %d is %v", c, ids)
 			}
 		}
 		if n := store.count(rowSent); n != chats*each {
@@ -166,7 +166,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 	})
 }
 
-// Who has waited longest comes first.
+// The lane that has waited longest goes first.
 func TestCallbackAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestCallbackAnswersTakeTurns(t *testing.T) {
 	})
 }
 
-// What comes too late is not answered.
+// Expired answers are not sent.
 func TestCallbackAnswersExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

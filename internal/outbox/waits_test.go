@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A lane that may not send waits for nobody's turn: it is counted apart, and the time does not make lanes slow.
+// Lanes that may not send yet are counted as paused, and their pause does not count as waiting.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -14,7 +14,7 @@ func TestPausesDoNotCountAsWaits(t *testing.T) {
 			1: {rateLimited(time.Hour)}, 2: {failure(Unreachable), failure(Unreachable), failure(Unreachable)},
 		}))
 		store.add(1, 2, 3, 3, 3)
-		store.freeze(4, time.Hour) // by somebody who has dispatched before
+		store.freeze(4, time.Hour) // by a previous leader
 		store.add(4)
 		settings := Settings{Limits: Limits{Group: []Window{{1, 10 * time.Second}}}}
 		p := dispatch(t, store, sender, settings)

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seldom keeps the poll from finding what a wake has to tell.
+// noPolls disables polling, so that items are found only by wakes.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// An item that comes while its lane is busy is sent without a poll, at whatever moment of a step it comes.
+// An item that is added while its lane is busy is sent without a poll, at every moment of a step.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
@@ -25,7 +25,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 		"when the item has been taken": func(store *memory, _ *messenger, addItem func()) {
 			store.afterAdvance = func([]Turn) error { addItem(); return nil }
 		},
-		"when what was taken is not known": func(store *memory, _ *messenger, addItem func()) {
+		"when the answer of the take is lost": func(store *memory, _ *messenger, addItem func()) {
 			first := true
 			store.afterAdvance = func([]Turn) error {
 				if !first {
@@ -50,7 +50,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 				return nil
 			}
 		},
-		"when that cannot be written down": func(store *memory, _ *messenger, addItem func()) {
+		"when its result cannot be persisted": func(store *memory, _ *messenger, addItem func()) {
 			callsLeft := 3
 			store.onAdvance = func(_ context.Context, results []Result, _ []Lane) error {
 				if callsLeft--; len(results) > 0 && callsLeft > 0 {
@@ -76,7 +76,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 				return nil
 			}
 		},
-		"when the chat is gone": func(store *memory, sender *messenger, addItem func()) {
+		"when the chat is parked": func(store *memory, sender *messenger, addItem func()) {
 			sender.answer = func(_ context.Context, m Message) error {
 				if m.Row.ID == 1 && m.Row.Attempts == 1 {
 					return failure(Forbidden)
@@ -122,7 +122,7 @@ func TestWakeWhileLaneRuns(t *testing.T) {
 	}
 }
 
-// Wakes from many sides at once, with no poll to make up for a lost one.
+// Many goroutines wake lanes, and no poll makes up for a lost wake.
 func TestWakesAreNotLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestPollFindsItems(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store, sender := newMemory(), newMessenger(t, nil)
-				store.add(1) // from before the start: at once
+				store.add(1) // from before the start: found at once
 				p := dispatch(t, store, sender, settings)
 				synctest.Wait()
 				if store.open() != 0 {
@@ -187,7 +187,7 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// The store is asked again at the usual pace after a failure, however long that has taken, and that it fails is said
+// After a failed poll the next one follows at the usual interval, however long the failure took. The log reports it
 // once.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
@@ -211,14 +211,14 @@ func TestPollFails(t *testing.T) {
 				p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{}), newLease(1))
 				advance(t, time.Minute-1)
 				if store.open() != 1 {
-					t.Error("the item is sent although nobody knows of it")
+					t.Error("the item is sent before a poll has succeeded")
 				}
 				advance(t, 12*time.Second)
 				if store.open() != 0 {
-					t.Error("the item is not found when the database is back")
+					t.Error("the item is not found after the outage")
 				}
 				if n := book.countFrom(slog.LevelWarn); n != 2 {
-					t.Errorf("%d lines in the log, want one about looking and one about counting", n)
+					t.Errorf("%d lines in the log, want one about polling and one about counting", n)
 				}
 				p.stop()
 			})
@@ -226,7 +226,7 @@ func TestPollFails(t *testing.T) {
 	}
 }
 
-// Where looking takes long, it does not take all of the store's time.
+// Slow polls must not keep the store busy all the time.
 func TestSlowPollsAreRare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,14 +240,13 @@ func TestSlowPollsAreRare(t *testing.T) {
 		p := dispatch(t, store, sender, Settings{})
 		advance(t, 12*time.Second)
 		if diff := cmp.Diff([]time.Duration{0, 5500 * time.Millisecond, 11 * time.Second}, begun); diff != "" {
-			t.Errorf("looks (-want +got):\n%s", diff)
+			t.Errorf("polls (-want +got):\n%s", diff)
 		}
 		p.stop()
 	})
 }
 
-// If Wake blocked, the bubble would be in a deadlock. Of what it is told while nothing is dispatched it keeps nothing, and
-// says so.
+// If Wake blocked, the bubble would deadlock. While the dispatcher does not run, Wake keeps nothing and returns false.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,14 +276,14 @@ func TestWakeNeverBlocks(t *testing.T) {
 			if n := store.open(); n != 0 {
 				t.Errorf("%d items are left", n)
 			}
-			wake(true) // together with the end
+			wake(true) // together with the stop
 			p.stop()
 		}
 		wake(false)
 	})
 }
 
-// lookedAt is a store in which something happens when a look at all lanes has just missed it.
+// hookedStore is a store with a hook that runs right after a poll.
 type hookedStore struct {
 	*memory
 	afterWaiting func()
@@ -296,7 +295,7 @@ func (l hookedStore) Waiting(ctx context.Context) ([]Backlog, error) {
 	return backlogs, err
 }
 
-// What comes when the first look has just begun or ended is heard of at once, without a poll.
+// An item that is added just before or after the first poll is sent at once, without another poll.
 func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {
@@ -308,7 +307,7 @@ func TestWakeAtFirstPoll(t *testing.T) {
 				addItem := func() {
 					store.add(1)
 					if !d.Wake(Lane{Chat: 1}) {
-						t.Error("nobody is there to be woken")
+						t.Error("Wake returns false")
 					}
 				}
 				hooked := hookedStore{memory: store, afterWaiting: func() {}}
@@ -329,7 +328,7 @@ func TestWakeAtFirstPoll(t *testing.T) {
 	}
 }
 
-// Whatever comes while a tenure begins is either seen by its first look or taken note of.
+// Items added while a term starts are either found by its first poll or kept by Wake.
 func TestWakeWhileRunStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +339,7 @@ func TestWakeWhileRunStarts(t *testing.T) {
 			var writer sync.WaitGroup
 			writer.Go(func() {
 				close(begun)
-				for accepted := 0; accepted < 10; { // until it has begun
+				for accepted := 0; accepted < 10; { // until it has started
 					store.add(1)
 					if d.Wake(Lane{Chat: 1}) {
 						accepted++
@@ -359,7 +358,7 @@ func TestWakeWhileRunStarts(t *testing.T) {
 	})
 }
 
-// Nor does it block while all that may be sent at once hangs.
+// Wake does not block either while all send slots hang.
 func TestWakeWhileEverythingHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

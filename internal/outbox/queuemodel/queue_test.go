@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	chat   = queuemodel.Lane{Chat: 1}
-	toasts = queuemodel.Lane{Chat: 1, Toasts: true}
+	chat            = queuemodel.Lane{Chat: 1}
+	callbackAnswers = queuemodel.Lane{Chat: 1, Toasts: true}
 )
 
 // queue is a model with a clock, and the behaviour of a correct queue.

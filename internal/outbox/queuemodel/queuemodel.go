@@ -93,9 +93,9 @@ type Model struct {
 	lanes        map[Lane]*lane
 	items        map[int64]*item
 	order        []*item           // in the order of Put
-	says         map[string]string // current content of the objects
+	contents     map[string]string // current content of the objects
 	arrivals     []arrival
-	underWay     []*Request
+	inFlight     []*Request
 	longRequests []*Request // requests that exceeded Timeout
 	leader       int64
 	// overlapped is true if a request overlapped the work of the next leader, so that objects may have any content.
@@ -185,7 +185,7 @@ type arrival struct {
 // New returns the model of an empty queue.
 func New(rules Rules, now func() time.Time) *Model {
 	return &Model{
-		rules: rules, now: now, lanes: make(map[Lane]*lane), items: make(map[int64]*item), says: make(map[string]string),
+		rules: rules, now: now, lanes: make(map[Lane]*lane), items: make(map[int64]*item), contents: make(map[string]string),
 	}
 }
 

@@ -310,7 +310,7 @@ func TestBadQueues(t *testing.T) {
 			q.fail(queuemodel.Failed, waits)
 		}, "item 1 becomes waits"},
 		"expires early": {func(q *queue) {
-			q.Put(queuemodel.Item{ID: 1, Lane: toasts, Deadline: q.now.Add(time.Second)})
+			q.Put(queuemodel.Item{ID: 1, Lane: callbackAnswers, Deadline: q.now.Add(time.Second)})
 			q.persist(queuemodel.Expired, 1)
 		}, "item 1 becomes expired"},
 		"writes to a parked chat": {func(q *queue) {

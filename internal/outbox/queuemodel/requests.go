@@ -43,8 +43,8 @@ func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Reque
 	if !excused {
 		m.checkRequest(l, r)
 	}
-	m.underWay = slices.DeleteFunc(m.underWay, func(r *Request) bool { return !m.isUnderWay(r) })
-	m.underWay = append(m.underWay, r)
+	m.inFlight = slices.DeleteFunc(m.inFlight, func(r *Request) bool { return !m.isInFlight(r) })
+	m.inFlight = append(m.inFlight, r)
 	return r
 }
 
@@ -72,8 +72,8 @@ func (m *Model) checkRequest(l *lane, r *Request) {
 		m.violation("a request for %v starts while one for %v is in flight", ids, idsOf(other.items))
 	}
 	parallel := 1
-	for _, other := range m.underWay {
-		if other.epoch == r.epoch && other.lane.Toasts == r.lane.Toasts && m.isUnderWay(other) {
+	for _, other := range m.inFlight {
+		if other.epoch == r.epoch && other.lane.Toasts == r.lane.Toasts && m.isInFlight(other) {
 			parallel++
 		}
 	}
@@ -123,7 +123,7 @@ func (m *Model) Reaches(r *Request, delivers bool) {
 	r.delivered = true
 	for _, i := range r.items {
 		i.copies++
-		m.says[i.Object] = i.Says
+		m.contents[i.Object] = i.Says
 		if i.copies == 1 && !r.excused {
 			m.checkOrder(i)
 		}

@@ -100,12 +100,12 @@ func (m *Model) expected(t *take, i *item) []State {
 		if t.items[0].isExhausted() {
 			return []State{Uncertain}
 		}
-		if i.Object != "" && m.says[i.Object] == i.Says || m.overlapped {
+		if i.Object != "" && m.contents[i.Object] == i.Says || m.overlapped {
 			return []State{Waits, Sent} // its content was already shown
 		}
 		return []State{Waits}
 	}
-	if m.isUnderWay(r) {
+	if m.isInFlight(r) {
 		return nil
 	}
 	first, covered := t.items[0] == i, slices.Contains(r.items, i)
@@ -114,7 +114,7 @@ func (m *Model) expected(t *take, i *item) []State {
 		return []State{Perhaps}
 	case answer == Ambiguous:
 		return []State{Waits, Perhaps}
-	case answer == Told && covered && (i.copies > 0 && m.says[i.Object] == i.Says || m.overlapped):
+	case answer == Told && covered && (i.copies > 0 && m.contents[i.Object] == i.Says || m.overlapped):
 		return []State{Sent}
 	case answer == Told && covered:
 		return nil // not delivered
@@ -164,15 +164,15 @@ func idsOf(items []*item) []int64 {
 
 // busy returns the request of an instance that is in flight in a lane, nil if there is none.
 func (m *Model) busy(epoch int64, lane Lane) *Request {
-	for _, r := range m.underWay {
-		if r.epoch == epoch && r.lane == lane && m.isUnderWay(r) {
+	for _, r := range m.inFlight {
+		if r.epoch == epoch && r.lane == lane && m.isInFlight(r) {
 			return r
 		}
 	}
 	return nil
 }
 
-func (m *Model) isUnderWay(r *Request) bool { return !r.returned && !m.isGivenUp(r) }
+func (m *Model) isInFlight(r *Request) bool { return !r.returned && !m.isGivenUp(r) }
 
 func (m *Model) isGivenUp(r *Request) bool {
 	return !r.cancelledAt.IsZero() && m.now().Sub(r.cancelledAt) >= m.rules.Grace
@@ -180,7 +180,7 @@ func (m *Model) isGivenUp(r *Request) bool {
 
 // Unwritten returns how many requests of an instance are in flight, and how many were delivered whose result it has not
 // persisted.
-func (m *Model) Unwritten(epoch int64) (underWay, arrived int) {
+func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, l := range m.lanes {
@@ -188,14 +188,14 @@ func (m *Model) Unwritten(epoch int64) (underWay, arrived int) {
 		if t == nil || t.epoch != epoch || t.request == nil || t.items[0].state != Perhaps {
 			continue
 		}
-		if m.isUnderWay(t.request) {
-			underWay++
+		if m.isInFlight(t.request) {
+			inFlight++
 		}
 		if t.request.delivered {
 			arrived++
 		}
 	}
-	return underWay, arrived
+	return inFlight, arrived
 }
 
 // sinceReady returns how long a lane could have gone on, and how long others may have delayed it in that time.
