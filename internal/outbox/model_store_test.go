@@ -72,7 +72,7 @@ type database struct {
 
 // modelLane returns the lane as the model identifies it.
 func modelLane(l Lane) queuemodel.Lane {
-	return queuemodel.Lane{Chat: int64(l.Chat), Toasts: l.CallbackAnswers}
+	return queuemodel.Lane{Chat: int64(l.Chat), CallbackAnswers: l.CallbackAnswers}
 }
 
 func isPrivate(c ChatID) bool { return c <= 2 }

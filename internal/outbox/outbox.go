@@ -117,10 +117,10 @@ const (
 	Uncertain    Class = "uncertain"    // MaxCopies possible duplicates; all items of the message are given up
 	Unauthorized Class = "unauthorized" // the token is invalid; nothing can be sent, everything stays
 	Migrated     Class = "migrated"     // the chat has a new id; the item stays first and is sent there
-	Forbidden    Class = "gone"         // the bot may not write to the chat; the chat is parked, its items stay
+	Forbidden    Class = "forbidden"    // the bot may not write to the chat; the chat is parked, its items stay
 	Failed       Class = "failed"       // not sent, for an unknown reason; it stays first, and is dead after MaxFailures such requests
 	Rejected     Class = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
-	Obsolete     Class = "pointless"    // its target no longer exists; it ends without a dead letter
+	Obsolete     Class = "obsolete"     // its target no longer exists; it ends without a dead letter
 )
 
 // Failure is why a message was not sent.

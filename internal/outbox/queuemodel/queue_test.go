@@ -8,7 +8,7 @@ import (
 
 var (
 	chat            = queuemodel.Lane{Chat: 1}
-	callbackAnswers = queuemodel.Lane{Chat: 1, Toasts: true}
+	callbackAnswers = queuemodel.Lane{Chat: 1, CallbackAnswers: true}
 )
 
 // queue is a model with a clock, and the behaviour of a correct queue.

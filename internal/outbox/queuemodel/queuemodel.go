@@ -15,8 +15,8 @@ import (
 
 // Lane is a queue: either the messages of a chat or the answers to the buttons pressed in it.
 type Lane struct {
-	Chat   int64
-	Toasts bool
+	Chat            int64
+	CallbackAnswers bool
 }
 
 // Item is one notice to be sent.
@@ -64,10 +64,10 @@ const (
 	Ambiguous    Answer = "ambiguous"
 	Unauthorized Answer = "unauthorized"
 	Migrated     Answer = "migrated"
-	Gone         Answer = "gone"
+	Forbidden    Answer = "forbidden"
 	Failed       Answer = "failed"
 	Rejected     Answer = "rejected"
-	Pointless    Answer = "pointless"
+	Obsolete     Answer = "obsolete"
 )
 
 // State is the state of an item in the store.

@@ -315,7 +315,7 @@ func TestBadQueues(t *testing.T) {
 		}, "item 1 becomes expired"},
 		"writes to a parked chat": {func(q *queue) {
 			q.put(1)
-			q.fail(queuemodel.Gone, waits)
+			q.fail(queuemodel.Forbidden, waits)
 			q.Parked(1)
 			q.begin(1)
 		}, "goes to a parked chat"},

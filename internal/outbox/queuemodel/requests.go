@@ -73,7 +73,7 @@ func (m *Model) checkRequest(l *lane, r *Request) {
 	}
 	parallel := 1
 	for _, other := range m.inFlight {
-		if other.epoch == r.epoch && other.lane.Toasts == r.lane.Toasts && m.isInFlight(other) {
+		if other.epoch == r.epoch && other.lane.CallbackAnswers == r.lane.CallbackAnswers && m.isInFlight(other) {
 			parallel++
 		}
 	}
@@ -114,7 +114,7 @@ func (m *Model) Reaches(r *Request, delivers bool) {
 	case r.epoch != m.leader:
 		m.violation("a request for %v arrives while another instance leads", idsOf(r.items))
 	}
-	if !r.excused && !r.lane.Toasts {
+	if !r.excused && !r.lane.CallbackAnswers {
 		m.checkLimits(arrival{r.lane.Chat, r.private, m.now()})
 	}
 	if !delivers {
@@ -187,7 +187,7 @@ func (m *Model) Cut(r *Request) {
 
 // allowed returns how long a request may take.
 func (m *Model) allowed(r *Request) time.Duration {
-	if r.lane.Toasts {
+	if r.lane.CallbackAnswers {
 		return m.rules.Timeout
 	}
 	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.repeats, maxCopies)]
@@ -233,11 +233,11 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	l.hold = hold{until: m.now(), request: r}
 	switch answer {
 	case RateLimited:
-		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), !r.lane.Toasts
+		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), !r.lane.CallbackAnswers
 		m.failures++
 	case Ambiguous:
 		pause := minBackoff
-		if !r.lane.Toasts {
+		if !r.lane.CallbackAnswers {
 			pause = ambiguousPause(r.items[0], r.repeats, m.rules.Timeout) * 7 / 10
 		}
 		l.hold.until = m.now().Add(pause)

@@ -88,7 +88,7 @@ func (m *Model) Wrote(id int64, state State) {
 	} else if state != Expired || !late {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}
-	if i.state = state; state == Perhaps && !i.Lane.Toasts {
+	if i.state = state; state == Perhaps && !i.Lane.CallbackAnswers {
 		l.extraWait = 2 * ambiguousPause(l.first(), l.first().repeats, m.rules.Timeout)
 	}
 }
@@ -120,7 +120,7 @@ func (m *Model) expected(t *take, i *item) []State {
 		return nil // not delivered
 	case answer == Rejected && first:
 		return []State{Dead}
-	case answer == Pointless && first:
+	case answer == Obsolete && first:
 		return []State{Expired}
 	case answer == Failed && first && i.failures+1 >= m.rules.MaxFailures:
 		return []State{Dead}
