@@ -314,7 +314,7 @@ func TestDeadWithoutDatabase(t *testing.T) {
 		t.Errorf("dead list ended with %d: %s%s", code, out, errs)
 	}
 	l.env = []string{"DATABASE_URL=" + pgtest.Empty(t)}
-	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` makes its tables\n")
+	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` creates its tables\n")
 }
 
 // deadInterrupted stops a retry that waits for a lock. That says nothing about the update, and is no success.

@@ -11,38 +11,40 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// abandoned are the server's processes that were asked for something by a connection that was lost before the answer. They
-// may be still at it, or come to it later: the server may have stood still.
+// abandoned lists the server processes of connections that were lost before they answered. Such a process may still
+// be running the statement, or may run it later: the server may have been stalled.
 type abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
 
-// process is a server's process. Its number alone may be another one's after a restart of the server.
+// process identifies a server process. The PID alone is not enough: after a restart of the server another process may
+// have it.
 type process struct {
 	PID   int32
 	Since time.Time
 }
 
-// processKey is where a connection keeps its process.
+// processKey is where a connection stores its process.
 const processKey = "process"
 
-// identify asks a connection for its process. What the server says of it at the start of the session may be made up by a
-// pooler in between.
+// identify asks the server for the process of a connection. The PID that the server reports when the session starts
+// cannot be trusted: a pooler in between may have made it up.
 func identify(ctx context.Context, conn *pgx.Conn) error {
-	// the view is this function for all processes, with their databases and roles: each new session would pay for reading it
+	// pg_stat_activity would work too, but it joins all processes with their databases and roles, and every new
+	// session would pay for that
 	const sql = `SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())`
 	var p process
 	if err := conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&p.PID, &p.Since); err != nil {
-		return fmt.Errorf("ask for the server's process: %w", err)
+		return fmt.Errorf("read the server's process: %w", err)
 	}
 	conn.PgConn().CustomData()[processKey] = p
 	return nil
 }
 
-var errAbandoned = errors.New("what was given up before is still under way")
+var errAbandoned = errors.New("an abandoned statement is still running")
 
-// note takes note of a connection that has failed, if it was lost.
+// note adds the process of a connection, if the connection was lost.
 func (a *abandoned) note(conn *pgxpool.Conn) {
 	if !conn.Conn().IsClosed() {
 		return
@@ -56,7 +58,7 @@ func (a *abandoned) note(conn *pgxpool.Conn) {
 	a.processes = append(a.processes, p)
 }
 
-// end ends all of these processes. When it returns without an error, whatever they have not committed comes to nothing.
+// end terminates all of these processes. When it returns nil, everything that they had not committed is rolled back.
 func (a *abandoned) end(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +74,7 @@ func (a *abandoned) end(ctx context.Context, conn *pgxpool.Conn) error {
 	err := conn.QueryRow(ctx, sql, column(a.processes, func(p process) int32 { return p.PID }),
 		column(a.processes, func(p process) time.Time { return p.Since })).Scan(&ended)
 	if err != nil {
-		return fmt.Errorf("end what was given up: %w", err)
+		return fmt.Errorf("terminate abandoned processes: %w", err)
 	}
 	if !ended {
 		return errAbandoned

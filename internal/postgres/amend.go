@@ -48,8 +48,8 @@ func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	return nil
 }
 
-// queueRewrite takes a handful of statements however much there is to be rewritten. Whatever is not as it was read
-// raises an error.
+// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has
+// changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 	if len(w.Superseded) > 0 {
 		batch.Queue(`
@@ -81,8 +81,8 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 		matches, players, before, after, best, streak, w.Reason)
 }
 
-// queueChangedStandings writes standings over those that were read with their versions, in the order of their ids, as
-// everybody takes them.
+// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in
+// the order of their ids, the order in which all transactions lock them.
 func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 	n := len(standings)
 	if n == 0 {

@@ -14,35 +14,35 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Apply implements ranking.Store. It is one pipelined batch, which the server takes as one transaction, always in the
-// same order: lease, group, key, people, standings by id. Whatever does not find what was read raises an error in the
-// server, because the rest of a batch would be committed otherwise. Results that come while others are being written are
-// written together.
+// Apply implements ranking.Store. It sends one pipelined batch, which the server runs as one transaction, always in
+// the same order: lease, group, key, people, standings by id. A statement that does not find what was read must raise
+// an error in the server, because the rest of the batch would be committed otherwise. Results that arrive while
+// others are being written are written together.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
-	place := s.place(ctx, c)
-	if place == nil {
+	slot := s.reserveSlot(ctx, c)
+	if slot == nil {
 		return s.batchWriter.apply(ctx, s, c)
 	}
-	defer place.Release()
-	err := s.apply(ctx, []ranking.Changes{c}, place)
-	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // which only what is sent at once depends on
-		s.log.WarnContext(ctx, "failed to write an answer that is sent at once, leaving it to be sent", "key", c.Key, "error", err)
+	defer slot.Release()
+	err := s.apply(ctx, []ranking.Changes{c}, slot)
+	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // only the direct send depends on the lease
+		s.log.WarnContext(ctx, "failed to apply a command with a direct send, queueing its notice instead", "key", c.Key, "error", err)
 		return s.batchWriter.apply(ctx, s, c)
 	}
 	return err
 }
 
-// apply is Apply for several commands, of which all or none come to something. Only results go with others. The place is
-// that at which the answer of a single one is sent, nil for none.
-func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.SendSlot) error {
+// apply is Apply for several commands: all of them take effect, or none. Only results are written together with
+// others. slot is where the notice of a single command is sent directly; nil for none.
+func (s *Store) apply(ctx context.Context, all []ranking.Changes, slot *outbox.SendSlot) error {
 	var batch pgx.Batch
 	now := s.now()
 	if len(all) > 1 {
 		batch.Queue(shortLockTimeout)
 	}
 	s.lease.require(&batch)
-	if place != nil && s.lease == nil {
-		queueEpoch(&batch, LeaderLease, place.Epoch())
+	if slot != nil && s.lease == nil {
+		queueEpoch(&batch, LeaderLease, slot.Epoch())
 	}
 	queueNumbers(&batch, all)
 	queueKeys(&batch, all)
@@ -66,9 +66,9 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 		}
 	}
 	queuePresence(&batch, all)
-	var taken *outbox.Message
-	if place != nil {
-		taken = queueDirectSend(&batch, all[0])
+	var direct *outbox.Message
+	if slot != nil {
+		direct = queueDirectSend(&batch, all[0])
 	}
 	crashpoint.At(crashpoint.Applying)
 	results := s.db.SendBatch(ctx, &batch)
@@ -79,10 +79,10 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, place *outbox.
 		return fmt.Errorf("apply: %w", translate(err))
 	}
 	crashpoint.At(crashpoint.Applied)
-	sent := taken != nil && taken.Count > 0 && place.Send(*taken)
+	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)
 	for _, c := range all {
 		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.BotActive {
-			s.told(c.Chat)
+			s.wake(c.Chat)
 		}
 		if c.Button != "" {
 			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), CallbackAnswers: true})
@@ -113,7 +113,7 @@ func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
 }
 
 func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Standing) {
-	// a player who has been merged into another one meanwhile must not come into a ladder again
+	// a player who has been merged into another one in the meantime must not join a ladder again
 	batch.Queue(`
 		WITH player AS (
 		    SELECT id FROM players WHERE id = $2 AND merged_into IS NULL FOR KEY SHARE
@@ -126,9 +126,8 @@ func queueNewStanding(batch *pgx.Batch, ladder ranking.LadderID, s ranking.Stand
 		ladder, s.Player, s.Name, s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak)
 }
 
-// timeLeft returns how much is left of a lifetime that began when something was sent, nil for a life without end. Both
-// moments are of the clock that messages are dated by. The end counts from then on by the database's clock, which need not
-// show the same.
+// timeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
+// by the clock that dates messages. The caller adds the rest to the database's clock, which may show another time.
 func timeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
@@ -137,7 +136,7 @@ func timeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	return &left
 }
 
-// setPoints returns the points of sets as they are stored: nil, or an array of pairs.
+// setPoints returns the points of sets in their stored form: nil, or an array of pairs.
 func setPoints(sets []ranking.Score) [][]int16 {
 	var points [][]int16
 	for _, s := range sets {
@@ -146,8 +145,8 @@ func setPoints(sets []ranking.Score) [][]int16 {
 	return points
 }
 
-// queueNotices inserts what is told, but for the card of a new match, which comes with the match. What is told lives from
-// when its command was sent, and now is the same clock.
+// queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The
+// lifetime of a notice begins when its command was sent; now must be by the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Button != "" {
 		payload, err := encode(c.CallbackAnswer)
@@ -180,13 +179,13 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// editLifetime is how long after a card was last changed there is a point in editing its message. It is as long as the rows
-// of what was sent are kept.
+// editLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices
+// are kept for as long.
 const editLifetime = 7 * 24 * time.Hour
 
-// queueCard has the card of a match say something else. What has not been sent yet is sent as it is to be; a message
-// that is there, or perhaps on its way, is edited. Whoever tells the match again, together with others, finds in the row
-// of the card what the card says.
+// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
+// has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
+// current content comes from the row of the card.
 func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
 	payload, err := encode(card.Notice)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 var _ ranking.AuditStore = (*Store)(nil)
 
-// Audit implements ranking.Ledger. What fn sees is one snapshot of the database, however long it takes.
+// Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs.
 func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -21,10 +21,10 @@ func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.Audi
 	return fn(ctx, auditReader{tx})
 }
 
-// books are the database as one transaction sees it.
+// auditReader reads the database in one transaction.
 type auditReader struct{ tx pgx.Tx }
 
-// Groups implements ranking.Books.
+// Groups implements ranking.AuditReader.
 func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Account, error) {
 	const sql = `
 		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
@@ -45,9 +45,9 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 	return groups, nil
 }
 
-// Standings implements ranking.Books.
+// Standings implements ranking.AuditReader.
 func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
-	rows, err := b.tx.Query(ctx, everybody, ladder)
+	rows, err := b.tx.Query(ctx, allRankedPlayers, ladder)
 	if err != nil {
 		return nil, fmt.Errorf("read standings: %w", err)
 	}
@@ -58,7 +58,7 @@ func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]
 	return standings, nil
 }
 
-// Matches implements ranking.Books.
+// Matches implements ranking.AuditReader.
 func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
 	rows, err := b.tx.Query(ctx, playedMatches, ladder, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield
 	return eachMatch(rows, yield)
 }
 
-// Loose implements ranking.Books. Of each kind it names a hundred at most.
+// Loose implements ranking.AuditReader. It returns at most a hundred issues of each kind.
 func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	const missing = `
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
@@ -77,7 +77,7 @@ func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.
 	const neverDrawn = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Keys are kept for longer than Telegram delivers anything again, which is a day.
+	// Keys are kept for longer than Telegram redelivers an update, which is a day.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
@@ -88,20 +88,20 @@ func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.
 		WHERE m.group_id = $1
 		  AND EXISTS (SELECT FROM matches o WHERE o.idempotency_key = m.idempotency_key AND o.id <> m.id)
 		ORDER BY m.number LIMIT 100`
-	// The course of a ladder is made of parts in matches, so one without any does not show there.
+	// The history of a ladder is read from the players of its matches, so a match without players is missing there.
 	const empty = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.undone_at IS NULL
 		  AND NOT EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id)
 		ORDER BY m.number LIMIT 100`
-	var loose ranking.IntegrityIssues
+	var issues ranking.IntegrityIssues
 	var batch pgx.Batch
 	for _, q := range []struct {
 		sql string
 		to  *[]int
 	}{
-		{missing, &loose.Missing}, {neverDrawn, &loose.NeverDrawn}, {withoutKey, &loose.WithoutKey},
-		{duplicateKey, &loose.DuplicateKey}, {empty, &loose.Empty},
+		{missing, &issues.Missing}, {neverDrawn, &issues.NeverDrawn}, {withoutKey, &issues.WithoutKey},
+		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty},
 	} {
 		batch.Queue(q.sql, group).Query(func(rows pgx.Rows) error {
 			var err error
@@ -110,7 +110,7 @@ func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.
 		})
 	}
 	if err := b.tx.SendBatch(ctx, &batch).Close(); err != nil {
-		return loose, fmt.Errorf("read numbers and keys: %w", err)
+		return issues, fmt.Errorf("read numbers and keys: %w", err)
 	}
-	return loose, nil
+	return issues, nil
 }

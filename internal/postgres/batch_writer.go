@@ -13,42 +13,43 @@ import (
 )
 
 const (
-	// maxWriting is how many transactions there may be for another one to begin at once. Results that come while there are as
-	// many wait until one of them ends, and are written together then.
-	maxWriting = 4
-	// writesFor is how long a transaction counts as one of these. One that takes longer waits for its group, which must not
-	// keep results of other groups from being written.
-	writesFor = 100 * time.Millisecond
-	// maxTogether bounds how many results are written in one transaction.
+	// maxConcurrentWrites is how many transactions run at once before further results have to wait. Those that wait
+	// are written together as soon as one of the transactions ends.
+	maxConcurrentWrites = 4
+	// slotTimeout is how long a transaction holdSlot towards maxConcurrentWrites. A longer one waits for its group, and
+	// must not keep results of other groups from being written.
+	slotTimeout = 100 * time.Millisecond
+	// maxTogether is how many results one transaction writes at most.
 	maxTogether = 32
-	// writeTimeout bounds such a transaction. That of several waits for no group, and for nothing else for long; if only one
-	// has gathered, it waits for its group as by itself.
+	// writeTimeout bounds such a transaction. With several results it never waits long for a lock. With only one it
+	// may wait for its group, as a single result does.
 	writeTimeout = 2 * time.Second
 )
 
-// hasty has a transaction not wait for locks as long as it would. What waits for it are all that are written together.
+// shortLockTimeout shortens a transaction's wait for locks, because all results that are written together wait for
+// it.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
-// gathering is where results wait that are to be written together. What the server needs to set up a statement, and for a
-// commit, is more than what a result takes in them, so that several together take much less than one after the other. None
-// depends on another one: when they cannot be written together, each is written by itself.
+// batchWriter collects results that are to be written together. Setting up the statements and committing cost the
+// server more than a single result does, so writing several together is much cheaper than writing them one by one.
+// The results are independent: if they cannot be written together, each is written alone.
 type batchWriter struct {
 	mu      sync.Mutex
 	writing int
-	waiting []*waiting
+	waiting []*pendingResult
 }
 
-// waiting is a result that waits to be written.
-type waiting struct {
-	ctx     context.Context //nolint:containedctx // of whoever waits
+// pendingResult is a result that waits to be written.
+type pendingResult struct {
+	ctx     context.Context //nolint:containedctx // the waiting caller's
 	changes ranking.Changes
-	done    chan error // gets what came of it, or errAlone
+	done    chan error // receives the outcome, or errAlone
 }
 
-// errAlone says that a result is to be written by itself.
+// errAlone means that a result must be written by itself.
 var errAlone = errors.New("not written together with others")
 
-// apply is Apply of the store, in which a result may be written together with others.
+// apply is Store.Apply, except that a result may be written together with others.
 func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) error {
 	alone := []ranking.Changes{c}
 	if g == nil || c.Match == nil {
@@ -57,7 +58,7 @@ func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) er
 	w := g.join(ctx, c)
 	crashpoint.At(crashpoint.Gathering)
 	if w == nil {
-		defer g.counts(s)()
+		defer g.holdSlot(s)()
 		return s.apply(ctx, alone, nil)
 	}
 	var err error
@@ -67,7 +68,7 @@ func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) er
 		if g.leave(w) {
 			return translate(ctx.Err())
 		}
-		err = <-w.done // soon, because nothing is written for somebody who has given up
+		err = <-w.done // soon: applyTogether stops when a caller gives up
 	}
 	if errors.Is(err, errAlone) {
 		return s.apply(ctx, alone, nil)
@@ -75,21 +76,21 @@ func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) er
 	return err
 }
 
-// join has a result wait, or returns nil if it is to be written at once, which counts.
-func (g *batchWriter) join(ctx context.Context, c ranking.Changes) *waiting {
+// join queues a result. It returns nil if the result may be written at once; it holdSlot as being written then.
+func (g *batchWriter) join(ctx context.Context, c ranking.Changes) *pendingResult {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.writing < maxWriting {
+	if g.writing < maxConcurrentWrites {
 		g.writing++
 		return nil
 	}
-	w := &waiting{ctx, c, make(chan error, 1)}
+	w := &pendingResult{ctx, c, make(chan error, 1)}
 	g.waiting = append(g.waiting, w)
 	return w
 }
 
-// leave has a result not wait any more. It returns false if that is being written already.
-func (g *batchWriter) leave(w *waiting) bool {
+// leave removes a result from the queue. It returns false if the result is being written already.
+func (g *batchWriter) leave(w *pendingResult) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := slices.Index(g.waiting, w)
@@ -100,18 +101,17 @@ func (g *batchWriter) leave(w *waiting) bool {
 	return true
 }
 
-// counts has a transaction be one of those that are being written until it ends, which the returned function says, but no
-// longer than writesFor.
-func (g *batchWriter) counts(s *Store) (end func()) {
+// holdSlot lets a transaction count as running until the returned function is called, or for slotTimeout at most.
+func (g *batchWriter) holdSlot(s *Store) (end func()) {
 	next := sync.OnceFunc(func() { g.next(s) })
-	timer := time.AfterFunc(writesFor, next)
+	timer := time.AfterFunc(slotTimeout, next)
 	return func() {
 		timer.Stop()
 		next()
 	}
 }
 
-// next ends the writing of something, and begins that of what has gathered.
+// next frees the slot of a transaction, or passes it to the results that wait.
 func (g *batchWriter) next(s *Store) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,9 +122,9 @@ func (g *batchWriter) next(s *Store) {
 	}
 }
 
-// take returns those who have waited the longest, one of each group.
-func (g *batchWriter) take() []*waiting {
-	var together, later []*waiting
+// take returns the results that have waited longest, at most one per group.
+func (g *batchWriter) take() []*pendingResult {
+	var together, later []*pendingResult
 	groups := make(map[ranking.GroupID]bool)
 	for _, w := range g.waiting {
 		if group := w.changes.Match.Group; len(together) < maxTogether && !groups[group] {
@@ -138,19 +138,19 @@ func (g *batchWriter) take() []*waiting {
 	return together
 }
 
-// write writes what has gathered, and says what came of it.
-func (g *batchWriter) write(s *Store, together []*waiting) {
-	defer g.counts(s)()
+// write writes the results and delivers the outcome to the callers.
+func (g *batchWriter) write(s *Store, together []*pendingResult) {
+	defer g.holdSlot(s)()
 	err := s.applyTogether(together)
 	for _, w := range together {
 		w.done <- err
 	}
 }
 
-// applyTogether writes results in one transaction. It fails with errAlone where that says nothing of each of them: one may
-// be to blame, or somebody else who has the group of one, or nobody waits for one any more. One that panics does so again
-// by itself, where it is known whose it is.
-func (s *Store) applyTogether(together []*waiting) (err error) {
+// applyTogether writes results in one transaction. It fails with errAlone if the error need not apply to each of
+// them: a single result may be the cause, or its group may be locked, or its caller may have given up. A result that
+// panics panics again when it is written alone, in the goroutine of its caller.
+func (s *Store) applyTogether(together []*pendingResult) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	all := make([]ranking.Changes, len(together))
@@ -160,7 +160,7 @@ func (s *Store) applyTogether(together []*waiting) (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panicked: %v", p)
+			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && !Unavailable(err) {
 			s.log.WarnContext(ctx, "failed to write results together, writing each by itself", "results", len(together), "error", err)

@@ -50,13 +50,13 @@ func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 // gather applies changes that have to wait for each other, and returns what comes of each once they need not wait any more.
 func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Changes) []<-chan error {
 	t.Helper()
-	goOn := store.HoldUp()
+	resume := store.HoldResults()
 	results := make([]<-chan error, len(all))
 	for i, c := range all {
 		results[i] = start(func() error { return store.Apply(t.Context(), c) })
 		w.awaitGathered(t, store, i+1)
 	}
-	goOn()
+	resume()
 	return results
 }
 
@@ -66,11 +66,11 @@ func (w *town) awaitGathered(t *testing.T, store *postgres.Store, n int) {
 	deadline := time.After(patience)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for store.Gathered() != n {
+	for store.WaitingResults() != n {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("%d results wait, want %d", store.Gathered(), n)
+			t.Fatalf("%d results wait, want %d", store.WaitingResults(), n)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func TestGatheredUnderLostLease(t *testing.T) {
 func TestGivenUpBeforeWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	goOn := w.store.HoldUp()
+	resume := w.store.HoldResults()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.store.Apply(ctx, w.match(t, 0, "given up")); !errors.Is(err, context.Canceled) {
@@ -282,7 +282,7 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	c := w.match(t, 1, "k")
 	result := start(func() error { return w.store.Apply(t.Context(), c) })
 	w.awaitGathered(t, w.store, 1)
-	goOn()
+	resume()
 	if err := receive(t, result); err != nil {
 		t.Error(err)
 	}
@@ -304,13 +304,13 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
 		t.Fatal(err)
 	}
-	goOn := w.store.HoldUp()
+	resume := w.store.HoldResults()
 	ctx, giveUp := context.WithCancel(t.Context())
 	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
 	first := start(func() error { return w.store.Apply(ctx, givenUp) })
 	second := start(func() error { return w.store.Apply(t.Context(), kept) })
 	w.awaitGathered(t, w.store, 2)
-	goOn()
+	resume()
 	await(t, w.pool, blocked)
 	writer := value[int](t, w.pool, `
 		SELECT pid FROM pg_stat_activity
@@ -342,7 +342,7 @@ func TestGatheredWithPanic(t *testing.T) {
 	w := newTown(t, 2)
 	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
 	guilty.Notice = bad{}
-	goOn := w.store.HoldUp()
+	resume := w.store.HoldResults()
 	first := make(chan any, 1)
 	go func() {
 		defer func() { first <- recover() }()
@@ -350,7 +350,7 @@ func TestGatheredWithPanic(t *testing.T) {
 	}()
 	second := start(func() error { return w.store.Apply(t.Context(), innocent) })
 	w.awaitGathered(t, w.store, 2)
-	goOn()
+	resume()
 	if got := receive(t, first); got != "bad" {
 		t.Errorf("panics with %v", got)
 	}

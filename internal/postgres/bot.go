@@ -11,11 +11,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// ClaimBot makes the database that of the bot with this id if it is no bot's yet, and returns whose it is. Of several bots
-// that claim it at once one gets it.
+// ClaimBot assigns the database to the bot with this id unless it belongs to a bot already, and returns its owner. If
+// several bots claim it at once, one of them gets it.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owner ranking.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
-	// A database that takes no writes for a while is no reason not to start, so only the first start writes.
+	// The bot must be able to start while the database accepts no writes, so only the very first start writes.
 	for range 2 {
 		err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -26,16 +26,16 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 		}
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read whose the database is: %w", err)
+		return 0, fmt.Errorf("read the owner of the database: %w", err)
 	}
 	return owner, nil
 }
 
-// ErrInstanceRuns is why a database is not adopted that an instance works on.
+// ErrInstanceRuns means that a database cannot be adopted because an instance is using it.
 var ErrInstanceRuns = errors.New("an instance is running")
 
-// DeadUpdatesError is why a database is not adopted in which there are dead letters of updates. The messages in them have
-// ids that mean others to another bot.
+// DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in
+// them mean other messages to another bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }
 
 // Error implements error.
@@ -43,9 +43,9 @@ func (e *DeadUpdatesError) Error() string {
 	return fmt.Sprintf("there are dead letters of updates: %d", e.IDs)
 }
 
-// AdoptBot makes the database that of the bot with this id, and returns whose it was, 0 for nobody's. When it was another
-// bot's, what goes by ids that only that bot knows is put out of the way. It fails with ErrInstanceRuns or a
-// *DeadUpdatesError, and changes nothing then.
+// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was
+// another bot, AdoptBot neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a
+// *DeadUpdatesError nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
 	err = transact(ctx, pool, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -68,13 +68,13 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (befo
 	return before, nil
 }
 
-// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all others each bot
-// counts its own.
+// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all other chats
+// each bot has message ids of its own.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver puts out of the way what one bot has left in the database that would mean something else to another one.
+// handOver neutralizes the data of one bot that would mean something else to another.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
-	if err := mayHandOver(ctx, tx); err != nil {
+	if err := checkHandOver(ctx, tx); err != nil {
 		return err
 	}
 	var batch pgx.Batch
@@ -83,12 +83,12 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	} {
 		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
 	}
-	// nothing that was begun under a lease is written any more
+	// nothing that was begun under the old lease may be written any more
 	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
-	batch.Queue(`DELETE FROM ensured_messages`) // which the other bot cannot edit
+	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
 	batch.Queue(`DELETE FROM update_attempts`)
-	// only the bot that has sent a message can edit it, and only the bot that was told of a press can answer it
+	// only the bot that sent a message can edit it, and only the bot that received a button press can answer it
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
@@ -101,8 +101,8 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	return tx.SendBatch(ctx, &batch).Close()
 }
 
-// mayHandOver returns why the database cannot pass to another bot.
-func mayHandOver(ctx context.Context, tx pgx.Tx) error {
+// checkHandOver returns an error if the database must not pass to another bot.
+func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	var running bool
 	err := tx.QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())
@@ -124,14 +124,14 @@ func mayHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots puts a mark before the keys that one bot has made of ids of its own, and takes it from those of another
-// one that has had the database before, so that each bot meets its own keys only.
+// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and removes the prefix from
+// the keys of a bot that had the database before. So each bot finds only its own keys.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
 		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
 		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)`
-	// What both bots have handled keeps the mark.
+	// Keys that both bots have handled keep the prefix.
 	const unmark = `
 		UPDATE %[1]s SET %[2]s = substr(%[2]s, length($1::text) + 1)
 		WHERE starts_with(%[2]s, $1)
@@ -140,5 +140,5 @@ func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.Us
 	batch.Queue(fmt.Sprintf(unmark, table, column), keyMark(to))
 }
 
-// keyMark stands before the keys of a bot while the database is another one's.
+// keyMark is the prefix of a bot's keys while the database belongs to another bot.
 func keyMark(bot ranking.UserID) string { return fmt.Sprintf("bot%d:", bot) }

@@ -13,32 +13,31 @@ import (
 	"elobot/internal/outbox"
 )
 
-// DeadLetters keeps what could not be handled: updates on their way in, as intake.DeadLetters, and notices on their way
-// out, which the Outbox puts there.
+// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which Outbox adds.
 type DeadLetters struct {
 	pool  *pgxpool.Pool
-	lease *Lease // what keeping depends on; nil: on none
-	// committed, if set, is told which lanes have something new to be sent. It must not block.
+	lease *Lease // writes fail without it; nil: no lease is needed
+	// committed, if set, is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
-	now       func() time.Time // by the clock that messages are dated by
+	now       func() time.Time // the clock that dates messages
 }
 
 var _ intake.DeadLetters = (*DeadLetters)(nil)
 
-// NewDeadLetters returns the dead letters in the database of the pool.
+// NewDeadLetters returns the dead letters in the pool's database.
 func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{pool: pool, now: time.Now} }
 
-// WithClock returns the same dead letters, of updates that are dated by this clock and not by that of the machine.
+// WithClock returns the same dead letters with another clock, the one that dates updates.
 func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
-	dated := *d
-	dated.now = now
-	return &dated
+	clone := *d
+	clone.now = now
+	return &clone
 }
 
 // DeadLetterID is the number of a dead letter.
 type DeadLetterID int64
 
-// DeadLetter is what could not be handled, as whoever operates the bot sees it.
+// DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {
 	ID        DeadLetterID
 	Update    int64       // the id of the update, 0 for a notice
@@ -47,43 +46,43 @@ type DeadLetter struct {
 	Attempts  int
 	FirstSeen time.Time
 	LastSeen  time.Time
-	Payload   []byte // only of a letter that was opened
+	Payload   []byte // set by Open only
 }
 
 // DeadNotice is the notice of a dead letter.
 type DeadNotice struct {
 	ID    int64  // of its row in the outbox
-	State string // of that row, empty if it is gone, and so is all that follows
+	State string // of that row; if the row is gone, this and all that follows is empty
 	Kind  string
 	Chat  int64 // Telegram's id
 	Title string
 }
 
-// Why something cannot be done with a dead letter.
+// Errors of operations on a dead letter.
 var (
-	ErrNoDeadLetter = errors.New("there is no such dead letter")
-	ErrNotDead      = errors.New("the notice is not dead any more")
+	ErrNoDeadLetter = errors.New("no such dead letter")
+	ErrNotDead      = errors.New("notice is not dead any more")
 )
 
-// keepUpdate keeps the update of a dead letter, of which keeping are the arguments.
-const keepUpdate = `
+// upsertUpdateLetter stores the dead letter of an update; its arguments are updateLetterArgs.
+const upsertUpdateLetter = `
 		INSERT INTO dead_letters AS kept (kind, update_id, payload, last_error, attempts, first_seen_at)
 		VALUES ('update', $1, $2, $3, $4, $5)
 		ON CONFLICT ON CONSTRAINT dead_letters_update_id_key DO UPDATE
 		SET payload = excluded.payload, last_error = excluded.last_error, attempts = kept.attempts + excluded.attempts,
 		    last_seen_at = now()`
 
-func keeping(l intake.DeadLetter) []any {
+func updateLetterArgs(l intake.DeadLetter) []any {
 	return []any{l.Update.ID, []byte(l.Update.Raw), storable(l.LastError), l.Attempts, l.FirstSeen}
 }
 
-// Keep implements intake.DeadLetters. Of an update that dies again, one row is kept, with the newest reason.
+// Keep implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
 func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
 	d.lease.require(&batch)
-	batch.Queue(keepUpdate, keeping(letter)...)
+	batch.Queue(upsertUpdateLetter, updateLetterArgs(letter)...)
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("keep dead letter: %w", translate(err))
+		return fmt.Errorf("save dead letter: %w", translate(err))
 	}
 	return nil
 }
@@ -97,7 +96,7 @@ const (
 		FROM dead_letters d LEFT JOIN outbox o ON o.id = d.outbox_id LEFT JOIN chats c ON c.id = o.chat_id`
 )
 
-// scanDeadLetter reads the columns of selectDeadLetters and those that come after them.
+// scanDeadLetter reads the columns of selectDeadLetters and those after them.
 func scanDeadLetter(row pgx.CollectableRow, more ...any) (DeadLetter, error) {
 	var l DeadLetter
 	var n DeadNotice
@@ -114,7 +113,7 @@ func scanDeadLetter(row pgx.CollectableRow, more ...any) (DeadLetter, error) {
 	return l, err
 }
 
-// List returns the newest dead letters, at most so many, and how many there are in all.
+// List returns the newest dead letters, at most limit, and the number of all dead letters.
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
 	const sql = selectDeadLetters + `, count(*) OVER ()` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
@@ -125,7 +124,7 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 	return letters, total, nil
 }
 
-// Find returns those dead letters of the ids that there are, oldest first; without ids, all.
+// Find returns the dead letters with these ids that exist, oldest first; without ids, all.
 func (d *DeadLetters) Find(ctx context.Context, ids []DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + fromDeadLetters + `
 		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
@@ -159,7 +158,7 @@ func (d *DeadLetters) collect(ctx context.Context, row pgx.RowToFunc[DeadLetter]
 	return pgx.CollectRows(rows, row)
 }
 
-// Drop deletes the dead letters with these ids, and returns which it has found. The rows of notices stay dead.
+// Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.
 func (d *DeadLetters) Drop(ctx context.Context, ids []DeadLetterID) ([]DeadLetterID, error) {
 	rows, err := d.pool.Query(ctx, `DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
 	if err != nil {
@@ -172,9 +171,9 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []DeadLetterID) ([]DeadLette
 	return dropped, nil
 }
 
-// SendAgain has the notice of a dead letter wait to be sent once more, at its old place in its chat and for as long as
-// it takes, and deletes the letter. The requests made for it so far go on being counted. If the notice is not dead, both
-// stay as they are.
+// SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An
+// edit gets a fresh deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or
+// with ErrNotDead if the notice is not dead; both rows stay as they are then.
 func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 	err := transact(ctx, d.pool, func(tx pgx.Tx) error {
 		var notice int64
@@ -200,13 +199,13 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 	return nil
 }
 
-// FailedAgain notes that the update of a dead letter was tried once more, in vain.
+// FailedAgain records that another attempt at the update of a dead letter has failed.
 func (d *DeadLetters) FailedAgain(ctx context.Context, id DeadLetterID, reason error) error {
 	const sql = `
 		UPDATE dead_letters SET last_error = $2, attempts = attempts + 1, last_seen_at = now()
 		WHERE id = $1 AND kind = 'update'`
 	if _, err := d.pool.Exec(ctx, sql, id, storable(reason.Error())); err != nil {
-		return fmt.Errorf("note what dead letter %d failed of: %w", id, err)
+		return fmt.Errorf("record the failure of dead letter %d: %w", id, err)
 	}
 	return nil
 }

@@ -9,25 +9,25 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Reserving returns a store that has what commands are answered with sent as soon as it is committed, where reserve holds
-// a place for it: it is marked as being sent in the transaction that it comes from, so that it need not be taken out of
-// the queue first.
+// WithSendSlots returns a store that has the notice of a command sent as soon as it is committed, if reserve holds a
+// slot for its lane. Such a notice is marked as being sent by the transaction that inserts it, so it need not be
+// taken from the queue first.
 func (s *Store) WithSendSlots(reserve func(context.Context, outbox.Lane) *outbox.SendSlot) *Store {
-	reserving := *s
-	reserving.reserve, reserving.batchWriter = reserve, new(batchWriter)
-	return &reserving
+	clone := *s
+	clone.reserve, clone.batchWriter = reserve, new(batchWriter)
+	return &clone
 }
 
-// place returns the place at which what a command is answered with will be sent, nil for none.
-func (s *Store) place(ctx context.Context, c ranking.Changes) *outbox.SendSlot {
+// reserveSlot returns the slot for sending the notice of a command directly, nil for none.
+func (s *Store) reserveSlot(ctx context.Context, c ranking.Changes) *outbox.SendSlot {
 	if s.reserve == nil || c.Notice == nil {
 		return nil
 	}
 	return s.reserve(ctx, outbox.Lane{Chat: outbox.ChatID(c.Chat)})
 }
 
-// queueTakeNow marks what the command has added as being sent, if it is the first in its lane and may be sent at this
-// moment. The returned message is filled in when the batch has run; without items nothing was taken.
+// queueDirectSend marks the notice of a command as being sent if it is the first in its lane and may be sent now. The
+// returned message is filled in when the batch has run; if it has no items, nothing was taken.
 func queueDirectSend(batch *pgx.Batch, c ranking.Changes) *outbox.Message {
 	const sql = `
 		UPDATE outbox i SET state = 'sending', attempts = 1, tried_at = clock_timestamp()

@@ -17,17 +17,17 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The names of the domains that something which does not hold is cast to.
+// The domains that fail a cast when a condition does not hold.
 const (
 	unchanged = "unchanged"
 	leaseHeld = "lease_held"
 )
 
-// transactionTimeout is the code of a transaction that takes longer than the setting of that name allows.
+// transactionTimeout is the error code for exceeding the setting transaction_timeout.
 const transactionTimeout = "25P04"
 
-// translate puts the errors into the domain's terms that mean something there: a key that exists has been handled, and
-// whatever comes of two transactions at once is a conflict. Of a lease that is lost the outbox has a word.
+// translate wraps errors that mean something to the domain: an existing key means that the command has been handled,
+// and a clash of two transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
 func translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -55,30 +55,30 @@ func translate(err error) error {
 		case "handled_commands_pkey", "matches_idempotency_key_key":
 			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
 		case "players_telegram_user_id_key", "players_username_key", "group_players_ladder_id_player_id_key":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two have met the same person at once
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two transactions inserted the same person at once
 		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two have met the same chat at once, or it moves
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two transactions inserted the same chat at once, or it is being moved
 		}
 	case pgerrcode.ForeignKeyViolation:
 		switch pg.ConstraintName {
 		case "outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
 			"group_players_ladder_id_fkey":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // the chat has become one with another one
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // the chat was joined with another one
 		}
 	}
 	return err
 }
 
-// Unavailable says whether an error means that the database cannot be reached or cannot work at the moment, so that the
-// same will succeed later, or that it is for another instance to do now: in short, that it says nothing of what was to
-// be done. A statement that took too long says nothing of that kind by itself, see Store.Class.
+// Unavailable reports whether an error means that the database cannot be reached or cannot work at the moment, so
+// that the same operation will succeed later, or that another instance has to do it now. In short, the error says
+// nothing about the operation itself. A statement timeout alone does not count, see Store.Class.
 func Unavailable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return endsSession(pg.Code) ||
 			pgerrcode.IsInsufficientResources(pg.Code) ||
 			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
-			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process has stood still
+			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
 			pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == leaseHeld
 	}
 	var connect *pgconn.ConnectError
@@ -86,7 +86,7 @@ func Unavailable(err error) bool {
 	switch {
 	case errors.As(err, &connect):
 		return true
-	case errors.Is(err, context.DeadlineExceeded): // which is a net.Error too
+	case errors.Is(err, context.DeadlineExceeded): // it is a net.Error too
 		return false
 	default:
 		return errors.As(err, &network) ||
@@ -95,18 +95,18 @@ func Unavailable(err error) bool {
 	}
 }
 
-// pingTimeout is how soon a database that is there answers.
+// pingTimeout is how soon a working database answers a ping.
 const pingTimeout = time.Second
 
-// Class says what an error means for the update that it came of. Where an answer was waited for in vain it finds out whether
-// the database answers anything at all, which takes up to a second.
+// Class tells what an error means for the update that caused it. After a timeout without an answer it checks whether
+// the database answers at all, which takes up to a second.
 func (s *Store) Class(err error) intake.Class {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)
 	switch {
 	case Unavailable(err):
 		return intake.Away
-	case errors.Is(err, ranking.ErrTimeout) && !answered && s.silent():
+	case errors.Is(err, ranking.ErrTimeout) && !answered && s.unresponsive():
 		return intake.Away
 	case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked), errors.Is(err, ranking.ErrTimeout):
 		return intake.Busy
@@ -117,14 +117,14 @@ func (s *Store) Class(err error) intake.Class {
 	}
 }
 
-// Unavailable says whether an error says nothing against what was to be done, so that it is to be done later.
+// Unavailable reports whether an error says nothing against the operation itself, so that it should be done later.
 func (s *Store) Unavailable(err error) bool {
 	class := s.Class(err)
 	return class == intake.Away || class == intake.Busy
 }
 
-// silent tells whether the database answers nothing.
-func (s *Store) silent() bool {
+// unresponsive reports whether the database does not answer.
+func (s *Store) unresponsive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 	defer cancel()
 	return s.auxiliary.Ping(ctx) != nil

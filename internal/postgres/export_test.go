@@ -9,17 +9,17 @@ import (
 	"elobot/internal/ranking"
 )
 
-// What tests look at that nobody else needs.
+// Internals for tests.
 var (
 	LaneLists        = laneLists
 	ReadLanes        = readLanes
 	NextNotification = next
 )
 
-// Planning is how statements are planned for the bot.
+// Planning is the setting of the bot's sessions for planning statements.
 const Planning = planning
 
-// MaxTogether is how many results are written in one transaction at most.
+// MaxTogether is how many results one transaction writes at most.
 const MaxTogether = maxTogether
 
 // ApplyTogether applies results in one transaction.
@@ -27,25 +27,26 @@ func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error
 	return s.apply(ctx, all, nil)
 }
 
-// Standstill says how long a transaction under the lease may do nothing.
-func (l *Lease) Standstill(standstill time.Duration) { l.standstill = standstill }
+// SetIdleTimeout sets how long a transaction under the lease may be idle.
+func (l *Lease) SetIdleTimeout(timeout time.Duration) { l.idleTimeout = timeout }
 
 // Transact runs a function in a transaction under the lease.
 func (l *Lease) Transact(ctx context.Context, fn func(pgx.Tx) error) error {
 	return l.transact(ctx, l.pool, fn)
 }
 
-// HoldUp has all results wait until the returned function is called. Then there is one transaction after the other.
-func (s *Store) HoldUp() (goOn func()) {
+// HoldResults makes all results wait until the returned function is called. After that one transaction runs at a
+// time.
+func (s *Store) HoldResults() (resume func()) {
 	g := s.batchWriter
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.writing += maxWriting
+	g.writing += maxConcurrentWrites
 	return func() { g.next(s) }
 }
 
-// Gathered returns how many results wait to be written together.
-func (s *Store) Gathered() int {
+// WaitingResults returns how many results wait to be written together.
+func (s *Store) WaitingResults() int {
 	g := s.batchWriter
 	g.mu.Lock()
 	defer g.mu.Unlock()

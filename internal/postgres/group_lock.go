@@ -10,17 +10,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Exclusively implements ranking.Store.
+// WithGroupLock implements ranking.Store.
 func (s *Store) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
 	var changed []outbox.Lane
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
-		// A group that was waited for may be gone, and the chat belong to another one by then.
+		// The group may be deleted while we wait for it, because its chat was joined with another one. The second try
+		// finds the group that the chat has then.
 		for range 2 {
 			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+thisChat+` FOR NO KEY UPDATE`, chat)
 			if err != nil {
-				return fmt.Errorf("take the group: %w", err)
+				return fmt.Errorf("lock the group: %w", err)
 			}
 			if held.RowsAffected() > 0 {
 				break

@@ -10,25 +10,25 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchRef reads the match that is meant.
+// queueMatchRef reads the match that the query refers to.
 func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
 		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
-		       ` + turned + `, m.idempotency_key
+		       ` + sidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		LEFT JOIN players p ON p.id = m.reported_by
 		LEFT JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = m.reported_by
 		WHERE g.chat_id = ` + thisChat + ` AND `
 	const byNumber = match + `m.number = $2`
-	// messages go by the id that the chat had when they were sent
-	const told = `(SELECT mm.match_id FROM match_messages mm
+	// messages are found by the id that the chat had when they were sent
+	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
 		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1)`
-	const byNumberBelow = match + `m.id = coalesce(` + told + `,
+	const byNumberBelow = match + `m.id = coalesce(` + matchOfMessage + `,
 		    (SELECT shown.id FROM matches shown WHERE shown.group_id = g.id AND shown.number = $3))`
-	// one that tells of several does not say which is meant
+	// a message that shows several matches does not tell which one is meant
 	const byMessage = match + `m.id = coalesce((SELECT min(mm.match_id) FROM match_messages mm
 		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 HAVING count(*) = 1),
 		    (SELECT made.id FROM matches made WHERE made.idempotency_key = $3))`
@@ -74,8 +74,8 @@ func queueMatchRef(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// turned says of a match m whether side B comes first on its card, because it had won at first.
-const turned = `coalesce(
+// sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
+const sidesSwapped = `coalesce(
 		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
 		           m.score_b > m.score_a)`
 
@@ -88,16 +88,16 @@ func setScores(points [][]int16) []ranking.Score {
 	return sets
 }
 
-// queueCourse reads the matches of a ladder from some number on, and the standings of all who play in them.
+// queueHistory reads the matches of a ladder from a number on, and the standings of all who play in them.
 func queueHistory(batch *pgx.Batch, from ranking.HistoryFrom, history *ranking.MatchHistory) {
-	// the array is made once, where a join would go through all matches of each player in the ladder
+	// the array is built once; a join would scan all matches of each player in the ladder
 	const playing = rankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		    WHERE m.ladder_id = $1 AND m.number >= $2))
 		ORDER BY s.id`
 	sql, args := playing, []any{from.Ladder, from.Number}
 	if from.Number == 0 {
-		sql, args = everybody, args[:1]
+		sql, args = allRankedPlayers, args[:1]
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var err error
@@ -113,7 +113,7 @@ func queueHistory(batch *pgx.Batch, from ranking.HistoryFrom, history *ranking.M
 	})
 }
 
-// contenders are standings with what it takes to name whose they are. Which ladder follows.
+// rankedPlayers reads standings with everything needed to name their players. The id of the ladder must follow.
 const rankedPlayers = `
 	SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
 	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
@@ -127,8 +127,8 @@ const rankedPlayers = `
 	) AS namesakes
 	WHERE s.ladder_id = `
 
-// everybody are the contenders of a ladder.
-const everybody = rankedPlayers + `$1 ORDER BY s.id`
+// allRankedPlayers reads all ranked players of a ladder.
+const allRankedPlayers = rankedPlayers + `$1 ORDER BY s.id`
 
 func scanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
 	var c ranking.RankedPlayer
@@ -136,13 +136,13 @@ func scanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
 	return c, err
 }
 
-// standingFields are where the columns of a standing go, in the order of the queries here.
+// standingFields returns the scan targets for the columns of a standing, in the order of the queries here.
 func standingFields(s *ranking.Standing) []any {
 	return []any{&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Version,
 		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt)}
 }
 
-// playedMatches has a row for each part in a match.
+// playedMatches has one row for each player in a match.
 const playedMatches = `
 	SELECT m.id, m.number, m.k_factor, m.score_a, m.score_b, m.sets, m.undone_at IS NOT NULL, mp.player_id, mp.side,
 	       coalesce(h.id, 0), coalesce(h.elo_before, 0), coalesce(h.elo_after, 0),
@@ -153,7 +153,7 @@ const playedMatches = `
 	WHERE m.ladder_id = $1 AND m.number >= $2
 	ORDER BY m.number, mp.side, mp.place, mp.player_id`
 
-// eachMatch puts the rows of playedMatches together again, one match after the other.
+// eachMatch assembles the rows of playedMatches into matches, one after the other.
 func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 	var current ranking.PlayedMatch
 	for rows.Next() {
@@ -164,7 +164,7 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 		err := rows.Scan(&m.ID, &m.Number, &m.K, &m.A, &m.B, &points, &m.Undone, &p.Player, &p.Side,
 			&e.ID, &e.Before, &e.After, &e.BestBefore, &e.StreakBefore)
 		if err != nil {
-			return fmt.Errorf("read course: %w", err)
+			return fmt.Errorf("read match history: %w", err)
 		}
 		if e.ID != 0 {
 			p.Entry = &e
@@ -181,7 +181,7 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 		current.Parts = append(current.Parts, p)
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read course: %w", err)
+		return fmt.Errorf("read match history: %w", err)
 	}
 	if current.ID == 0 {
 		return nil
@@ -189,13 +189,13 @@ func eachMatch(rows pgx.Rows, yield func(ranking.PlayedMatch) error) error {
 	return yield(current)
 }
 
-// course reads a course by itself.
+// history reads a match history on its own.
 func (s *Store) history(ctx context.Context, from ranking.HistoryFrom) (ranking.MatchHistory, error) {
 	var history ranking.MatchHistory
 	var batch pgx.Batch
 	queueHistory(&batch, from, &history)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return history, fmt.Errorf("read course: %w", translate(err))
+		return history, fmt.Errorf("read match history: %w", translate(err))
 	}
 	return history, nil
 }

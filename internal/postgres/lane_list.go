@@ -7,27 +7,27 @@ import (
 	"elobot/internal/outbox"
 )
 
-// maxPayload is how many bytes PostgreSQL takes in a notification.
+// maxPayload is how many bytes PostgreSQL accepts in a notification.
 const maxPayload = 7999
 
-// laneLists writes lanes as lists such as "12,13,14t": the chats, with a t for the answers to buttons. None is longer than
-// maxPayload.
+// laneLists formats lanes as lists such as "12,13,14t": chat ids, with a t for the lanes of callback answers. No list
+// is longer than maxPayload.
 func laneLists(lanes []outbox.Lane) []string {
 	var lists []string
 	var list []byte
 	for _, l := range lanes {
-		one := strconv.AppendInt(nil, int64(l.Chat), 10)
+		entry := strconv.AppendInt(nil, int64(l.Chat), 10)
 		if l.CallbackAnswers {
-			one = append(one, 't')
+			entry = append(entry, 't')
 		}
-		if len(list)+len(",")+len(one) > maxPayload {
+		if len(list)+len(",")+len(entry) > maxPayload {
 			lists = append(lists, string(list))
 			list = list[:0]
 		}
 		if len(list) > 0 {
 			list = append(list, ',')
 		}
-		list = append(list, one...)
+		list = append(list, entry...)
 	}
 	if len(list) > 0 {
 		lists = append(lists, string(list))
@@ -35,13 +35,13 @@ func laneLists(lanes []outbox.Lane) []string {
 	return lists
 }
 
-// readLanes reads what laneLists has written. What it does not understand it leaves out.
+// readLanes parses what laneLists has written. It skips entries that it does not understand.
 func readLanes(list string) []outbox.Lane {
 	var lanes []outbox.Lane
-	for one := range strings.SplitSeq(list, ",") {
-		chat, toasts := strings.CutSuffix(one, "t")
+	for entry := range strings.SplitSeq(list, ",") {
+		chat, answers := strings.CutSuffix(entry, "t")
 		if id, err := strconv.ParseInt(chat, 10, 64); err == nil && id > 0 {
-			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), CallbackAnswers: toasts})
+			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), CallbackAnswers: answers})
 		}
 	}
 	return lanes

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers draws the numbers of new matches, and holds their groups with it. One by itself waits for its group; of
-// several none must wait for the group of another one.
+// queueNumbers draws the numbers of new matches, which also locks their groups. A single match waits for its group.
+// With several, none may wait for another's group.
 func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 	var groups []ranking.GroupID
 	for _, c := range all {
@@ -63,8 +63,8 @@ const insertMatches = `
 	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id
 	FROM new n JOIN match USING (group_id)`
 
-// queueMatches inserts matches under the numbers that were drawn, who played in them, the history and their cards. They
-// are of different groups.
+// queueMatches inserts matches under the drawn numbers, with their players, history and cards. The matches must be of
+// different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(c ranking.Changes) bool { return c.Match == nil })
 	switch len(all) {
@@ -116,8 +116,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 	return nil
 }
 
-// queueMatch does the same as queueMatches with a match by itself. It could go with arrays too, but whoever has reported it
-// would wait longer for the answer.
+// queueMatch is queueMatches for a single match. Arrays would work for one match too, but more slowly.
 func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	const sql = `
 		WITH match AS (
@@ -160,14 +159,15 @@ func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// matchPlayer is a player of one of several new matches, with the place among those who play in it, from 1 on.
+// matchPlayer is a player of one of several new matches; place is the position among its players, from 1.
 type matchPlayer struct {
 	ranking.MatchPlayer
 	group ranking.GroupID
 	place int
 }
 
-// setsText returns the points of sets as PostgreSQL writes them: in an array of arrays all must have as many elements.
+// setsText returns the points of sets in PostgreSQL's notation, because all elements of an array of arrays must have
+// the same length.
 func setsText(sets []ranking.Score) *string {
 	if len(sets) == 0 {
 		return nil

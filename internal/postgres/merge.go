@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge ends the transaction of a merge that somebody else has done, or that is none any more.
+// errNothingToMerge ends the transaction of a merge that somebody else has done, or that is not possible any more.
 var errNothingToMerge = errors.New("nothing to merge")
 
 // Merge implements ranking.Store.
@@ -20,7 +20,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 	var merges []ranking.LadderMerge
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
 		inside := &Store{pool: s.pool, db: tx, now: s.now}
-		if err := inside.holdForMerge(ctx, from, into); err != nil {
+		if err := inside.lockForMerge(ctx, from, into); err != nil {
 			return err
 		}
 		shared, err := inside.shared(ctx, from, into)
@@ -39,21 +39,21 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 		return fmt.Errorf("merge players: %w", translate(err))
 	}
 	for _, m := range merges {
-		s.told(m.Chat)
+		s.wake(m.Chat)
 	}
 	return nil
 }
 
-// holdForMerge takes the groups in which from is ranked, in the order of their ids, and then the players. Nobody can
-// bring from into a ladder after that: whoever does holds its row.
-func (s *Store) holdForMerge(ctx context.Context, from, into ranking.PlayerID) error {
+// lockForMerge locks the groups in which from is ranked, in the order of their ids, and then the players. After that
+// nobody can add from to a ladder, because that takes the lock of its row.
+func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
 	const groups = `
 		SELECT g.id FROM groups g
 		WHERE g.id IN (SELECT l.group_id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE s.player_id = $1)
 		ORDER BY g.id`
 	held, err := s.db.Exec(ctx, groups+` FOR NO KEY UPDATE`, from)
 	if err != nil {
-		return fmt.Errorf("take the groups: %w", err)
+		return fmt.Errorf("lock the groups: %w", err)
 	}
 	const unclaimed = `
 		SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NULL AND merged_into IS NULL FOR UPDATE`
@@ -64,24 +64,24 @@ func (s *Store) holdForMerge(ctx context.Context, from, into ranking.PlayerID) e
 	}{{unclaimed, from}, {known, into}} {
 		found, err := s.db.Exec(ctx, player.sql, player.id)
 		if err != nil {
-			return fmt.Errorf("take player %d: %w", player.id, err)
+			return fmt.Errorf("lock player %d: %w", player.id, err)
 		}
 		if found.RowsAffected() == 0 {
 			return errNothingToMerge
 		}
 	}
-	// without taking them: who holds a new one may be waiting for the player
+	// without locks: whoever holds a new group may be waiting for the player
 	again, err := s.db.Exec(ctx, groups, from)
 	if err != nil {
-		return fmt.Errorf("look at the groups again: %w", err)
+		return fmt.Errorf("read the groups again: %w", err)
 	}
 	if again.RowsAffected() != held.RowsAffected() {
-		return fmt.Errorf("%w: player %d has come into another ladder", ranking.ErrConflict, from)
+		return fmt.Errorf("%w: player %d has joined another ladder", ranking.ErrConflict, from)
 	}
 	return nil
 }
 
-// shared reads what there is of both players in the ladders in which from is ranked.
+// shared reads the ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
 	const ladders = `
 		SELECT l.id, g.chat_id, (
@@ -92,7 +92,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 		JOIN groups g ON g.id = l.group_id
 		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.ladder_id = l.id AND i.player_id = $2)
 		ORDER BY l.id`
-	type meeting struct {
+	type ladderRow struct {
 		Ladder ranking.LadderID
 		Chat   ranking.ChatID
 		First  int // the number of the first match of either
@@ -101,12 +101,12 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	if err != nil {
 		return nil, fmt.Errorf("read ladders: %w", err)
 	}
-	meetings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[meeting])
+	ladderRows, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ladderRow])
 	if err != nil {
 		return nil, fmt.Errorf("read ladders: %w", err)
 	}
-	all := make([]ranking.SharedLadder, len(meetings))
-	for i, m := range meetings {
+	all := make([]ranking.SharedLadder, len(ladderRows))
+	for i, m := range ladderRows {
 		all[i].Chat = m.Chat
 		if all[i].MatchHistory, err = s.history(ctx, ranking.HistoryFrom{Ladder: m.Ladder, Number: m.First}); err != nil {
 			return nil, err
@@ -124,8 +124,8 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	return all, nil
 }
 
-// applyMerge writes what makes the two one: the ladders of both first, then everything of the one who goes that does
-// not stand in the way.
+// applyMerge writes a merge: first the ladders that both players are in, then everything of from that does not
+// conflict.
 func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -134,7 +134,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
-	// A match in which both have a part stays as it is: it is undone.
+	// A match in which both play stays as it is: it is undone.
 	batch.Queue(`
 		UPDATE match_players mp SET player_id = $2
 		WHERE mp.player_id = $1
@@ -151,12 +151,12 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
 	for _, m := range merges {
-		told := ranking.Changes{Chat: m.Chat, Notice: m.Notice}
-		if err := queueNotices(&batch, s.now(), told); err != nil {
+		changes := ranking.Changes{Chat: m.Chat, Notice: m.Notice}
+		if err := queueNotices(&batch, s.now(), changes); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {
-			if err := queueCard(&batch, told, card); err != nil {
+			if err := queueCard(&batch, changes, card); err != nil {
 				return err
 			}
 		}

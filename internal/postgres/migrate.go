@@ -24,14 +24,14 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// lockTimeout is how long golang-migrate waits for another instance before it migrates. While it looks after its own
-// table, before that, it waits for as long as the context lets it.
+// lockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its
+// own table, and waits as long as the context allows.
 const lockTimeout = 5 * time.Minute
 
-// Migrate brings the database to the newest version of the files. Several instances may do so at once: one works, the
-// others wait for it. What a killed process has left half done is done again. When the context ends, so does Migrate,
-// also while it waits; a step that is running then is still applied as a whole or not at all. A database that is up to date
-// is asked for no more than that, by a connection of the pool.
+// Migrate brings the database to the newest version of the files. Several instances may call it at once: one works,
+// the others wait. A step that a killed process left unfinished runs again. Migrate ends with the context, even while
+// it waits; a step that is running then is applied as a whole or not at all. If the database is up to date, Migrate
+// only reads its version, through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	switch done, err := isMigrated(ctx, pool, files); {
 	case err != nil:
@@ -59,8 +59,8 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	return nil
 }
 
-// isMigrated tells whether the database is at the newest version of the files. One is not in which another instance is just
-// writing down what it has done: Migrate has to wait for that one.
+// isMigrated reports whether the database is at the newest version of the files. It returns false while another
+// instance is committing its version: Migrate has to wait for that one.
 func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
 	newest, err := newestVersion(files)
 	if err != nil {
@@ -68,7 +68,7 @@ func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, err
 	}
 	version, dirty, err := versionOf(ctx, pool)
 	var pg *pgconn.PgError
-	if errors.Is(err, errNothingYet) || errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable {
+	if errors.Is(err, errNoSchema) || errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable {
 		return false, nil
 	}
 	return version == newest && !dirty, err
@@ -87,7 +87,7 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 		return fmt.Errorf("the database is at version %d, made by a newer elobot than this one, which knows %d",
 			version, newest)
 	case dirty:
-		return fmt.Errorf("the step of the database to version %d is not done yet: `elobot run` finishes it", version)
+		return fmt.Errorf("the migration of the database to version %d is unfinished: `elobot run` finishes it", version)
 	case version < newest:
 		return fmt.Errorf("the database is at version %d and this elobot needs %d: `elobot run` brings it up to date",
 			version, newest)
@@ -111,16 +111,16 @@ func newestVersion(files fs.FS) (uint, error) {
 	return newest, nil
 }
 
-var errNothingYet = errors.New("there is nothing of elobot in this database yet: `elobot run` makes its tables")
+var errNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
 
-// versionOf returns the version of the database, and whether the step to it is not done yet. It fails with errNothingYet
-// where there is none.
+// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with errNoSchema
+// if there is no version.
 func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty bool, err error) {
 	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
 	var pg *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
-		return 0, false, errNothingYet
+		return 0, false, errNoSchema
 	case err != nil:
 		return 0, false, fmt.Errorf("read the version of the database: %w", err)
 	}
@@ -132,7 +132,7 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	if err != nil {
 		return nil, fmt.Errorf("read migration files: %w", err)
 	}
-	db := stdlib.OpenDB(*cutWhenDone(ctx, pool.Config().ConnConfig))
+	db := stdlib.OpenDB(*closeOnDone(ctx, pool.Config().ConnConfig))
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -148,29 +148,29 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	return m, nil
 }
 
-// cutWhenDone has connections closed when the context ends: golang-migrate passes none on, and would wait for the lock
-// for as long as another instance holds it.
-func cutWhenDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
+// closeOnDone closes the connections when the context ends. golang-migrate does not pass the context on, and would
+// wait for the lock as long as another instance holds it.
+func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	dial := config.DialFunc
 	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(dialCtx, network, address)
 		if err == nil {
-			context.AfterFunc(ctx, func() { _ = conn.Close() }) // whoever uses it meets the error
+			context.AfterFunc(ctx, func() { _ = conn.Close() }) // its user gets the error
 		}
 		return conn, err
 	}
 	return config
 }
 
-// atomicDriver runs each migration as one transaction that also takes back the mark "dirty", which golang-migrate sets
-// before a migration and removes after it. So a version that is found dirty, under the lock, is one whose transaction
-// was rolled back, and can simply be run again.
+// atomicDriver runs each migration as one transaction that also clears the "dirty" mark, which golang-migrate sets
+// before a migration and clears after it. So a version that is dirty while we hold the lock is one whose transaction
+// was rolled back, and can simply run again.
 type atomicDriver struct {
 	database.Driver
 	files source.Driver
 }
 
-// Run sends the migration in one piece, which the server takes as one transaction.
+// Run sends the migration in one piece, which the server runs as one transaction.
 func (d atomicDriver) Run(migration io.Reader) error {
 	done := "\n;UPDATE " + migratepgx.DefaultMigrationsTable + " SET dirty = false;"
 	crashpoint.At(crashpoint.Migrating)
@@ -181,8 +181,8 @@ func (d atomicDriver) Run(migration io.Reader) error {
 	return nil
 }
 
-// Version reports a version that was not reached as the one before it. One that the files do not know is an error: what
-// comes before it is not known either.
+// Version reports the previous version instead of a dirty one. A dirty version that the files do not contain is an
+// error, because its predecessor is unknown.
 func (d atomicDriver) Version() (int, bool, error) {
 	version, dirty, err := d.Driver.Version()
 	if err != nil || !dirty || version < 0 {

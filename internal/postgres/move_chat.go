@@ -13,30 +13,30 @@ import (
 func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 	decide func(ranking.Appended) (ranking.Appendix, error),
 ) error {
-	var told ranking.ChatID
+	var changed ranking.ChatID
 	err := s.lease.transact(ctx, s.pool, func(tx pgx.Tx) error {
 		inside := &Store{pool: s.pool, db: tx, now: s.now}
-		older, newer, err := inside.holdForMove(ctx, from, to)
+		older, newer, err := inside.lockForMove(ctx, from, to)
 		if err != nil {
 			return err
 		}
 		switch older {
-		case newer: // it is done already, or nobody knows either
+		case newer: // already moved, or both ids are unknown
 			return nil
 		case chatRow{}:
 			return inside.addAlias(ctx, from, newer)
 		}
-		told = older.ID
+		changed = older.ID
 		if newer == (chatRow{}) {
 			return inside.rename(ctx, older, to)
 		}
-		return inside.join(ctx, older, newer, decide)
+		return inside.joinChats(ctx, older, newer, decide)
 	})
 	if err != nil {
 		return translate(err)
 	}
-	if told != 0 {
-		s.told(told)
+	if changed != 0 {
+		s.wake(changed)
 	}
 	return nil
 }
@@ -44,13 +44,13 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 // chatRow is a chat, or none.
 type chatRow struct {
 	ID       ranking.ChatID
-	External ranking.ExternalChatID // as it is now
+	External ranking.ExternalChatID // the current one
 }
 
-// holdForMove returns the chats that the ids stand for. It holds their groups, in the order of their ids, with the
-// ladders, then what waits to be sent, which whoever sends it holds before the chat, and then the chats: nobody can
-// record, join or tell anything there after that.
-func (s *Store) holdForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
+// lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders,
+// the waiting notices, and the chats. The dispatcher locks notices before chats too. After that nobody can record,
+// join or queue anything there.
+func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
 		return older, newer, err
@@ -62,7 +62,7 @@ func (s *Store) holdForMove(ctx context.Context, from, to ranking.ExternalChatID
 		`SELECT FROM chats WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
 	} {
 		if _, err := s.db.Exec(ctx, lock, []ranking.ChatID{older.ID, newer.ID}); err != nil {
-			return older, newer, fmt.Errorf("take the chats and what is theirs: %w", err)
+			return older, newer, fmt.Errorf("lock the chats and their rows: %w", err)
 		}
 	}
 	olderNow, newerNow, err := s.findForMove(ctx, from, to)
@@ -83,10 +83,10 @@ func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID
 	return older, newer, nil
 }
 
-// addAlias makes an id that nobody knows an earlier one of a chat.
+// addAlias makes an unknown id an earlier id of a chat.
 func (s *Store) addAlias(ctx context.Context, earlier ranking.ExternalChatID, chat chatRow) error {
 	var batch pgx.Batch
-	// The chat has it for a moment, so that whoever introduces a chat with it has to wait, and finds the alias then.
+	// The chat has that id for a moment: so whoever inserts a chat with that id waits, and then finds the alias.
 	for _, id := range []ranking.ExternalChatID{earlier, chat.External} {
 		batch.Queue(`UPDATE chats SET telegram_chat_id = $2 WHERE id = $1`, chat.ID, id)
 	}
@@ -98,8 +98,8 @@ func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.C
 	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
 }
 
-// rename gives a chat an id that nobody has. Whatever the messenger has said of the old one, that the bot may not write
-// there or not yet, does not hold for the new one.
+// rename gives a chat an id that no chat has. That the bot was forbidden to write under the old id, or had to wait,
+// does not apply to the new one.
 func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
@@ -111,8 +111,8 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages takes the messages of a chat out of what is still to be sent there: under another id there are
-// others by the same ids. Which messages tell of a match is not concerned, because that goes by the id of the chat.
+// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same
+// message ids mean other messages. match_messages needs no change, because it goes by Telegram's chat id.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

@@ -9,9 +9,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// join makes two chats one: all that the newer one has passes to the older one, its id too. It goes through all that is
-// kept of what was sent in the newer one, which nothing else does; but that is seldom, and there is not much yet.
-func (s *Store) join(ctx context.Context, older, newer chatRow,
+// joinChats makes two chats one: everything of the newer chat passes to the older one, including its id. It goes
+// through all notices of the newer chat that are kept, as nothing else does. But that is rare, and there are only few
+// of them.
+func (s *Store) joinChats(ctx context.Context, older, newer chatRow,
 	decide func(ranking.Appended) (ranking.Appendix, error),
 ) error {
 	into, err := s.group(ctx, older.ID)
@@ -64,8 +65,8 @@ func (s *Store) group(ctx context.Context, chat ranking.ChatID) (groupRow, error
 	return g, nil
 }
 
-// queueJoinGroups appends the matches of a group to those of another one. Who is ranked in both keeps the standing in
-// the group that stays. The others bring theirs, as it was before their first match.
+// queueJoinGroups appends the matches of one group to those of another. Players who are ranked in both keep the
+// standing in the group that remains. The others bring theirs, reset to before their first match.
 func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 	const theirs = `(SELECT id FROM ladders WHERE group_id = $2)`
 	batch.Queue(`
@@ -73,7 +74,7 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 		WHERE s.ladder_id IN `+theirs+` OR s.ladder_id = $1 AND s.player_id IN (
 		    SELECT o.player_id FROM group_players o WHERE o.ladder_id IN `+theirs+`)
 		ORDER BY s.id FOR UPDATE`, into.Ladder, from.ID)
-	// what the newer group knows somebody by is what was seen last; who is a member of either is one
+	// the name in the newer group is the latest one; a member of either group is a member
 	batch.Queue(`
 		UPDATE group_players kept
 		SET name = s.name, left_at = CASE WHEN kept.left_at IS NOT NULL AND s.left_at IS NOT NULL
@@ -97,17 +98,17 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, from.ID)
 }
 
-// queueJoinChats passes all that a chat has to another one, but for what that one has itself.
+// queueJoinChats passes everything of a chat to another one, except for what the other one has itself.
 func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 	queueForgetMessages(batch, older.ID)
-	// An upgrade looks like an addition to a new group. What that would be told, by an event and not by a message, is told
-	// no more to a group that knows the bot already.
+	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop the notices of such events (keys with
+	// s:) if the group knows the bot already.
 	batch.Queue(`
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
 		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older.ID, newer.ID)
 	batch.Queue(`UPDATE ensured_messages SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
-	// of two with the same key only the later one can still be superseded; the other one is told before it
+	// of two notices with the same key only the later one can still be superseded; the other one is sent before it
 	batch.Queue(`
 		UPDATE outbox o SET supersede_key = NULL
 		WHERE o.chat_id IN ($1, $2) AND o.supersede_key IS NOT NULL AND EXISTS (
@@ -126,12 +127,12 @@ func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 	queueAlias(batch, older.External, older.ID)
 }
 
-// waitingCards returns the cards that are still to be sent, of the matches of a ladder from some number on.
+// waitingCards returns the unsent cards of a ladder's matches from a number on.
 func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from ranking.HistoryFrom) (
 	[]ranking.WaitingCard, error,
 ) {
 	const sql = `
-		SELECT o.id, m.id, ` + turned + `, o.payload
+		SELECT o.id, m.id, ` + sidesSwapped + `, o.payload
 		FROM outbox o JOIN matches m ON m.id = o.match_id
 		WHERE o.chat_id = $1 AND o.finished_at IS NULL AND o.kind = $2 AND m.ladder_id = $3 AND m.number >= $4
 		ORDER BY o.id`
@@ -146,7 +147,8 @@ func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from rank
 	return cards, nil
 }
 
-// applyAppendix writes what changes because matches were appended. A card that has been sent meanwhile is as it was.
+// applyAppendix writes the changes that follow from appended matches. A card that has been sent in the meantime stays
+// as it is.
 func (s *Store) applyAppendix(ctx context.Context, chat ranking.ChatID, x ranking.Appendix) error {
 	var batch pgx.Batch
 	queueRewrite(&batch, x.Rewrite)

@@ -19,72 +19,72 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The channels on which the instances talk.
+// Channels for notifications between instances.
 const (
 	outboxChannel = "elobot_outbox" // lanes, as laneLists writes them
 	leaseChannel  = "elobot_lease"  // the name of a lease that was released
-	adminsChannel = "elobot_admins" // the messenger's id of a chat
+	adminsChannel = "elobot_admins" // Telegram's id of a chat
 )
 
 const (
-	// maxUnsaid bounds how many lanes, and how many chats, are kept to be told of.
-	maxUnsaid = 10_000
-	// notifyAgain is how long to wait after a failure.
-	notifyAgain = time.Second
-	// notifyTimeout bounds a statement.
+	// maxPending bounds how many lanes, and how many chats, wait to be published.
+	maxPending = 10_000
+	// notifyRetryDelay is the wait after a failure.
+	notifyRetryDelay = time.Second
+	// notifyTimeout bounds one statement.
 	notifyTimeout = time.Second
-	// notifyCheck is how long it may be silent before the connection is tried out.
+	// notifyCheck is the silence after which the connection is checked.
 	notifyCheck = 30 * time.Second
 )
 
-// Heard is what to do about what an instance has said, this one included. The functions must not block; what is nil is
-// ignored.
+// Events are called for what any instance publishes, this one included. They must not block; nil ones are ignored.
 type Events struct {
-	Wake          func(...outbox.Lane)         // there is something new to be sent
-	LeaseReleased func()                       // the LeaderLease is to be had
-	AdminsChanged func(ranking.ExternalChatID) // others than before may be the chat's admins
-	// Began is called when hearing begins, and again when it does after an interruption in which anything may have been said.
+	Wake          func(...outbox.Lane)         // the lanes have something new to send
+	LeaseReleased func()                       // the LeaderLease is free
+	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
+	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost
+	// notifications.
 	Began func()
 }
 
-// Notifier tells all instances what one of them knows first, by LISTEN and NOTIFY. Nothing that is said is kept: who does
-// not listen at that moment, or has lost the connection, never hears of it and must find it out otherwise.
+// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not stored: an instance that
+// is not listening, or has lost its connection, never gets them and must find out otherwise.
 type Notifier struct {
-	pool  *pgxpool.Pool
-	heard Events
-	log   *slog.Logger
+	pool   *pgxpool.Pool
+	events Events
+	log    *slog.Logger
 
 	mu     sync.Mutex
-	lanes  map[outbox.Lane]struct{} // that are to be told of
+	lanes  map[outbox.Lane]struct{} // to be published, like chats
 	chats  map[ranking.ExternalChatID]struct{}
-	signal chan struct{} // there is something to be said
+	signal chan struct{} // there is something to publish
 
-	deaf, mute bool // it does not hear anything, and cannot say anything; at first it is neither
+	listenFailing, publishFailing bool
 }
 
-// NewNotifier returns a notifier in the database of the pool that waits for Run.
-func NewNotifier(pool *pgxpool.Pool, heard Events, log *slog.Logger) *Notifier {
+// NewNotifier returns a notifier in the pool's database. It does nothing until Run.
+func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier {
 	return &Notifier{
-		pool: pool, heard: heard, log: log,
+		pool: pool, events: events, log: log,
 		lanes: make(map[outbox.Lane]struct{}), chats: make(map[ranking.ExternalChatID]struct{}),
 		signal: make(chan struct{}, 1),
 	}
 }
 
-// Wake tells the others that these lanes have something to be sent, soon after it returns. It never blocks. Of very many
-// lanes at once some are left out.
-func (n *Notifier) Wake(lanes ...outbox.Lane) { add(n, n.lanes, lanes) }
+// Wake notifies the other instances, soon after it returns, that these lanes have something to send. It never blocks.
+// If very many lanes wait to be published, further ones are dropped.
+func (n *Notifier) Wake(lanes ...outbox.Lane) { enqueue(n, n.lanes, lanes) }
 
-// AdminsChanged tells the others that the admins of a chat have changed, as Wake does.
+// AdminsChanged notifies the other instances, like Wake, that the admins of a chat may have changed.
 func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
-	add(n, n.chats, []ranking.ExternalChatID{chat})
+	enqueue(n, n.chats, []ranking.ExternalChatID{chat})
 }
 
-func add[T comparable](n *Notifier, unsaid map[T]struct{}, more []T) {
+func enqueue[T comparable](n *Notifier, pending map[T]struct{}, more []T) {
 	n.mu.Lock()
 	for _, m := range more {
-		if len(unsaid) < maxUnsaid {
-			unsaid[m] = struct{}{}
+		if len(pending) < maxPending {
+			pending[m] = struct{}{}
 		}
 	}
 	n.mu.Unlock()
@@ -94,20 +94,20 @@ func add[T comparable](n *Notifier, unsaid map[T]struct{}, more []T) {
 	}
 }
 
-// Run says and hears until the context ends; then it returns nil. It listens on a connection of its own, which does not
-// count as one of the pool.
+// Run publishes and listens until the context ends; then it returns nil. It listens on a connection of its own
+// outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for ctx.Err() == nil {
-			n.insist(ctx, &n.deaf, n.listen)
+			n.retryUntilDone(ctx, &n.listenFailing, n.listen)
 		}
 	})
 	parts.Go(func() {
 		for ctx.Err() == nil {
 			select {
 			case <-n.signal:
-				n.insist(ctx, &n.mute, n.publish)
+				n.retryUntilDone(ctx, &n.publishFailing, n.publish)
 			case <-ctx.Done():
 			}
 		}
@@ -116,10 +116,10 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return nil
 }
 
-// insist does something again and again until it succeeds or the context ends.
-func (n *Notifier) insist(ctx context.Context, failing *bool, do func(context.Context) error) {
+// retryUntilDone repeats do until it succeeds or the context ends.
+func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) {
 	//nolint:errcheck // the error is in the log, or that of the context
-	retry.Do(ctx, retry.NewConstant(notifyAgain), func(ctx context.Context) error {
+	retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -129,24 +129,25 @@ func (n *Notifier) insist(ctx context.Context, failing *bool, do func(context.Co
 	})
 }
 
-// report notes whether something fails, and says once that it begins to be so, and once that all is well again.
+// report records whether an activity fails. It logs once when the trouble begins, and once when everything works
+// again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before := n.deaf || n.mute
+	before := n.listenFailing || n.publishFailing
 	*failing = err != nil
-	switch now := n.deaf || n.mute; {
+	switch now := n.listenFailing || n.publishFailing; {
 	case now && !before:
-		n.log.WarnContext(ctx, "cannot talk to the other instances, trying again", "error", err)
+		n.log.WarnContext(ctx, "failed to exchange notifications with the other instances, retrying", "error", err)
 	case before && !now:
-		n.log.InfoContext(ctx, "talking to the other instances again")
+		n.log.InfoContext(ctx, "exchanging notifications with the other instances again")
 	}
 }
 
-// publish says what there is to be said, in a transaction of its own: who notifies holds up everybody else who does until
-// the commit.
+// publish sends all pending notifications in a transaction of their own, because a transaction that notifies blocks
+// all others that notify until it commits.
 func (n *Notifier) publish(ctx context.Context) error {
-	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS said (channel, payload)`
+	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
 	lanes, chats := slices.Collect(maps.Keys(n.lanes)), slices.Collect(maps.Keys(n.chats))
 	clear(n.lanes)
@@ -160,20 +161,20 @@ func (n *Notifier) publish(ctx context.Context) error {
 	if len(payloads) == 0 {
 		return nil
 	}
-	saying, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	_, err := n.pool.Exec(saying, sql, channels, payloads)
+	_, err := n.pool.Exec(sending, sql, channels, payloads)
 	if err != nil {
-		add(n, n.lanes, lanes)
-		add(n, n.chats, chats)
+		enqueue(n, n.lanes, lanes)
+		enqueue(n, n.chats, chats)
 		return fmt.Errorf("notify: %w", err)
 	}
-	n.report(ctx, &n.mute, nil)
+	n.report(ctx, &n.publishFailing, nil)
 	return nil
 }
 
-// listen hears what is said until the connection fails or the context ends. It returns nil when the session has lived for
-// as long as one of the pool may.
+// listen receives notifications until the connection fails or the context ends. It returns nil when the session has
+// reached the maximum lifetime of a pooled one.
 func (n *Notifier) listen(ctx context.Context) error {
 	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -182,59 +183,59 @@ func (n *Notifier) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
-	defer hangUp(ctx, conn)
+	defer closeConn(ctx, conn)
 	if _, err := conn.Exec(connecting, `LISTEN `+outboxChannel+`; LISTEN `+leaseChannel+`; LISTEN `+adminsChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	n.report(ctx, &n.deaf, nil)
-	if n.heard.Began != nil {
-		n.heard.Began()
+	n.report(ctx, &n.listenFailing, nil)
+	if n.events.Began != nil {
+		n.events.Began()
 	}
 	for end := time.Now().Add(config.MaxConnLifetime); time.Now().Before(end); {
-		said, err := next(ctx, conn, min(notifyCheck, time.Until(end)))
+		notification, err := next(ctx, conn, min(notifyCheck, time.Until(end)))
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
-		if said != nil {
-			n.hear(said)
+		if notification != nil {
+			n.dispatch(notification)
 		}
 	}
 	return nil
 }
 
-// next waits for what is said next. When it has been silent for so long, it makes sure that the connection is still there,
+// next waits for the next notification. If none arrives within silence, it checks that the connection still works,
 // and returns nil.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
-	said, err := conn.WaitForNotification(waiting)
+	notification, err := conn.WaitForNotification(waiting)
 	if err == nil || ctx.Err() != nil || waiting.Err() == nil {
-		return said, err
+		return notification, err
 	}
-	asking, cancel := context.WithTimeout(ctx, pingTimeout)
+	pinging, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	return said, conn.Ping(asking)
+	return notification, conn.Ping(pinging)
 }
 
-func hangUp(ctx context.Context, conn *pgx.Conn) {
+func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	_ = conn.Close(ctx) // nothing is lost with it
+	_ = conn.Close(ctx) // nothing depends on it
 }
 
-func (n *Notifier) hear(said *pgconn.Notification) {
-	switch said.Channel {
+func (n *Notifier) dispatch(notification *pgconn.Notification) {
+	switch notification.Channel {
 	case outboxChannel:
-		if lanes := readLanes(said.Payload); n.heard.Wake != nil && len(lanes) > 0 {
-			n.heard.Wake(lanes...)
+		if lanes := readLanes(notification.Payload); n.events.Wake != nil && len(lanes) > 0 {
+			n.events.Wake(lanes...)
 		}
 	case leaseChannel:
-		if n.heard.LeaseReleased != nil && said.Payload == LeaderLease {
-			n.heard.LeaseReleased()
+		if n.events.LeaseReleased != nil && notification.Payload == LeaderLease {
+			n.events.LeaseReleased()
 		}
 	case adminsChannel:
-		if chat, err := strconv.ParseInt(said.Payload, 10, 64); n.heard.AdminsChanged != nil && err == nil {
-			n.heard.AdminsChanged(ranking.ExternalChatID(chat))
+		if chat, err := strconv.ParseInt(notification.Payload, 10, 64); n.events.AdminsChanged != nil && err == nil {
+			n.events.AdminsChanged(ranking.ExternalChatID(chat))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// Outbox is the store of the notices on their way. It implements outbox.Store.
+// Outbox stores the notices to be sent. It implements outbox.Store.
 type Outbox struct {
 	pool      *pgxpool.Pool
 	abandoned abandoned
@@ -18,13 +18,13 @@ type Outbox struct {
 
 var _ outbox.Store = (*Outbox)(nil)
 
-// NewOutbox returns the outbox in the database of the pool.
+// NewOutbox returns the outbox in the pool's database.
 func NewOutbox(pool *pgxpool.Pool) *Outbox { return &Outbox{pool: pool} }
 
-// Lanes in queries: rowLane and rowPlace are where a row o of the outbox stands, waits is the condition that it waits
-// in the lane l, and inOrder is the order of such rows, fromTheEnd the opposite. Together they leave the planner no way
-// but outbox_waiting_idx. If it could find the rows by their ids, it would do so whenever it believes that most rows
-// wait, and go through all those that do not any more.
+// Fragments of queries for lanes. rowLane and rowPlace are the lane and the position of an outbox row o. waits is the
+// condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they
+// leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so
+// whenever it believes that most rows wait, and scan all rows that do not.
 const (
 	rowLane  = `(o.chat_id, (o.action = 'toast'))`
 	rowPlace = `(o.chat_id, (o.action = 'toast'), o.id)`
@@ -34,13 +34,15 @@ const (
 	fromTheEnd = `o.chat_id DESC, (o.action = 'toast') DESC, o.id DESC`
 )
 
-// pausesCount says that the pauses of a row o at the head of its lane, and of its chat, may be meant. They begin with a
-// request, or with the row. Ignore pauses that seem to start in the future: the clock was set back.
+// pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A
+// pause begins with a request, or with the row. Pauses that seem to start in the future are ignored: the clock was
+// set back.
 const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
-// Advance implements outbox.Store. It is one pipelined batch, which the server takes as one transaction. Each statement
-// sees what those before it have done. It begins with the lease: whoever wants to take it over waits for the end. What
-// was given up before it was answered comes to its end first: it must not take what this takes.
+// Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each
+// statement sees the effects of those before it. The batch begins with the check of the lease, so that whoever takes
+// over the lease waits for its end. Batches that were abandoned without an answer are terminated first: they must not
+// take what this one takes.
 func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// queueResults writes down what came of messages, in a handful of statements however many there are. A result that is
-// known already changes no row.
+// queueResults records the results of messages, in a handful of statements however many there are. A result that is
+// recorded already changes no row.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -19,8 +19,8 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueEnsured(batch, results)
 }
 
-// queueChats writes down what results mean for whole chats. It comes after the rows: whoever moves a chat takes its rows
-// first, too.
+// queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the
+// rows first, too.
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
@@ -45,7 +45,7 @@ func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Res
 	return some
 }
 
-// The states of rows.
+// The states of rows in the outbox.
 const (
 	planned   = "planned"
 	sending   = "sending"
@@ -55,19 +55,19 @@ const (
 	uncertain = "uncertain"
 )
 
-// outcome is what becomes of a row that was being sent.
+// outcome is the new state of a row that was being sent.
 type outcome struct {
-	result   int   // the number of the result
+	result   int   // the number of the result, from 1
 	id       int64 // of the row
-	attempts int   // which request it was
+	attempts int   // the row's attempts as of the request
 	state    string
 	first    bool // of its message
-	untold   bool // the request was not about it
-	unnamed  bool // instead of the row: all those that its message does not name
+	skipped  bool // the request did not cover the row
+	unnamed  bool // stands for all rows that the message does not name, not for the row itself
 }
 
-// told returns how many rows a result is about.
-func told(r outbox.Result) int {
+// covered returns how many rows the result covers.
+func covered(r outbox.Result) int {
 	all := 1
 	if r.Message.Action == outbox.Send {
 		all = max(r.Message.Count, len(r.Message.Items))
@@ -78,32 +78,32 @@ func told(r outbox.Result) int {
 	return r.Covered
 }
 
-// outcomes returns what becomes of the rows of a message.
+// outcomes returns the new states of a message's rows.
 func outcomes(number int, r outbox.Result) []outcome {
-	m, told := r.Message, told(r)
+	m, n := r.Message, covered(r)
 	rows := []outcome{{result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true}}
 	if m.Action != outbox.Send {
-		return rows // what else it says was told before
+		return rows // the other items of an edited message were delivered before
 	}
-	others := func(id int64, attempts int, untold, unnamed bool) {
-		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), untold: untold, unnamed: unnamed}
-		if untold {
+	others := func(id int64, attempts int, skipped, unnamed bool) {
+		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), skipped: skipped, unnamed: unnamed}
+		if skipped {
 			o.state = planned
 		}
 		rows = append(rows, o)
 	}
 	for i, item := range m.Items {
 		if i > 0 {
-			others(item.ID, item.Attempts, i >= told, false)
+			others(item.ID, item.Attempts, i >= n, false)
 		}
 	}
 	if m.Count > len(m.Items) {
-		others(m.Row.ID, m.Row.Attempts, told < m.Count, true)
+		others(m.Row.ID, m.Row.Attempts, n < m.Count, true)
 	}
 	return rows
 }
 
-// stateOfFirst returns what becomes of the first row of a message.
+// stateOfFirst returns the new state of a message's first row.
 func stateOfFirst(r outbox.Result) string {
 	switch f := r.Failure; {
 	case f == nil:
@@ -121,7 +121,7 @@ func stateOfFirst(r outbox.Result) string {
 	}
 }
 
-// stateOfOthers returns what becomes of the other rows that were told.
+// stateOfOthers returns the new state of the other rows that the request covered.
 func stateOfOthers(r outbox.Result) string {
 	switch state := stateOfFirst(r); state {
 	case dead, expired:
@@ -131,7 +131,7 @@ func stateOfOthers(r outbox.Result) string {
 	}
 }
 
-// reason returns what a failure says, nil if there was none.
+// reason returns the text of a failure, nil if there was none.
 func reason(r outbox.Result) *string {
 	if r.Failure == nil {
 		return nil
@@ -143,12 +143,12 @@ func reason(r outbox.Result) *string {
 	return &text
 }
 
-// freezes says whether a result lets a whole chat wait, and not only its row.
+// freezes reports whether a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
 	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && !r.Message.Lane.CallbackAnswers
 }
 
-// pause returns for how many seconds nothing is to be sent of the first row, nil if that is not for the row to say.
+// pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
 func pause(r outbox.Result) *float64 {
 	if r.Failure == nil || freezes(r) {
 		return nil
@@ -161,50 +161,50 @@ func pause(r outbox.Result) *float64 {
 	return &seconds
 }
 
-// queueOutcomes writes down what becomes of the rows, unless another request for them has begun since. Those that were
-// told together stay together; of those that wait again, only the first one counts as tried.
+// queueOutcomes records the new states of rows, unless another request for them has begun since. Rows that were sent
+// together stay together. Of rows that wait again, only the first one counts as tried.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH result AS (
 		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::float8[],
 		                         $7::boolean[])
-		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, told, reason, pause, failed, n)
+		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, n)
 		), outcome AS (
 		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
 		                         $14::boolean[])
-		        AS w (n, id, attempts, state, first, untold, unnamed)
+		        AS w (n, id, attempts, state, first, skipped, unnamed)
 		), others AS (
-		    SELECT w.n, w.state, w.untold, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
+		    SELECT w.n, w.state, w.skipped, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
 		    WHERE w.unnamed AND id = ANY (ARRAY(SELECT id FROM outcome WHERE unnamed))
-		), fate AS (
-		    SELECT n, id, attempts, state, first, untold FROM outcome WHERE NOT unnamed
+		), row_outcome AS (
+		    SELECT n, id, attempts, state, first, skipped FROM outcome WHERE NOT unnamed
 		    UNION ALL
-		    SELECT w.n, o.id, o.attempts, w.state, false, w.untold FROM others w JOIN outbox o USING (batch)
+		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped FROM others w JOIN outbox o USING (batch)
 		    WHERE o.batch = ANY (ARRAY(SELECT batch FROM others)) AND o.unnamed
 		), changed AS (
 		    UPDATE outbox o
-		    SET state = fate.state,
-		        finished_at = CASE WHEN fate.state IN ('sent', 'dead', 'expired', 'uncertain') THEN now() END,
-		        telegram_message_id = CASE WHEN fate.state = 'sent' THEN r.message_id END,
-		        last_error = CASE WHEN fate.untold THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
-		        batch = CASE WHEN fate.state = 'sending' OR fate.state = 'sent' AND r.told > 1 THEN o.batch END,
-		        not_before = greatest(o.not_before, CASE WHEN fate.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN fate.first OR fate.state <> 'planned' THEN o.tried_at END,
-		        failures = o.failures + (fate.first AND r.failed)::integer,
-		        attempts = o.attempts - fate.untold::integer,
-		        possible_duplicates = o.possible_duplicates - (fate.untold AND o.repeated)::integer
-		    FROM fate JOIN result r USING (n)
-		    WHERE o.id = fate.id AND o.id = ANY (ARRAY(SELECT id FROM fate))
-		      AND o.state = 'sending' AND o.attempts = fate.attempts
+		    SET state = row_outcome.state,
+		        finished_at = CASE WHEN row_outcome.state IN ('sent', 'dead', 'expired', 'uncertain') THEN now() END,
+		        telegram_message_id = CASE WHEN row_outcome.state = 'sent' THEN r.message_id END,
+		        last_error = CASE WHEN row_outcome.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
+		        batch = CASE WHEN row_outcome.state = 'sending' OR row_outcome.state = 'sent' AND r.covered > 1 THEN o.batch END,
+		        not_before = greatest(o.not_before, CASE WHEN row_outcome.first THEN now() + make_interval(secs => r.pause) END),
+		        tried_at = CASE WHEN row_outcome.first OR row_outcome.state <> 'planned' THEN o.tried_at END,
+		        failures = o.failures + (row_outcome.first AND r.failed)::integer,
+		        attempts = o.attempts - row_outcome.skipped::integer,
+		        possible_duplicates = o.possible_duplicates - (row_outcome.skipped AND o.repeated)::integer
+		    FROM row_outcome JOIN result r USING (n)
+		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
+		      AND o.state = 'sending' AND o.attempts = row_outcome.attempts
 		    RETURNING o.id, o.state, o.action, o.match_id, o.unnamed, o.payload, o.attempts, o.created_at,
-		              r.sent_to, r.message_id, r.told, r.fingerprint, r.reason
-		), buried AS (
+		              r.sent_to, r.message_id, r.covered, r.fingerprint, r.reason
+		), dead_letter AS (
 		    INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'notice', id, convert_to(payload::text, 'UTF8'), reason, attempts, created_at
 		    FROM changed WHERE state = 'dead'
 		)
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint)
-		SELECT sent_to, message_id, match_id, id, told, fingerprint FROM changed
+		SELECT sent_to, message_id, match_id, id, covered, fingerprint FROM changed
 		WHERE state = 'sent' AND action = 'send' AND match_id IS NOT NULL AND NOT unnamed AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
 	var rows []outcome
@@ -215,7 +215,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		column(results, func(r outbox.Result) int64 { return r.Message.To }),
 		column(results, func(r outbox.Result) int64 { return r.MessageID }),
 		column(results, func(r outbox.Result) string { return r.Fingerprint }),
-		column(results, told),
+		column(results, covered),
 		column(results, reason),
 		column(results, pause),
 		column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
@@ -224,11 +224,11 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		column(rows, func(o outcome) int { return o.attempts }),
 		column(rows, func(o outcome) string { return o.state }),
 		column(rows, func(o outcome) bool { return o.first }),
-		column(rows, func(o outcome) bool { return o.untold }),
+		column(rows, func(o outcome) bool { return o.skipped }),
 		column(rows, func(o outcome) bool { return o.unnamed }))
 }
 
-// queueEdited keeps what messages say that have been edited.
+// queueEdited records the content of edited messages.
 func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 	edited := only(results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Edit && r.Message.Target != 0
@@ -245,8 +245,8 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		column(edited, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
-// queueEnsured keeps which messages exist once, and what they say. In a chat that has got another id meanwhile they are
-// lost.
+// queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime,
+// they are dropped.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	ensured := only(results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0
@@ -269,8 +269,8 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
-// queueFrozen lets chats alone for as long as the messenger asks to. A chat that has got another id meanwhile is not the
-// one that it has meant.
+// queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:
+// the pause was for the old one.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	frozen := only(results, freezes)
 	if len(frozen) == 0 {
@@ -285,11 +285,11 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
 }
 
-// queueParked parks chats that the bot may not write to, unless they have been heard of since the request began, so
-// that there is a newer notice. A chat that has got another id meanwhile is not what the request was for.
+// queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after
+// the request began. A chat that has got another id in the meantime is skipped: the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
-	gone := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden })
-	if len(gone) == 0 {
+	forbidden := only(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Forbidden })
+	if len(forbidden) == 0 {
 		return
 	}
 	batch.Queue(`
@@ -301,7 +301,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,
-		column(gone, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(gone, func(r outbox.Result) int64 { return r.Message.To }),
-		column(gone, func(r outbox.Result) int64 { return r.Message.Row.ID }))
+		column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		column(forbidden, func(r outbox.Result) int64 { return r.Message.To }),
+		column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
 }

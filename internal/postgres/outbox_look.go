@@ -10,8 +10,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// heads begins a query with the first row of each lane. It goes from lane to lane over the index, so that its cost is
-// that of the lanes and not that of their rows.
+// heads begins a query with the first row of each lane. It jumps from lane to lane over the index, so that its cost
+// depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT o.chat_id, o.action = 'toast' AS toasts, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
@@ -25,8 +25,8 @@ const heads = `
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
 
-// itsChat is the chat of h, looked up for each, however many there are thought to be.
-const itsChat = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
+// chatOfHead is the chat of h, looked up for each h whatever number of them the planner expects.
+const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
 func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
@@ -34,7 +34,7 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 		SELECT h.chat_id, h.toasts, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
 		           THEN greatest(h.not_before, CASE WHEN NOT h.toasts THEN c.frozen_until END) - now() END)
-		FROM head h CROSS JOIN LATERAL ` + itsChat + ` AS c
+		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.toasts OR c.parked_at IS NULL`
 	rows, err := o.pool.Query(ctx, sql)
 	if err != nil {
@@ -51,9 +51,9 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	return lanes, nil
 }
 
-// Recent implements outbox.Store. What was told together was one request, and each request whose outcome is unknown may
-// have been one more. Of what waits, only the first row of a lane can have been tried; that
-// request may have lasted for as long as requests may.
+// Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as
+// one more. Of waiting rows, only the first one of a lane can have been tried; its request may have lasted as long as
+// outbox.LongestRequest.
 func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	const sql = heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS copies
@@ -66,7 +66,7 @@ func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Req
 		    FROM head WHERE tried_at IS NOT NULL AND NOT toasts
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age
-		FROM request h CROSS JOIN LATERAL ` + itsChat + ` AS c CROSS JOIN generate_series(0, least(h.copies, $3))
+		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.copies, $3))
 		WHERE h.age < $1`
 	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxCopies)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"elobot/internal/stats"
 )
 
-// named is how many results a message names that stands for all those that are too many.
-const named = 5
+// maxNamed is how many results a message names if it stands for all excess ones.
+const maxNamed = 5
 
-// atOnce bounds how many rows of a lane end or are taken in one statement, so that each takes its moment only.
-const atOnce = 500
+// maxPerLane bounds how many rows of a lane expire or are taken in one statement, so that no statement takes long.
+const maxPerLane = 500
 
-// queueTurns takes what lanes have to send. The turns are filled in when the batch has run.
+// queueTurns takes what lanes have to send. The returned turns are filled in when the batch has run.
 func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []outbox.Turn {
 	if len(lanes) == 0 {
 		return nil
@@ -28,51 +28,53 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	chats := column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
 	toasts := column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
 	bounds.Merge, bounds.Waiting = max(bounds.Merge, 1), max(bounds.Waiting, 1)
-	queueClearing(batch, chats, toasts, bounds, turns)
-	queueTaking(batch, chats, toasts, bounds, turns)
+	queueExpiry(batch, chats, toasts, bounds, turns)
+	queueTake(batch, chats, toasts, bounds, turns)
 	queueEdits(batch, chats, toasts, turns)
 	queueObjects(batch, chats, toasts, turns)
 	return turns
 }
 
-// queueClearing ends what is not to be told any more: what comes too late, among as many rows from the first on as may
-// wait in a lane, and all answers to questions where more wait. Those that are perhaps sent already do not end because
-// of others. Late results are counted, unless it is known that they were sent: the first one stays in its place and becomes
-// a new notice that tells their number. If such a notice waits already, it tells the sum. It waits until no more late
-// results can be behind it.
-func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+// queueExpiry ends notices that are not to be sent any more. These are late ones, among the first rows up to the
+// bound of waiting ones, and all answers to questions in lanes where more rows wait. The latter end only if they
+// cannot have been sent.
+//
+// Late results are counted, unless they are known to be sent. The first one keeps its position and becomes a notice
+// with their number. If such a notice waits already, their number is added to it. That notice waits until no more
+// late results can follow it.
+func queueExpiry(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
 	const sql = `
 		WITH lane AS (
 		    SELECT * FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, toasts, n)
 		), front AS (
-		    SELECT l.n, o.id, o.late, o.late AND o.result AS untold, o.teller, row_number() OVER lane AS place
+		    SELECT l.n, o.id, o.late, o.late AND o.result AS unsent, o.summary, row_number() OVER lane AS place
 		    FROM lane l CROSS JOIN LATERAL (
 		        SELECT o.id, coalesce(o.expires_at <= now(), false) AS late,
 		               o.kind = $5 AND o.action = 'send' AND o.purpose = 'outcome' AS result,
-		               o.kind = $6 AND o.state = 'planned' AS teller
+		               o.kind = $6 AND o.state = 'planned' AS summary
 		        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
 		    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
-		), untold AS (
-		    SELECT n, coalesce(min(id) FILTER (WHERE teller), min(id) FILTER (WHERE untold)) AS id,
-		           count(*) FILTER (WHERE untold) AS results, bool_or(late AND place > $3) AS more
-		    FROM front GROUP BY n HAVING bool_or(untold)
-		), telling AS (
+		), unsent AS (
+		    SELECT n, coalesce(min(id) FILTER (WHERE summary), min(id) FILTER (WHERE unsent)) AS id,
+		           count(*) FILTER (WHERE unsent) AS results, bool_or(late AND place > $3) AS more
+		    FROM front GROUP BY n HAVING bool_or(unsent)
+		), summarized AS (
 		    UPDATE outbox o
 		    SET kind = $6, match_id = NULL, reply_to = NULL, addressee = '', expires_at = NULL,
 		        state = 'planned', batch = NULL, unnamed = false, repeated = false, possible_duplicates = 0,
 		        payload = jsonb_build_object('count',
 		            u.results + CASE WHEN o.kind = $6 THEN (o.payload ->> 'count')::bigint ELSE 0 END),
 		        not_before = greatest(o.not_before, CASE WHEN u.more THEN now() + interval '1 ms' END)
-		    FROM untold u WHERE o.id = u.id AND o.id = ANY (ARRAY(SELECT id FROM untold)) AND o.finished_at IS NULL
-		    RETURNING u.n, EXISTS (SELECT FROM front f WHERE f.id = u.id AND f.untold) AS untold
-		), crowded AS (
+		    FROM unsent u WHERE o.id = u.id AND o.id = ANY (ARRAY(SELECT id FROM unsent)) AND o.finished_at IS NULL
+		    RETURNING u.n, EXISTS (SELECT FROM front f WHERE f.id = u.id AND f.unsent) AS unsent
+		), overfull AS (
 		    SELECT * FROM lane WHERE n IN (SELECT n FROM front WHERE NOT late GROUP BY n HAVING count(*) > $3)
 		), ending AS (
-		    SELECT n, id, 'too late' AS reason FROM front WHERE late AND id NOT IN (SELECT id FROM untold)
+		    SELECT n, id, 'too late' AS reason FROM front WHERE late AND id NOT IN (SELECT id FROM unsent)
 		    UNION ALL
 		    (SELECT l.n, o.id, 'too much waits'
-		    FROM crowded l JOIN outbox o ON o.chat_id = l.chat_id AND (o.action = 'toast') = l.toasts
-		    WHERE o.chat_id = ANY (ARRAY(SELECT chat_id FROM crowded)) AND o.finished_at IS NULL
+		    FROM overfull l JOIN outbox o ON o.chat_id = l.chat_id AND (o.action = 'toast') = l.toasts
+		    WHERE o.chat_id = ANY (ARRAY(SELECT chat_id FROM overfull)) AND o.finished_at IS NULL
 		      AND o.purpose = 'answer' AND o.state = 'planned' AND coalesce(o.expires_at > now(), true)
 		    LIMIT $4)
 		), ended AS (
@@ -81,13 +83,13 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 		        supersede_key = NULL, batch = NULL
 		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND o.finished_at IS NULL
 		    RETURNING e.n, e.reason
-		), passed AS (
+		), counted AS (
 		    SELECT n, reason FROM ended
 		    UNION ALL
-		    SELECT n, 'too late' FROM telling WHERE untold)
+		    SELECT n, 'too late' FROM summarized WHERE unsent)
 		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
-		FROM passed GROUP BY n`
-	args := []any{chats, toasts, bounds.Waiting, atOnce, ranking.KindMatchRecorded, ranking.KindResultsExpired}
+		FROM counted GROUP BY n`
+	args := []any{chats, toasts, bounds.Waiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var n, late, dropped int
 		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
@@ -98,7 +100,7 @@ func queueClearing(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox
 	})
 }
 
-// itemColumns are those of a row i of the outbox that make an item, for itemFields.
+// itemColumns are the columns of an outbox row i that make an item, for itemFields.
 const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, coalesce(i.addressee, ''),
 		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
 		       coalesce(i.possible_duplicates, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
@@ -110,19 +112,22 @@ func itemFields(i *outbox.Item) []any {
 
 const page = `'` + stats.KindRankingPage + `'`
 
-// fits says that a row o can be told together with the head l of its lane, if all those between them can. A head that has
-// failed is told alone: nobody knows which of those that were told with it was to blame. What can still be added to, or
-// superseded, is left to gather until it is the head. A ranking stands alone, and whatever was taken with it would have
-// to be put back. What was perhaps sent is told with what was perhaps sent as often: such a message ends as a whole.
-const fits = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
+// mergeable is the condition that a row o can be sent in one message with the head l of its lane, provided that all
+// rows between them can.
+//
+// A head that has failed is sent alone, because nobody knows which of the rows sent with it was to blame. A row that
+// can still be added to or superseded stays back until it is the head. A ranking stands alone: whatever was taken
+// with it would have to be put back. Rows go together only if they have the same number of possible duplicates,
+// because such a message becomes uncertain as a whole.
+const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
-// taking marks what the lanes have to send as being sent, and returns what each message names. A row is taken as
-// whoever has changed it last has left it, and not at all when it has passed to another chat. Pauses that do not
-// count end for good. That there is more to be told is said with the first item.
-const taking = `
+// takeRows marks what the lanes have to send as being sent, and returns the items that each message names. A row is
+// taken as its last change has left it, and not at all if it has passed to another chat. Invalid pauses end for good.
+// The first item says whether more rows wait.
+const takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.toasts, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
 	           NOT l.toasts AND c.parked_at IS NOT NULL AS parked,
@@ -139,29 +144,29 @@ const taking = `
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
 	), ready AS (
 	    SELECT * FROM head WHERE NOT parked AND NOT late AND coalesce(due <= now(), true)
-	), front AS ( -- what might be told with the head
+	), front AS ( -- what might be sent with the head
 	    SELECT l.n, o.id, row_number() OVER lane AS place,
-	           bool_and(o.fits) OVER lane AS fits, bool_and(o.fits AND o.result) OVER lane AS results
+	           bool_and(o.mergeable) OVER lane AS mergeable, bool_and(o.mergeable AND o.result) OVER lane AS results
 	    FROM ready l CROSS JOIN LATERAL (
-	        SELECT o.id, ` + fits + ` AS fits, o.kind = $5 AS result
+	        SELECT o.id, ` + mergeable + ` AS mergeable, o.kind = $5 AS result
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT (SELECT $3 + 1)) o
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
-	), crowded AS ( -- before the tail there are as many as are too many
+	), overfull AS ( -- the rows before the tail are in excess
 	    SELECT l.n, l.chat_id, l.toasts, l.id, l.kind, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
 	    WHERE l.n IN (SELECT n FROM front WHERE results GROUP BY n HAVING count(*) > $3)
-	), excess AS ( -- as many of them as are results, from the first on
+	), excess AS ( -- of these, the results from the first on
 	    SELECT l.n, o.id, row_number() OVER lane AS place, count(*) OVER (PARTITION BY l.n) AS size
 	    FROM (
 	        SELECT l.*, coalesce((
 	            SELECT o.id FROM outbox o
 	            WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.tail)
-	              AND NOT (` + fits + ` AND o.kind = $5)
+	              AND NOT (` + mergeable + ` AND o.kind = $5)
 	            ORDER BY ` + inOrder + ` LIMIT 1), l.tail) AS stop
-	        FROM crowded l) AS l
+	        FROM overfull l) AS l
 	    CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.stop)
 	        ORDER BY ` + inOrder + ` LIMIT (SELECT $7::bigint)) AS o
@@ -176,7 +181,7 @@ const taking = `
 	    SELECT n, id, place > $6 FROM excess WHERE size > $6
 	    UNION ALL
 	    SELECT n, id, false FROM front
-	    WHERE fits AND place <= $3 AND n NOT IN (SELECT n FROM excess WHERE size > $6)
+	    WHERE mergeable AND place <= $3 AND n NOT IN (SELECT n FROM excess WHERE size > $6)
 	), message AS (
 	    SELECT m.n, m.id, m.unnamed, l.chat_id,
 	           min(m.id) OVER lane AS first, max(m.id) OVER lane AS last, count(*) OVER lane AS size
@@ -204,14 +209,14 @@ const taking = `
 	FROM lane l JOIN head h USING (n) LEFT JOIN taken i ON i.n = l.n AND NOT i.unnamed
 	ORDER BY l.n, i.id`
 
-// queueTaking takes what there is at the beginning of each lane, which is
-//   - what was taken before, as the message that it was;
-//   - or, where too much waits behind a long run of results, as many of them as are too many, of which few are named;
-//   - or as many new messages to the same topic as may be told together;
-//   - or whatever else it is, by itself.
-func queueTaking(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+// queueTake takes from the beginning of each lane
+//   - the message that was taken before, unchanged;
+//   - or, if too much waits behind a long run of results, the excess ones, few of which are named;
+//   - or as many new notices of the same topic as can be sent together;
+//   - or whatever else comes first, alone.
+func queueTake(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
 	kind := ranking.KindMatchRecorded
-	batch.Queue(taking, chats, toasts, bounds.Merge, bounds.Waiting, kind, named, atOnce).Query(func(rows pgx.Rows) error {
+	batch.Queue(takeRows, chats, toasts, bounds.Merge, bounds.Waiting, kind, maxNamed, maxPerLane).Query(func(rows pgx.Rows) error {
 		var n int
 		var wait time.Duration
 		var m outbox.Message

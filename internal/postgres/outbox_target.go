@@ -14,9 +14,9 @@ const justTaken = `
 
 const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
 
-// queueEdits finds the messages that are to be edited: of those that tell of the match, the newest that was sent to the
-// chat under the id that it has now. What else such a message tells is told again; when that is not known any more,
-// there is nothing that could be edited.
+// queueEdits finds the messages to be edited. Of those that show the match, it takes the newest that was sent to the
+// chat under its current id. An edit renders the other items of the message again; if these are not known any more,
+// there is nothing to edit.
 func queueEdits(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(i.found, 0),
@@ -25,29 +25,29 @@ func queueEdits(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.T
 		CROSS JOIN LATERAL (
 		    SELECT * FROM match_messages WHERE match_id = o.match_id AND telegram_chat_id = c.telegram_chat_id
 		    ORDER BY telegram_message_id DESC LIMIT 1) AS mm
-		LEFT JOIN outbox told ON told.id = mm.outbox_id AND told.telegram_message_id = mm.telegram_message_id
+		LEFT JOIN outbox first ON first.id = mm.outbox_id AND first.telegram_message_id = mm.telegram_message_id
 		LEFT JOIN LATERAL (
-		    SELECT told.*, 1 AS found WHERE told.batch IS NULL
+		    SELECT first.*, 1 AS found WHERE first.batch IS NULL
 		    UNION ALL
 		    SELECT i.*, count(*) OVER () FROM outbox i
-		    WHERE i.batch = told.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON NOT i.unnamed
+		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON NOT i.unnamed
 		WHERE o.action = 'edit' AND ` + wasTaken + `
 		ORDER BY l.n, i.id`
 	batch.Queue(sql, chats, toasts).Query(func(rows pgx.Rows) error {
-		var n, told, found int
+		var n, covered, found int
 		var target int64
 		var known string
 		var i outbox.Item
-		fields := append([]any{&n, &target, &known, &told, &found}, itemFields(&i)...)
+		fields := append([]any{&n, &target, &known, &covered, &found}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			m := turns[n-1].Message
-			if m == nil || told > 1 && found != told {
+			if m == nil || covered > 1 && found != covered {
 				return nil
 			}
 			if m.Target == 0 {
-				m.Target, m.Known, m.Count, m.Items = target, known, told, nil
+				m.Target, m.Known, m.Count, m.Items = target, known, covered, nil
 			}
-			if i.ID == 0 { // what it was told by is not kept any more
+			if i.ID == 0 { // the row that was sent is not kept any more
 				i = m.Row
 			}
 			m.Items = append(m.Items, i)

@@ -1,6 +1,6 @@
-// Package postgres keeps everything in PostgreSQL: it holds every SQL statement of the bot, each beside the method that
-// runs it. It implements the stores that other packages ask for (ranking.Store, ranking.Ledger, outbox.Store,
-// intake's dead letters) and decides nothing: it reads, and it applies.
+// Package postgres stores everything in PostgreSQL. It holds every SQL statement of the bot, each next to the method
+// that runs it. It implements the stores that other packages define (ranking.Store, ranking.AuditStore, outbox.Store,
+// intake.DeadLetters and more) and makes no decisions: it reads and writes.
 package postgres
 
 import (
@@ -24,13 +24,14 @@ import (
 // defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
 const defaultMaxConns = 16
 
-// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's words. It ends with ranking.ErrLocked, and whoever
-// has more time asks again: so nobody keeps a connection from others for long that wait for one.
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it fails with
+// ranking.ErrLocked, and a caller with more time tries again. So nobody who waits for a lock keeps a connection from
+// others for long.
 const rowLockTimeout = "'1500ms'"
 
-// planning has every statement be planned once for a connection, for whatever arguments: most of them take a tenth of a
-// millisecond, and planning them anew each time takes ten times as long. All of them go by indexes, which the planner would
-// not choose in a table that is small, as all are at first; compiling such a plan is never worth it.
+// planning makes every connection plan each statement once, independently of its arguments. Most statements take a
+// tenth of a millisecond, and planning them each time takes ten times as long. All of them must use indexes, which
+// the planner would not choose for small tables, as all tables are at first. Compiling such plans never pays off.
 const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
 const (
@@ -40,10 +41,10 @@ const (
 	rollbackTimeout = time.Second
 )
 
-// Open returns a pool of connections to the database of the URL, once the database answers. It keeps trying for the
-// given time, so that bot and database may be started together. It fails with ErrTransactionPooling behind a pooler that
+// Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given
+// time, so that bot and database can be started together. It fails with ErrTransactionPooling behind a pooler that
 // elobot cannot work with.
-func Open(ctx context.Context, url string, patience time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
+func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read database URL: %w", err)
@@ -67,30 +68,30 @@ func Open(ctx context.Context, url string, patience time.Duration, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	if err := awaitDatabase(ctx, pool, patience, log); err != nil {
+	if err := awaitDatabase(ctx, pool, timeout, log); err != nil {
 		Close(pool)
 		return nil, err
 	}
 	return pool, nil
 }
 
-// besideConns is how many connections are kept free of commands: for the lease, the dispatcher's next step, its looks at
-// the queue, and what is said to other instances.
+// auxiliaryConns is the size of the auxiliary pool: for the lease, the dispatcher's next step, its queries of the
+// queue, and notifications to other instances.
 const auxiliaryConns = 4
 
-// readConns bounds the pool of questions.
+// readConns is the size of the pool for questions.
 const readConns = 4
 
-// Beside returns a small pool for the same database. Commands may wait for locks on all connections of their pool; what
-// has to go on meanwhile, such as renewing the lease, uses this one.
+// AuxiliaryPool returns a small pool for the same database. Commands may wait for locks on all connections of their
+// own pool; what must go on in the meantime, such as renewing the lease, uses this one.
 func AuxiliaryPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := pool.Config()
 	config.MaxConns, config.MinConns, config.MinIdleConns = auxiliaryConns, 0, 0
 	return newPool(ctx, config)
 }
 
-// ReadPool returns a small pool for questions to the same database. Its sessions only read, and plan each statement for its
-// arguments: unlike what commands do, a question may be about much or little.
+// ReadPool returns a small pool for questions to the same database. Its sessions are read-only, and plan each
+// statement for its arguments: unlike a command, a question may read little or much.
 func ReadPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := pool.Config()
 	config.MaxConns, config.MinConns, config.MinIdleConns = readConns, 0, 0
@@ -101,9 +102,9 @@ func ReadPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	return newPool(ctx, config)
 }
 
-// newPool returns a pool that uses no session any more after an error of endsSession.
+// newPool returns a pool that drops a session after an error for which endsSession is true.
 func newPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error) {
-	config.PingTimeout = pingTimeout // a session that has died silently must not take up all the time of a command
+	config.PingTimeout = pingTimeout // a dead session must not use up all the time of a command
 	var all sessions
 	all.watch(&config.ConnConfig.Config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -114,8 +115,8 @@ func newPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error)
 	return pool, nil
 }
 
-// Close closes pools, but waits no longer for them than closeTimeout: pgx takes its time with connections on which a
-// statement was cut off, and the process is about to end anyway.
+// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was
+// canceled, and the process is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
 	closed := make(chan struct{})
 	go func() {
@@ -134,9 +135,9 @@ func Close(pools ...*pgxpool.Pool) {
 	}
 }
 
-func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Duration, log *slog.Logger) error {
-	told := false
-	backoff := retry.WithMaxDuration(patience, retry.NewConstant(500*time.Millisecond))
+func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration, log *slog.Logger) error {
+	logged := false
+	backoff := retry.WithMaxDuration(timeout, retry.NewConstant(500*time.Millisecond))
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
@@ -147,9 +148,9 @@ func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Durati
 		if !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
-		if !told {
-			log.WarnContext(ctx, "the database does not answer yet, trying again", "patience", patience.String(), "error", err)
-			told = true
+		if !logged {
+			log.WarnContext(ctx, "the database does not answer yet, retrying", "timeout", timeout.String(), "error", err)
+			logged = true
 		}
 		return retry.RetryableError(err)
 	})
@@ -159,7 +160,7 @@ func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, patience time.Durati
 	return nil
 }
 
-// querier is what a pool, a connection and a transaction have in common.
+// querier is the common part of a pool, a connection and a transaction.
 type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -167,67 +168,67 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Store is everything that is kept, as its users see it.
+// Store implements ranking.Store and ranking.AuditStore.
 type Store struct {
 	pool *pgxpool.Pool
-	// beside is where the store finds out whether the database answers, while all connections of the pool may be in use.
+	// auxiliary is for checking whether the database answers while all connections of pool may be in use.
 	auxiliary *pgxpool.Pool
-	// db is the pool, or the transaction that Exclusively has opened.
+	// db is the pool, or an open transaction, such as that of WithGroupLock.
 	db querier
-	// gathering is where results wait to be written together; nil: none does.
+	// batchWriter collects results that are to be written together; nil: each is written by itself.
 	batchWriter *batchWriter
-	// lease is what every transaction that writes depends on; nil: on none.
+	// lease is required by every transaction that writes; nil: no lease is needed.
 	lease *Lease
-	// committed is told which lanes have something new to be sent. It must not block.
+	// committed is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
-	// reserve, if set, holds the place of a lane in which something is to be sent at once.
+	// reserve, if set, holds a slot for sending to a lane directly.
 	reserve func(context.Context, outbox.Lane) *outbox.SendSlot
-	now     func() time.Time // by the clock that messages are dated by
+	now     func() time.Time // the clock that dates messages
 	log     *slog.Logger
 }
 
 var _ ranking.Store = (*Store)(nil)
 
-// NewStore returns a store in the database of the pool. Whenever something to be sent has been committed, it calls
-// committed with its lane; that function must not block.
+// NewStore returns a store in the pool's database. When something to be sent is committed, the store calls committed
+// with its lane; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
 		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// WithClock returns a store of commands that are dated by this clock and not by that of the machine.
+// WithClock returns the same store with another clock, the one that dates commands.
 func (s *Store) WithClock(now func() time.Time) *Store {
-	dated := *s
-	dated.batchWriter, dated.now = new(batchWriter), now
-	return &dated
+	clone := *s
+	clone.batchWriter, clone.now = new(batchWriter), now
+	return &clone
 }
 
-// Asking returns a store that asks whether the database answers by the connections of another pool.
+// WithAuxiliary returns the same store with another pool for checking whether the database answers.
 func (s *Store) WithAuxiliary(auxiliary *pgxpool.Pool) *Store {
-	asking := *s
-	asking.batchWriter, asking.auxiliary = new(batchWriter), auxiliary
-	return &asking
+	clone := *s
+	clone.batchWriter, clone.auxiliary = new(batchWriter), auxiliary
+	return &clone
 }
 
-// Logging returns a store that logs when it tries something once more.
+// WithLog returns the same store with a log for its warnings.
 func (s *Store) WithLog(log *slog.Logger) *Store {
-	logging := *s
-	logging.batchWriter, logging.log = new(batchWriter), log
-	return &logging
+	clone := *s
+	clone.batchWriter, clone.log = new(batchWriter), log
+	return &clone
 }
 
-// told says that a chat has something new to be sent.
-func (s *Store) told(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
+// wake reports that the lane of a chat has something new to send.
+func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
 
-// transact runs fn in a transaction, which commits when fn returns nil. The function may be run again by whoever
-// calls, and talks to nothing but the database.
+// transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk
+// to nothing but the database.
 func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer rollback(ctx, tx) // also when fn panics; after the commit it does nothing
+	defer rollback(ctx, tx) // also if fn panics; it has no effect after the commit
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -237,15 +238,15 @@ func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) er
 	return nil
 }
 
-// rollback ends a transaction even when the context that it ran under is over. If that fails too, the pool closes the
-// connection and the server rolls back by itself, so there is nothing to report.
+// rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and
+// the server rolls back by itself, so there is nothing to report.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }
 
-// storable makes a text that may contain anything, as the answer of a broken server does, one that PostgreSQL takes.
+// storable converts arbitrary text, such as the answer of a broken server, to text that PostgreSQL accepts.
 func storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }

@@ -7,30 +7,30 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePresence keeps what commands have shown of the bot's place in their chats, and which are greeted.
+// queuePresence records what commands show about the bot's membership in their chats, and which chats are greeted.
 func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
-	var heard []ranking.ChatID
+	var seen []ranking.ChatID
 	for _, c := range all {
 		switch c.Presence {
 		case ranking.ChatSeen:
-			heard = append(heard, c.Chat)
+			seen = append(seen, c.Chat)
 		case ranking.BotActive:
 			batch.Queue(`
 				UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
 				WHERE id = $1`, c.Chat, c.Language)
-		case ranking.BotInactive: // when it is back it is to be greeted, however soon that is
+		case ranking.BotInactive: // the bot greets again when it is back, however soon that is
 			batch.Queue(`
 				UPDATE chats
 				SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
 				WHERE id = $1`, c.Chat)
 		}
 	}
-	if len(heard) > 0 { // they can be written to, perhaps; that is tried once a minute
+	if len(seen) > 0 { // the bot may be able to write there again; it tries once a minute at most
 		batch.Queue(`
 			UPDATE chats SET is_active = true, parked_at = NULL,
 			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
 			        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
-			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, heard)
+			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, seen)
 	}
 	for _, c := range all {
 		queueGreeted(batch, c)

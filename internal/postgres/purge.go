@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// purgeEvery is how often what is old is removed.
-	purgeEvery = time.Hour
-	// purgeBatch is how many rows go in one transaction.
+	// purgeInterval is the time between two purges.
+	purgeInterval = time.Hour
+	// purgeBatch is how many rows one transaction removes at most.
 	purgeBatch = 10_000
-	// purgeLock is the advisory lock of whoever purges.
+	// purgeLock is the advisory lock that a purger holds.
 	purgeLock = 0x656c6f70
 )
 
-// purges are the statements that remove what is old, at most $1 rows of it. They name the ages, so that the planner can
-// tell that few rows are so old.
+// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner
+// can tell how few rows are that old.
 var purges = []string{
-	// The keys of handled commands are kept for longer than the day for which Telegram delivers an update again. A match
-	// keeps its own key for ever.
+	// Keys of handled commands are kept for longer than Telegram redelivers an update, which is a day. A match
+	// keeps its own key forever.
 	`DELETE FROM handled_commands WHERE key IN (
 	     SELECT key FROM handled_commands WHERE handled_at < now() - interval '72 hours' LIMIT $1)`,
 	`DELETE FROM dead_letters WHERE id IN (
 	     SELECT id FROM dead_letters WHERE last_seen_at < now() - interval '30 days' LIMIT $1)`,
-	// an update that ends the process is remembered for longer than Telegram delivers it again
+	// an attempt is remembered for longer than Telegram redelivers its update
 	`DELETE FROM update_attempts WHERE update_id IN (
 	     SELECT update_id FROM update_attempts WHERE last_begun_at < now() - interval '72 hours' LIMIT $1)`,
 	// a dead notice is kept as long as its letter
@@ -41,12 +41,12 @@ var purges = []string{
 	     WHERE o.finished_at < now() - interval '7 days'
 	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
 	     LIMIT $1)`,
-	// Answers to pressed buttons are shown for a moment. However many presses there are, few of them are kept.
+	// Callback answers are shown for a moment only. However many there are, few are kept.
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
 	     WHERE o.action = 'toast' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// nobody asks what a chat has to be told that is never heard of again; what has no deadline has that of its rows, and
-	// so have results, of which the chat is told how many there were
+	// A parked chat may never be active again, so no dispatcher expires its notices. A notice without a deadline ends
+	// together with the rows of sent ones. So do results, because the chat is notified of how many have expired.
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
@@ -56,28 +56,28 @@ var purges = []string{
 	     LIMIT $1)`,
 }
 
-// Purger removes what is kept for a time only. Several instances may run one: only one of them works at a time.
+// Purger removes data that is kept for a limited time. Several instances may run one: only one works at a time.
 type Purger struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
-	lease *Lease // what every transaction depends on; nil: on none
+	lease *Lease // every transaction requires it; nil: no lease is needed
 }
 
-// NewPurger returns a purger of the database of the pool.
+// NewPurger returns a purger for the pool's database.
 func NewPurger(pool *pgxpool.Pool, log *slog.Logger) *Purger { return &Purger{pool: pool, log: log} }
 
-// Run purges at once and then every hour until the context ends, or the lease is lost. It returns nil.
+// Run purges at once and then every hour until the context ends or the lease is lost. It returns nil.
 func (p *Purger) Run(ctx context.Context) error {
-	tick := time.NewTicker(purgeEvery)
+	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
 		switch n, err := p.Purge(ctx); {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
 			return nil
 		case err != nil:
-			p.log.WarnContext(ctx, "cannot remove what is old, trying again later", "error", err)
+			p.log.WarnContext(ctx, "failed to purge old rows, retrying later", "error", err)
 		case n > 0:
-			p.log.InfoContext(ctx, "old rows removed", "rows", n)
+			p.log.InfoContext(ctx, "purged old rows", "rows", n)
 		}
 		select {
 		case <-tick.C:
@@ -87,8 +87,8 @@ func (p *Purger) Run(ctx context.Context) error {
 	}
 }
 
-// Purge removes what is old enough, and ends what waits in vain. It returns how many rows that were. When another
-// instance is at it, there is nothing to do.
+// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows. It does
+// nothing while another instance purges.
 func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {

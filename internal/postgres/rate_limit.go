@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueKeys inserts the keys of commands, with what the commands count as.
+// queueKeys inserts the keys of commands, with the rate classes of the commands.
 func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
-	if all[0].Keyless { // alone: only results go with others
+	if all[0].Keyless { // it comes alone: only results are written together
 		return
 	}
 	batch.Queue(`
@@ -29,8 +29,8 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 		column(all, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }))
 }
 
-// queueLately counts what a sender has sent lately.
-func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, lately *ranking.RecentUsage) {
+// queueRecentUsage counts what a sender has sent recently.
+func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE rate_class = 'question' AND sent_at <= $2),
 		       count(*) FILTER (WHERE rate_class = 'result' AND sent_at <= $2),
@@ -39,16 +39,16 @@ func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, lately *ranking.Rec
 		FROM handled_commands
 		WHERE sender = $1 AND sent_at > $2::timestamptz - $3::interval AND sent_at < $2::timestamptz + $3::interval`,
 		c.Sender, c.At, ranking.RateWindow).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&lately.Questions, &lately.Results, &lately.Presses, &lately.Slowed)
+		return row.Scan(&usage.Questions, &usage.Results, &usage.Presses, &usage.Slowed)
 	})
 }
 
-// gather is how long what was not recorded waits for more of it. It holds up what comes after it in its chat, so it is
-// short.
-const gather = 3 * time.Second
+// notRecordedDelay is how long a notice of results that were not recorded waits for more of them. It delays
+// everything after it in its lane, so it is short.
+const notRecordedDelay = 3 * time.Second
 
-// queueNotRecorded tells what was not recorded together with what of the same sender waits to be told already in the
-// same topic.
+// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or
+// inserts that notice.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
 	payload, err := encode(n)
 	if err != nil {
@@ -66,6 +66,6 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
 		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
 		timeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
-		ranking.MaxRejected, gather)
+		ranking.MaxRejected, notRecordedDelay)
 	return nil
 }

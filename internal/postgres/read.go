@@ -36,7 +36,8 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	return snap, nil
 }
 
-// thisChat is the id of the chat that the messenger's id $1 stands for, as its own or as an earlier one; null for none.
+// thisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is
+// none.
 const thisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
 
@@ -64,7 +65,7 @@ const thisLadder = `(
 		    SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
 		    WHERE g.chat_id = ` + thisChat + `)`
 
-// thatPlayer is the player that ranking.Person.Identify says a person is, of those with their user id and their username.
+// thatPlayer is the player that ranking.Person.Identify chooses between those with a person's user id and username.
 const thatPlayer = `coalesce(by_id.id,
 		    CASE WHEN person.user_id = 0 OR by_name.telegram_user_id IS NULL THEN by_name.id END)`
 

@@ -7,13 +7,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// thisPlayer is the player that ranking.Person.Identify says the person with the user id $2 and the username $3 is; null
-// for none.
+// thisPlayer is the player that ranking.Person.Identify chooses for the person with the user id $2 and the username
+// $3; null if there is none.
 const thisPlayer = `coalesce(
 		        (SELECT p.id FROM players p WHERE p.telegram_user_id = $2),
 		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL))`
 
-// queueLastPlayed reads when somebody has played last.
+// queueLastPlayed reads when a person has last played.
 func queueLastPlayed(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT max(played_at) FROM (

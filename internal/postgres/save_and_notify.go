@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Waking returns the same dead letters, which call committed with the lane in which somebody is to be told of one. That
+// WithWake returns the same dead letters, which call committed with each lane that has something new to send. That
 // function must not block.
 func (d *DeadLetters) WithWake(committed func(outbox.Lane)) *DeadLetters {
 	wake := *d
@@ -19,8 +19,9 @@ func (d *DeadLetters) WithWake(committed func(outbox.Lane)) *DeadLetters {
 	return &wake
 }
 
-// KeepAndTell keeps the letter of an update, and tells the notice where the update came from, both or nothing. An update
-// that dies again is not told of again. The chat is known afterwards; the command is not handled by that.
+// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither.
+// It notifies only of the first failure of an update. It inserts the chat if it is new, but does not mark the command
+// as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
 	payload, err := encode(n)
 	if err != nil {
@@ -37,16 +38,16 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	}
 	var batch pgx.Batch
 	d.lease.require(&batch)
-	// what such an update says of a chat that is known may be as wrong as the rest of it
+	// an existing chat is not updated: what such an update says may be wrong
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO NOTHING`, o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
 	queueGroup(&batch, o.Chat)
-	var told []outbox.ChatID
+	var notified []outbox.ChatID
 	batch.Queue(`
-		WITH letter AS (`+keepUpdate+`
-		    RETURNING xmax = 0 AS new -- no row was there that had to be locked
+		WITH letter AS (`+upsertUpdateLetter+`
+		    RETURNING xmax = 0 AS new -- inserted, not updated
 		), chat AS (
 		    SELECT c.id, c.telegram_chat_id = $6 AS same FROM chats c
 		    WHERE c.id = coalesce((SELECT id FROM chats WHERE telegram_chat_id = $6),
@@ -58,15 +59,15 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
-		append(keeping(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, storable(addressee), action, button,
+		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, storable(addressee), action, button,
 			o.ReplyTo, o.Thread, timeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
-		told, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
+		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("keep dead letter and tell of it: %w", translate(err))
+		return fmt.Errorf("save dead letter and notify: %w", translate(err))
 	}
-	for _, chat := range told {
+	for _, chat := range notified {
 		if d.committed != nil {
 			d.committed(outbox.Lane{Chat: chat, CallbackAnswers: o.Button != ""})
 		}

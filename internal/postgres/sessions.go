@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A session ends at some time between the two, so that no session keeps old settings for long and the sessions do not all
+// A session ends at a random age between the two, so that sessions do not keep old settings for long and do not all
 // end together.
 const (
 	minSessionLifetime = 25 * time.Minute
 	maxSessionLifetime = 30 * time.Minute
 )
 
-// endsSession says whether an error with this code means that the session must not be used any more: the server shuts
-// down, starts up or accepts no writes, the connection is broken, or statements go to another session than before.
+// endsSession reports whether an error with this code means that the session must not be used any more: the server is
+// shutting down, starting up or read-only, the connection is broken, or statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
 	case pgerrcode.ReadOnlySQLTransaction,
@@ -32,8 +32,9 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessions closes each session that meets an error of endsSession, and with it all idle sessions of the pool. The idle
-// ones may be just as bad, and some errors show only when a session writes: reads and pings still succeed.
+// sessions closes each session that gets an error for which endsSession is true, and all idle sessions of the pool
+// with it. The idle ones may be just as bad, and some errors show only when a session writes: reads and pings still
+// succeed.
 type sessions struct {
 	pool atomic.Pointer[pgxpool.Pool]
 	// generation counts how often the idle sessions were closed. Only a session of the current generation closes them
@@ -41,10 +42,10 @@ type sessions struct {
 	generation atomic.Int64
 }
 
-// generationKey is where a connection keeps the generation in which its session began.
+// generationKey is where a connection stores the generation in which its session began.
 const generationKey = "generation"
 
-// watch has connections with this configuration report their errors here.
+// watch makes connections with this configuration report their errors to s.
 func (s *sessions) watch(config *pgconn.Config) {
 	config.AfterConnect = func(_ context.Context, conn *pgconn.PgConn) error {
 		conn.CustomData()[generationKey] = s.generation.Load()
@@ -55,7 +56,7 @@ func (s *sessions) watch(config *pgconn.Config) {
 		if !endsSession(err.Code) {
 			return reusable(conn, err)
 		}
-		// A connection that fails before its session has begun says nothing about the others: of several hosts, one may
+		// A connection that fails before its session begins says nothing about the others: one of several hosts may
 		// be down for days.
 		if g, begun := conn.CustomData()[generationKey].(int64); begun && s.generation.CompareAndSwap(g, g+1) {
 			if pool := s.pool.Load(); pool != nil {
@@ -66,36 +67,36 @@ func (s *sessions) watch(config *pgconn.Config) {
 	}
 }
 
-// ErrTransactionPooling says that something between the bot and the database gives each transaction whichever server
-// session is free.
+// ErrTransactionPooling means that a pooler between bot and database gives each transaction any server session that
+// is free.
 var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL changes between transactions: " +
 	"elobot needs a direct connection to PostgreSQL or a pooler in session mode (PgBouncer: pool_mode = session)")
 
-// poolingOrder is the order in which two connections are asked for their server session. The first shows a pooler that
-// hands out the session that was used last, the second one that hands out all sessions in turn, however many it has. A
-// pooler that is busy may hand out the same sessions again by chance, hence the others.
+// poolingOrder is the order in which two connections are asked for their server session. The first round detects a
+// pooler that hands out the session used last. The second detects one that hands out all sessions in turn, however
+// many it has. A busy pooler may hand out the same sessions again by chance, hence the third.
 var poolingOrder = [...][2]int{{0, 1}, {1, 0}, {0, 1}}
 
-// checkPooling returns ErrTransactionPooling unless two connections have a server session each and keep it. A connection
-// that breaks meanwhile is an error of another kind.
+// checkPooling returns ErrTransactionPooling unless each of two connections has a server session of its own and keeps
+// it. It returns another error if a connection breaks.
 func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	one, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer one.Release()
-	two, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig) // beside the pool, which may allow one connection only
+	two, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig) // outside the pool, which may allow one connection only
 	if err != nil {
 		return err
 	}
-	defer hangUp(ctx, two)
+	defer closeConn(ctx, two)
 	conns := [2]*pgx.Conn{one.Conn(), two}
 	var first [2]string
 	for round, order := range poolingOrder {
 		var now [2]string
 		for _, i := range order {
 			if now[i], err = serverSession(ctx, conns[i]); err != nil {
-				return fmt.Errorf("ask for the server session: %w", err)
+				return fmt.Errorf("read the server session: %w", err)
 			}
 		}
 		if round == 0 {
@@ -108,8 +109,8 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// serverSession names the server session that a statement on the connection runs in. The start time tells apart servers
-// whose processes have the same number. It goes without a prepared statement, which the session may not have.
+// serverSession identifies the server session that runs statements of the connection. The start time distinguishes
+// servers whose processes have the same number. It uses no prepared statement, because the session may not have it.
 func serverSession(ctx context.Context, conn *pgx.Conn) (name string, err error) {
 	const sql = `SELECT concat_ws(' ', pg_backend_pid(), pg_postmaster_start_time())`
 	return name, conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&name)

@@ -11,14 +11,14 @@ import (
 	"elobot/internal/stats"
 )
 
-// Stats reads what questions are about. It implements stats.Store.
+// Stats reads what questions ask for. It implements stats.Store.
 type Stats struct {
 	db *pgxpool.Pool
 }
 
 var _ stats.Store = (*Stats)(nil)
 
-// NewStats returns what reads from the pool.
+// NewStats returns Stats that read from the pool.
 func NewStats(pool *pgxpool.Pool) *Stats { return &Stats{pool} }
 
 // Ranking implements stats.Store.
@@ -42,7 +42,7 @@ func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 	return page, nil
 }
 
-// contains tells whether a row is one of the page: equal ratings share a position, so that the position does not tell.
+// contains reports whether a row is on the page. The position alone does not tell, because equal ratings share one.
 func contains(rows []stats.Row, row stats.Row) bool {
 	for _, r := range rows {
 		if r.Name == row.Name && r.Position == row.Position {
@@ -74,7 +74,7 @@ func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 	return n, nil
 }
 
-// Standings implements stats.Store: in the groups that the bot is in, of which the person is a member.
+// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of.
 func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (stats.MyStandings, error) {
 	const sql = `
 		SELECT mine.title, 1 + others.better, 1 + others.all, mine.elo, mine.won, mine.drawn, mine.lost, mine.groups
@@ -108,19 +108,18 @@ func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (s
 	return n, translate(err)
 }
 
-// standing is somebody's standing in a group. Without an ID it is nobody's, or that of somebody who is known and not in the
-// ladder.
+// standing is a person's standing in a group. If ID is 0, the person is unknown, or known but not in the ladder.
 type standing struct {
 	ranking.RankedPlayer
-	position int // 0 for who is not shown
+	position int // 0 if the ranking does not show the person
 }
 
 func (s standing) row() stats.Row {
 	return stats.Row{Position: s.position, Name: s.Called(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 }
 
-// queueRows reads the top of the ranking. Equal ratings share a position and stand in the order in which they came into the
-// ladder.
+// queueRows reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
+// joined the ladder.
 func queueRows(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, page *[]stats.Row) {
 	const top = rankedPlayers + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(top, chat, limit).Query(func(rows pgx.Rows) error {
@@ -136,14 +135,14 @@ func queueRows(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, page *[
 	})
 }
 
-// queueTotal counts who is in the ranking.
+// queueTotal counts the players in the ranking.
 func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
 	const sql = `
 		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + thisLadder
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
 }
 
-// queueStanding reads where somebody stands in a group, and what they are called there.
+// queueStanding reads a person's standing in a group, and the name that the person has there.
 func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Person, own *standing) {
 	const sql = `
 		SELECT coalesce(s.id, 0), p.id, coalesce(s.name, p.display_name),

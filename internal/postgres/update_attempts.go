@@ -12,16 +12,16 @@ import (
 	"elobot/internal/intake"
 )
 
-// UpdateAttempts remembers which attempts at updates have begun and not returned, as intake.Attempts.
+// UpdateAttempts stores which attempts at updates have begun and not returned. It implements intake.Attempts.
 type UpdateAttempts struct {
 	pool  *pgxpool.Pool
-	lease *Lease // what noting depends on; nil: on none
+	lease *Lease // Begin requires it; nil: no lease is needed
 }
 
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
-// NewUpdateAttempts returns the attempts in the database of the pool. With a lease, noting one fails with
-// outbox.ErrLeaseLost when somebody has taken the lease over.
+// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with outbox.ErrLeaseLost
+// once somebody else has taken over the lease.
 func NewUpdateAttempts(pool *pgxpool.Pool, lease *Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }
@@ -45,18 +45,18 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 	a.lease.require(&batch)
 	batch.Queue(sql, update)
 	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("note an attempt at update %d: %w", update, translate(err))
+		return fmt.Errorf("record an attempt at update %d: %w", update, translate(err))
 	}
 	return nil
 }
 
-// End implements intake.Attempts. It holds without the lease too: the attempt has returned.
+// End implements intake.Attempts. It works without the lease too, because the attempt has returned anyway.
 func (a *UpdateAttempts) End(ctx context.Context, update int64, done bool) error {
 	var batch pgx.Batch
 	batch.Queue(`DELETE FROM update_attempts WHERE update_id = $1 AND ($2 OR attempts = 1)`, update, done)
 	batch.Queue(`UPDATE update_attempts SET attempts = attempts - 1 WHERE update_id = $1 AND attempts > 1`, update)
 	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("note the end of an attempt at update %d: %w", update, translate(err))
+		return fmt.Errorf("record the end of an attempt at update %d: %w", update, translate(err))
 	}
 	return nil
 }

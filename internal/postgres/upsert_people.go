@@ -11,11 +11,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Introduce implements ranking.Store.
+// UpsertChatAndPlayers implements ranking.Store.
 func (s *Store) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	var batch pgx.Batch
 	s.lease.require(&batch)
-	// an earlier id of a chat makes no chat, and says nothing of what the chat is like now
+	// an earlier id of a chat neither inserts a chat nor updates the current one
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
@@ -24,12 +24,12 @@ func (s *Store) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, cha
 	queueGroup(&batch, chat)
 	queuePlayers(&batch, []ranking.Changes{{People: changes}})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("introduce: %w", translate(err))
+		return fmt.Errorf("upsert chat and players: %w", translate(err))
 	}
 	return nil
 }
 
-// queueGroup makes the group of a chat known, if it can have a ranking.
+// queueGroup inserts the group and the ladder of a chat, unless the chat is private.
 func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
 	if !chat.IsGroup() {
 		return
@@ -42,7 +42,7 @@ func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
 		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 }
 
-// queuePlayers keeps what commands have shown of people.
+// queuePlayers records the profile updates of commands.
 func queuePlayers(batch *pgx.Batch, all []ranking.Changes) {
 	var people []ranking.PlayerChange
 	for _, c := range all {
@@ -53,8 +53,9 @@ func queuePlayers(batch *pgx.Batch, all []ranking.Changes) {
 	}
 }
 
-// inLockOrder puts those who are known first, by id, and those who are new after them, so that two instances that meet
-// the same people take their rows in the same order. Who loses a username stands before who gets it, whatever the ids.
+// inLockOrder puts known players first, by id, and new ones after them, so that two instances that see the same
+// people lock their rows in the same order. A player who loses a username comes before the one who gets it, whatever
+// their ids.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	return slices.SortedStableFunc(slices.Values(changes), func(a, b ranking.PlayerChange) int {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.Player.ID, b.Player.ID), cmp.Compare(a.Player.UserID, b.Player.UserID),
@@ -82,7 +83,7 @@ func queuePlayer(batch *pgx.Batch, c ranking.PlayerChange) {
 			p.UserID, p.Username, p.Name, c.Reserved)
 		return
 	}
-	// a player who was claimed by somebody else or merged meanwhile must not be claimed again
+	// a player who was claimed by somebody else or merged in the meantime must not be claimed again
 	batch.Queue(`
 		WITH changed AS (
 		    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4

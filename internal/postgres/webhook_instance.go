@@ -9,26 +9,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// suspectFor is for how long after an instance has vanished the others handle updates with care. The messenger repeats a
-// delivery that has failed after a minute at the latest.
+// suspectFor is for how long after an instance has vanished the others handle updates with care. Telegram repeats a
+// failed delivery after a minute at the latest.
 const suspectFor = "2 minutes"
 
-// WebhookInstance is an instance that updates are delivered to, as it shows itself to the others.
+// WebhookInstance is an instance that receives updates by webhook, as the others see it.
 type WebhookInstance struct {
 	pool   *pgxpool.Pool
 	name   string
 	length time.Duration
 }
 
-// NewWebhookInstance returns an instance that the others miss when it is not renewed for that long. No other one has ever
-// had its name.
+// NewWebhookInstance returns an instance that counts as vanished if it is not renewed for length. Its name must be
+// unique forever.
 func NewWebhookInstance(pool *pgxpool.Pool, name string, length time.Duration) *WebhookInstance {
 	return &WebhookInstance{pool: pool, name: name, length: length}
 }
 
-// Renew says that the instance is there. It returns whether another one has vanished lately: its updates will come again,
-// and one of them may have ended it. An older instance that has not renewed since this one started may have vanished too,
-// so it counts as vanished until it renews.
+// Renew announces that the instance is alive. It reports whether another one has vanished recently: Telegram will
+// redeliver its updates, and one of them may have killed it. An older instance that has not renewed since this one
+// started may have vanished too, so it counts as vanished until it renews.
 func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) {
 	var batch pgx.Batch
 	batch.Queue(`
@@ -36,7 +36,7 @@ func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) 
 		ON CONFLICT ON CONSTRAINT webhook_instances_pkey DO UPDATE
 		SET started_at = least(webhook_instances.started_at, clock_timestamp()), renewed_at = clock_timestamp(),
 		    expires_at = excluded.expires_at`, w.name, w.length)
-	// one from the future is of before the clock was set back
+	// a renewal in the future was written before the clock was set back
 	batch.Queue(`
 		DELETE FROM webhook_instances WHERE name IN (
 		    SELECT name FROM webhook_instances
@@ -53,7 +53,7 @@ func (w *WebhookInstance) Renew(ctx context.Context) (vanished bool, err error) 
 	return vanished, nil
 }
 
-// Leave says that the instance has stopped, so that nobody misses it.
+// Leave announces that the instance has stopped, so that it does not count as vanished.
 func (w *WebhookInstance) Leave(ctx context.Context) error {
 	if _, err := w.pool.Exec(ctx, `DELETE FROM webhook_instances WHERE name = $1`, w.name); err != nil {
 		return fmt.Errorf("leave as instance %s: %w", w.name, err)

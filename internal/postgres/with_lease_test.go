@@ -224,17 +224,17 @@ func TestHolderStandsStill(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, pgtest.BorrowWith(t, hurried), alice, bob)
 	store, lease := w.asLeader(t)
-	lease.Standstill(250 * time.Millisecond)
+	lease.SetIdleTimeout(250 * time.Millisecond)
 	exec(t, w.pool, runsOut)
 	changes := match(w.read(t, alice, bob), "1")
-	standing, goOn := make(chan struct{}), make(chan struct{})
+	standing, resume := make(chan struct{}), make(chan struct{})
 	stand := sync.OnceFunc(func() { close(standing) })
 	frozen := start(func() error {
 		defer stand() // it may have been cut off before, if the machine is slow
 		return store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
 			err := inside.Apply(ctx, changes)
 			stand()
-			<-goOn
+			<-resume
 			return err
 		})
 	})
@@ -246,7 +246,7 @@ func TestHolderStandsStill(t *testing.T) {
 			t.Fatalf("it is taken over: %t, %v", mine, err)
 		}
 	}
-	close(goOn)
+	close(resume)
 	if err := receive(t, frozen); err == nil || !w.store.Unavailable(err) {
 		t.Errorf("who stood still: %v", err)
 	}
