@@ -10,9 +10,9 @@ import (
 	"elobot/internal/postgres"
 )
 
-// TestGivenUpAdvanceTakesNothing: the server is held up for so long that a step is given up, and does not hear of that. When
-// the server goes on, that step takes nothing of what the next one takes.
-func TestGivenUpAdvanceTakesNothing(t *testing.T) {
+// TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request
+// does not arrive either. When the server continues, that step takes nothing that belongs to the next one.
+func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	define(t, m.pool, "wait", `
@@ -24,12 +24,12 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProxy(t, m.pool.Config().ConnString())
-	pool, err := postgres.Open(t.Context(), p.url, time.Minute, slog.New(slog.DiscardHandler)) // whose sessions know their process
+	pool, err := postgres.Open(t.Context(), p.url, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	// Two sessions now, because none can be had later: no request to cancel the step may reach the server either.
+	// Open two sessions now, because none can be opened later: no cancel request may reach the server either.
 	one, err := pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 		SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 	giveUp()
 	if err := receive(t, first); err == nil {
-		t.Fatal("it was not given up")
+		t.Fatal("the step was not given up")
 	}
 	var turns []outbox.Turn
 	second := start(func() (err error) {
@@ -65,7 +65,7 @@ func TestGivenUpAdvanceTakesNothing(t *testing.T) {
 	await(t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0 AND pid <> $1)`, stale)
 	if value[bool](t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale) {
-		t.Error("the step that was given up is still under way beside the next one")
+		t.Error("the abandoned step is still running next to the next one")
 	}
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)

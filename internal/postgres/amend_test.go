@@ -10,20 +10,20 @@ import (
 	"elobot/internal/ranking"
 )
 
-// service returns a service on a store, which tries again as it does in earnest.
+// service returns a service on a store, with retries as in production.
 func service(store ranking.Store) *ranking.Service {
 	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
 
-// sentAt is when the commands here were sent: so lately that there is a point in answering them.
+// sentAt is when the commands here were sent: recent enough to be answered.
 var sentAt = time.Now().Truncate(time.Second)
 
-// by is the origin of a command that somebody gives in the club.
+// by is the origin of a command that a person sends in the club.
 func by(key string, sender ranking.Person) ranking.Origin {
 	return ranking.Origin{Key: key, Chat: club, Sender: &sender, SentAt: sentAt, ReplyTo: 7, Thread: 8}
 }
 
-// number is the match with that number, for somebody who is no admin.
+// number is an amendment of the match with that number, by a person who is no admin.
 func number(n int) ranking.Amendment {
 	return ranking.Amendment{
 		Match:   ranking.MatchRef{Number: n},
@@ -64,7 +64,7 @@ func (w *world) fix(t *testing.T, key string, sender ranking.Person, n int, scor
 	}
 }
 
-// answer answers a command, which shows who the sender is.
+// answer answers a command, which records the profile of the sender.
 func (w *world) answer(t *testing.T, key string, sender ranking.Person) {
 	t.Helper()
 	err := service(w.store).Answer(t.Context(), by(key, sender), ranking.Refusal{Code: ranking.NoDraws})
@@ -75,7 +75,7 @@ func (w *world) answer(t *testing.T, key string, sender ranking.Person) {
 
 var errPlanned = errors.New("only planned")
 
-// planner is a store that keeps the first changes that it shall apply, and applies nothing.
+// planner is a store that keeps the first changes it is asked to apply, and applies nothing.
 type planner struct {
 	ranking.Store
 	changes *ranking.Changes
@@ -117,8 +117,8 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	},
 }
 
-// newTakeBack returns a world with four matches, the second of which others follow from.
-func newTakeBack(t *testing.T) *world {
+// newAmendable returns a world with four matches; later ones depend on the second.
+func newAmendable(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob, carol)
 	w.record(t, "m1", alice, carol, 3, 1)

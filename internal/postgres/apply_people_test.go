@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestReserved looks for people of whom some are needed and not known.
+// TestReserved reads people of whom some are needed and unknown.
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -30,15 +30,15 @@ func TestReserved(t *testing.T) {
 		}
 		return ids
 	}
-	// Alice and Bob are 1 and 2; whoever is seen now is not the one who had their username
+	// Alice and Bob are 1 and 2; the people seen now are not those who had their usernames
 	for _, want := range [][]ranking.PlayerID{{3, 0, 0, 4, 5, 0}, {6, 0, 0, 7, 8, 0}} {
 		if diff := cmp.Diff(want, read()); diff != "" {
-			t.Errorf("ids that are set aside (-want +got):\n%s", diff)
+			t.Errorf("reserved ids (-want +got):\n%s", diff)
 		}
 	}
 }
 
-// TestApplyPeople keeps a new player and another name with a match, or nothing of it all.
+// TestApplyPeople stores a new player and a changed name with a match, or nothing at all.
 func TestApplyPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -85,7 +85,7 @@ func TestApplyPeople(t *testing.T) {
 	}
 }
 
-// TestApplyPeopleLockOrder has a match show other names of those who play it.
+// TestApplyPeopleLockOrder records a match with new names of its players.
 func TestApplyPeopleLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -98,7 +98,7 @@ func TestApplyPeopleLockOrder(t *testing.T) {
 	w.mustLockInOrder(t, command, group(club), player("Alice"), standing("Alice"), player("Bob"), standing("Bob"))
 }
 
-// TestMeetAtOnce has two instances that do not know somebody look for them before either records a match of theirs.
+// TestMeetAtOnce lets two instances look up an unknown person before either records a match of that person.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()
 	seen, named := ranking.Person{ID: 71, Username: "new", Name: "New"}, ranking.Person{Username: "NEW"}
@@ -140,7 +140,7 @@ func TestMeetAtOnce(t *testing.T) {
 			played := value[int](t, w.pool, `SELECT count(*) FROM match_players mp JOIN players p ON p.id = mp.player_id
 				WHERE lower(p.username) = 'new'`)
 			if played != 2 || conflicts.Load() != 1 {
-				t.Errorf("they have played %d matches, after %d conflicts", played, conflicts.Load())
+				t.Errorf("the player has %d matches, after %d conflicts", played, conflicts.Load())
 			}
 		})
 	}
@@ -148,7 +148,7 @@ func TestMeetAtOnce(t *testing.T) {
 
 var won = ranking.Score{A: 3, B: 1}
 
-// together is a store whose first look ends when that of all others has.
+// together is a store whose first Read returns when the first Reads of all others have.
 type together struct {
 	ranking.Store
 	once      sync.Once

@@ -64,7 +64,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
-		t.Errorf("again: %v", err)
+		t.Errorf("applied twice: %v", err)
 	}
 	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Join: &ranking.NewStanding{
 		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
@@ -88,12 +88,12 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestHeardOf: a command has its chat tried again that the bot could not write to, but not twice in a minute.
-func TestHeardOf(t *testing.T) {
+// TestParkedChatIsTriedAgain: a command unparks its chat, but the bot writes there once a minute at most.
+func TestParkedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		parked, frozen string // how long ago, and for how much longer
-		want           string // for how many seconds nothing is sent
+		parked, frozen string // parked how long ago; frozen for how much longer
+		want           string // for how many more seconds it is frozen
 	}{
 		"not parked":               {"", "", ""},
 		"frozen":                   {"", "1 hour", "3600"},
@@ -112,16 +112,16 @@ func TestHeardOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			if value[bool](t, w.pool, `SELECT parked_at IS NOT NULL FROM chats`) {
-				t.Error("it is parked")
+				t.Error("the chat is still parked")
 			}
 			if got := value[string](t, w.pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
-				t.Errorf("it is frozen for %s s, want %s", got, tc.want)
+				t.Errorf("the chat is frozen for %s s, want %s", got, tc.want)
 			}
 		})
 	}
 }
 
-// TestApplyIsAllOrNothing makes each statement of the batch fail, for a reason that can arise and by a trigger, on a
+// TestApplyIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger, on a
 // connection that has never seen the statements and on one that has.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
@@ -184,14 +184,14 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 				t.Errorf("something was written:\n%s", diff)
 			}
 			if w.told.Load() != told {
-				t.Error("told of a commit that never was")
+				t.Error("woken for a commit that did not happen")
 			}
 		})
 	}
 }
 
-// TestApplyWaitsForAnotherWriter has somebody change a standing who does not hold the group: the match waits, and then
-// finds that it has read something else.
+// TestApplyWaitsForAnotherWriter changes a standing without locking the group: the match waits, and then finds that
+// its data is stale.
 func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -223,7 +223,7 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	}
 }
 
-// TestApplyFirstStandingsAtOnce has two instances record the first match of the same people.
+// TestApplyFirstStandingsAtOnce lets two instances record the first match of the same people.
 func TestApplyFirstStandingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -47,21 +47,21 @@ func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	return match(snap, key)
 }
 
-// gather applies changes that have to wait for each other, and returns what comes of each once they need not wait any more.
+// gather applies changes that have to wait, and returns their outcomes as soon as they need not wait any more.
 func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Changes) []<-chan error {
 	t.Helper()
 	resume := store.HoldResults()
 	results := make([]<-chan error, len(all))
 	for i, c := range all {
 		results[i] = start(func() error { return store.Apply(t.Context(), c) })
-		w.awaitGathered(t, store, i+1)
+		w.awaitWaiting(t, store, i+1)
 	}
 	resume()
 	return results
 }
 
-// awaitGathered waits until so many results wait.
-func (w *town) awaitGathered(t *testing.T, store *postgres.Store, n int) {
+// awaitWaiting waits until n results wait.
+func (w *town) awaitWaiting(t *testing.T, store *postgres.Store, n int) {
 	t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(time.Millisecond)
@@ -75,7 +75,7 @@ func (w *town) awaitGathered(t *testing.T, store *postgres.Store, n int) {
 	}
 }
 
-// recorded returns the keys of the matches there are beside the first ones, by transaction.
+// recorded returns the keys of all matches but the first ones, by transaction.
 func (w *town) recorded(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, w.pool, `
@@ -101,7 +101,8 @@ var everything = map[string]string{
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
-// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in its own.
+// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in a transaction of
+// its own.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -135,7 +136,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := int(w.told.Load()); got != len(all) {
-			t.Errorf("%d chats have something new to be told, want %d", got, len(all))
+			t.Errorf("%d lanes were woken, want %d", got, len(all))
 		}
 		found := make(map[string][]string)
 		for name, sql := range everything {
@@ -158,12 +159,12 @@ func TestTogetherAsAlone(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(alone, together); diff != "" {
-		t.Errorf("what is there (-alone +together):\n%s", diff)
+		t.Errorf("rows (-alone +together):\n%s", diff)
 	}
 }
 
-// TestGathered: results that have to wait are written in one transaction, as many as there may be.
-func TestGathered(t *testing.T) {
+// TestWrittenTogether: results that have to wait are written in one transaction, up to the maximum.
+func TestWrittenTogether(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, postgres.MaxTogether+2)
 	var all []ranking.Changes
@@ -182,9 +183,9 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestGatheredOfOneGroup: of results of one group, one is written with those of others. The next one finds that it has
-// read something else.
-func TestGatheredOfOneGroup(t *testing.T) {
+// TestTogetherOfOneGroup: of several results of one group, only one is written with those of others. The next one
+// finds that its data is stale.
+func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
 	results := w.gather(t, w.store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
@@ -198,14 +199,14 @@ func TestGatheredOfOneGroup(t *testing.T) {
 	}
 }
 
-// TestGatheredWithBadOnes: one that cannot be recorded, or whose group somebody else has, does not keep the others from
+// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not keep the others from
 // being recorded.
-func TestGatheredWithBadOnes(t *testing.T) {
+func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	for name, tc := range map[string]struct {
 		spoil func(*ranking.Changes)
-		sql   string // what somebody else does in a transaction
+		sql   string // run by somebody else in an open transaction
 		want  func(error) bool
 	}{
 		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled)},
@@ -237,7 +238,7 @@ func TestGatheredWithBadOnes(t *testing.T) {
 				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 			}
 			if got := w.told.Load(); got != 3 {
-				t.Errorf("%d chats have something new to be told", got)
+				t.Errorf("%d lanes were woken", got)
 			}
 			if err := somebody.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
@@ -249,8 +250,9 @@ func TestGatheredWithBadOnes(t *testing.T) {
 	}
 }
 
-// TestGatheredUnderLostLease: what has gathered comes to nothing when the lease is lost, and everybody knows why.
-func TestGatheredUnderLostLease(t *testing.T) {
+// TestTogetherUnderLostLease: results that wait are not written after the lease is lost, and each caller gets that
+// error.
+func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
 	store, _ := w.asLeader(t)
@@ -269,7 +271,7 @@ func TestGatheredUnderLostLease(t *testing.T) {
 	}
 }
 
-// TestGivenUpBeforeWritten: what nobody waits for any more is not recorded with the rest.
+// TestGivenUpBeforeWritten: a result whose caller has given up is not recorded with the others.
 func TestGivenUpBeforeWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -281,7 +283,7 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	}
 	c := w.match(t, 1, "k")
 	result := start(func() error { return w.store.Apply(t.Context(), c) })
-	w.awaitGathered(t, w.store, 1)
+	w.awaitWaiting(t, w.store, 1)
 	resume()
 	if err := receive(t, result); err != nil {
 		t.Error(err)
@@ -291,7 +293,7 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWritten: when somebody gives up whose result is being written with others, it is not recorded any more,
+// TestGivenUpWhileWritten: when a caller gives up while the result is being written with others, it is not recorded,
 // and the others are.
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
@@ -309,7 +311,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
 	first := start(func() error { return w.store.Apply(ctx, givenUp) })
 	second := start(func() error { return w.store.Apply(t.Context(), kept) })
-	w.awaitGathered(t, w.store, 2)
+	w.awaitWaiting(t, w.store, 2)
 	resume()
 	await(t, w.pool, blocked)
 	writer := value[int](t, w.pool, `
@@ -319,7 +321,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	if err := receive(t, first); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	await(t, w.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has heard of it
+	await(t, w.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -336,8 +338,8 @@ type bad struct{ ranking.MatchRecorded }
 
 func (bad) MarshalJSON() ([]byte, error) { panic("bad") }
 
-// TestGatheredWithPanic: whoever waits for a result that makes the bot panic does so, and nobody else.
-func TestGatheredWithPanic(t *testing.T) {
+// TestTogetherWithPanic: a result that makes the bot panic does so for its caller only.
+func TestTogetherWithPanic(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
 	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
@@ -349,7 +351,7 @@ func TestGatheredWithPanic(t *testing.T) {
 		_ = w.store.Apply(t.Context(), guilty) // it panics
 	}()
 	second := start(func() error { return w.store.Apply(t.Context(), innocent) })
-	w.awaitGathered(t, w.store, 2)
+	w.awaitWaiting(t, w.store, 2)
 	resume()
 	if got := receive(t, first); got != "bad" {
 		t.Errorf("panics with %v", got)
@@ -362,8 +364,8 @@ func TestGatheredWithPanic(t *testing.T) {
 	}
 }
 
-// TestHeldGroupsHoldUpNoOthers: however many groups somebody else has, results of other groups are recorded.
-func TestHeldGroupsHoldUpNoOthers(t *testing.T) {
+// TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are recorded.
+func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	const held = 5
 	w := newTown(t, held+2)

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// cards is a world with one match, whose card waits, and with the means to send it.
+// cards is a world with one match whose card waits, and the means to send it.
 type cards struct {
 	*world
 	mail
@@ -26,14 +26,14 @@ func newCards(t *testing.T) cards {
 	return cards{w, w.mail(t)}
 }
 
-// mail returns the outbox of the world, with the lease for it.
+// mail returns the world's outbox and its lease.
 func (w *world) mail(t *testing.T) mail {
 	t.Helper()
 	exec(t, w.pool, theLease)
 	return mail{postgres.NewOutbox(w.pool), w.pool}
 }
 
-// change has the card of match 1 say that its number is n.
+// change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
 	changes := ranking.Changes{Key: key, Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}}
@@ -42,36 +42,36 @@ func (c cards) change(t *testing.T, key string, n int) {
 	}
 }
 
-// rows are what is in the outbox, sent or not.
-func (c cards) says(t *testing.T) []string {
+// outboxRows returns all rows of the outbox, sent or not.
+func (c cards) outboxRows(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, c.world.pool, `
-		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' says ' || (payload->>'number')
+		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' outboxRows ' || (payload->>'number')
 		FROM outbox ORDER BY id`)
 }
 
 func (c cards) mustHave(t *testing.T, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, c.says(t)); diff != "" {
+	if diff := cmp.Diff(want, c.outboxRows(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
 }
 
-// messages are those that tell of a match.
+// messages are the messages that show a match.
 const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
 
-// send takes what is next and says that it was sent as this message.
+// send takes the next message and finishes it as sent with this id.
 func (c cards) send(t *testing.T, message int64) outbox.Message {
 	t.Helper()
 	taken := c.take(t, 1)
 	if taken == nil {
-		t.Fatal("there is nothing to be sent")
+		t.Fatal("there is nothing to send")
 	}
 	c.finish(t, sentAs(*taken, message))
 	return *taken
 }
 
-// TestCardThatWaits: what has not been sent yet is sent as it is to be.
+// TestCardThatWaits: a card that has not been sent yet is sent with the new content.
 func TestCardThatWaits(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -84,7 +84,7 @@ func TestCardThatWaits(t *testing.T) {
 	}
 }
 
-// TestCardOnItsWay: a message that may be there already is edited, however often it changes before that.
+// TestCardOnItsWay: a message that may have arrived is edited, with the last of several changes.
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -101,8 +101,8 @@ func TestCardOnItsWay(t *testing.T) {
 		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
 	}
 	for _, item := range append(edit.Items, edit.Row) {
-		var says ranking.MatchRecorded
-		if err := json.Unmarshal(item.Payload, &says); err != nil || says.Number != 33 {
+		var outboxRows ranking.MatchRecorded
+		if err := json.Unmarshal(item.Payload, &outboxRows); err != nil || outboxRows.Number != 33 {
 			t.Errorf("the edit says %s (%v)", item.Payload, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestCardOnItsWay(t *testing.T) {
 	}
 }
 
-// TestCardThatWasSent: there is one waiting edit, with the last text, and a new one when that is on its way.
+// TestCardThatWasSent: one edit with the last content waits; after it was taken, a change adds a new one.
 func TestCardThatWasSent(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -135,7 +135,7 @@ func TestCardThatWasSent(t *testing.T) {
 	c.mustYield(t, messages, "-100 71 1 print 71")
 }
 
-// TestEditThatWasTried: what has been tried once is not superseded, since it may have arrived.
+// TestEditThatWasTried: an edit that was tried once is not superseded, because it may have arrived.
 func TestEditThatWasTried(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -147,14 +147,14 @@ func TestEditThatWasTried(t *testing.T) {
 	c.change(t, "3", 33)
 	c.change(t, "4", 44)
 	c.mustHave(t, "send sent match_recorded 1 says 44", "edit planned match_recorded 1 says 22", "edit planned match_recorded 1 says 44")
-	for range 2 { // each says what the card is to say by now
+	for range 2 { // each has the current content of the card
 		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
 			t.Errorf("the edit says %s, want 44", edit.Items[0].Payload)
 		}
 	}
 }
 
-// TestEditsWaitForever: what a card says is put right, however late.
+// TestEditsWaitForever: the content of a card is corrected, however late.
 func TestEditsWaitForever(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -171,7 +171,8 @@ func TestEditsWaitForever(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherMatch: neither other matches' cards nor other notices that name a match are taken for the card.
+// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices that refer to the
+// match.
 func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -183,8 +184,8 @@ func TestCardOfAnotherMatch(t *testing.T) {
 		"edit planned match_recorded 1 says 33")
 }
 
-// TestCardIsTakenMeanwhile has a card begin to be sent while it is changed: it is edited then.
-func TestCardIsTakenMeanwhile(t *testing.T) {
+// TestCardIsTakenConcurrently begins to send a card while it is being changed: its message is edited.
+func TestCardIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	for state, finish := range map[string]string{"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71"} {
 		t.Run(state, func(t *testing.T) {
@@ -208,8 +209,9 @@ func TestCardIsTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestEditIsTakenMeanwhile has the edit of a card begin while the card is changed once more: it is edited again.
-func TestEditIsTakenMeanwhile(t *testing.T) {
+// TestEditIsTakenConcurrently begins to send the edit of a card while the card is changed once more: the message is
+// edited again.
+func TestEditIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	c.send(t, 71)
@@ -230,7 +232,7 @@ func TestEditIsTakenMeanwhile(t *testing.T) {
 	c.mustHave(t, "send sent match_recorded 1 says 33", "edit sending match_recorded 1 says 22", "edit planned match_recorded 1 says 33")
 }
 
-// TestTakeWaitsForTheChange is the other way round: what is taken says what the change has made of it.
+// TestTakeWaitsForTheChange is the opposite order: the message that is taken has the changed content.
 func TestTakeWaitsForTheChange(t *testing.T) {
 	t.Parallel()
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit} {
@@ -265,13 +267,13 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnUpgradedGroup: the message goes by the id that the chat had when it was sent; what was sent to the
-// chat under another id cannot be edited any more.
+// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent; a message sent
+// under another id cannot be edited any more.
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	card := c.mustTake(t, 1, 1)
-	exec(t, c.world.pool, `UPDATE chats SET telegram_chat_id = -1000100`) // while the request is under way
+	exec(t, c.world.pool, `UPDATE chats SET telegram_chat_id = -1000100`) // during the request
 	c.finish(t, sentAs(card, 71))
 	c.finish(t, sentAs(card, 72)) // finished already
 	c.mustYield(t, messages, "-100 71 1 print 71")
@@ -283,11 +285,11 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	exec(t, c.world.pool, `INSERT INTO match_messages VALUES (-1000100, 5, 1), (-1000100, 3, 1), (-200, 99, 1)`)
 	c.change(t, "3", 33)
 	if edit := c.take(t, 1); edit.Target != 5 || len(edit.Items) != 1 || edit.Items[0].ID != edit.Row.ID {
-		t.Errorf("it is %+v, want an edit of the newest message of the chat as it is now", edit)
+		t.Errorf("took %+v, want an edit of the newest message under the current id of the chat", edit)
 	}
 }
 
-// TestNoMessageOfAMatch: not everything that is sent is a card.
+// TestNoMessageOfAMatch: only cards are recorded as messages of a match.
 func TestNoMessageOfAMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -299,12 +301,12 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	}
 	c.finish(t, sentAs(*c.turn(t, toasts(1)).Message, 73))
 	if n := value[int](t, c.world.pool, `SELECT count(*) FROM match_messages`); n != 0 {
-		t.Errorf("%d messages tell of a match", n)
+		t.Errorf("%d messages show a match", n)
 	}
 }
 
-// TestToast: the press of a button is answered where it was made, and the chat is told only of what has changed.
-func TestToast(t *testing.T) {
+// TestCallbackAnswer: a button press is answered where it was made; the chat is notified only of what has changed.
+func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	c.send(t, 71)
@@ -320,7 +322,7 @@ func TestToast(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]outbox.Lane{toasts(1), chat(1), toasts(1)}, woken); diff != "" {
-		t.Errorf("lanes that are woken (-want +got):\n%s", diff)
+		t.Errorf("woken lanes (-want +got):\n%s", diff)
 	}
 	c.mustYield(t, `
 		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))

@@ -13,15 +13,15 @@ import (
 	"elobot/migrations"
 )
 
-// TestCheckSchema takes one database through all states that it may be in.
+// TestCheckSchema takes one database through all possible states.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
 	for _, tc := range []struct {
 		name  string
-		files fs.FS // what is migrated first
+		files fs.FS // the migrations to run first
 		sql   string
-		want  []string // what the error says; none for no error
+		want  []string // parts of the error text; none for no error
 	}{
 		{name: "nothing there", want: []string{"nothing of elobot", "`elobot run`"}},
 		{name: "something else", sql: "CREATE TABLE matches (id bigint)", want: []string{"nothing of elobot", "`elobot run`"}},
@@ -48,7 +48,7 @@ func TestCheckSchema(t *testing.T) {
 		}
 		for _, w := range tc.want {
 			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %q does not say %q", tc.name, err, w)
+				t.Errorf("%s: %q does not contain %q", tc.name, err, w)
 			}
 		}
 		if diff := cmp.Diff(before, schema(t, pool)); diff != "" {

@@ -91,7 +91,7 @@ var breaks = map[string][]string{
 	"players_merged_into_fkey": {`UPDATE players SET merged_into = 99 WHERE id = 3`},
 	"players_identity_check": {
 		`INSERT INTO players (display_name) VALUES ('x')`, `UPDATE players SET username = NULL`,
-		// who is merged has nothing of their own, and into somebody else
+		// a merged player has no username or Telegram id, and is merged into another player
 		`UPDATE players SET merged_into = 1 WHERE id = 2`,
 		`UPDATE players SET merged_into = 2, username = NULL WHERE id = 1`,
 		`UPDATE players SET merged_into = 2, telegram_user_id = NULL WHERE id = 1`,
@@ -119,7 +119,7 @@ var breaks = map[string][]string{
 	},
 	"group_players_elo_check": {
 		`UPDATE group_players SET elo = -1`,
-		// what is above the limit is above the best as well, which comes first in the alphabet
+		// a value above the limit exceeds the best as well, and that constraint comes first in the alphabet
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_best_elo_check; UPDATE group_players SET elo = 10001`,
 	},
 	"group_players_start_elo_check": {`UPDATE group_players SET start_elo = -1`, `UPDATE group_players SET start_elo = 10001`},
@@ -139,7 +139,7 @@ var breaks = map[string][]string{
 	"matches_pkey":                {anotherMatch + `(1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
-	// a ladder of that group is not there either, and the trigger that says so fires first or second
+	// that group has no ladder either, and the trigger for that constraint may fire first
 	"matches_group_id_fkey": {
 		`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey; ` + anotherMatch + `(9, 99, 1, 2, 0, 0, 32, NULL, now(), 'new')`,
 	},
@@ -204,7 +204,7 @@ var breaks = map[string][]string{
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
-		// what is above the limit is above the best as well, which comes first in the alphabet
+		// a value above the limit exceeds the best as well, and that constraint comes first in the alphabet
 		`ALTER TABLE elo_history DROP CONSTRAINT elo_history_best_before_check; UPDATE elo_history SET elo_before = 10001`,
 		`UPDATE elo_history SET elo_after = 10001`,
 	},
@@ -291,7 +291,7 @@ func TestEveryConstraintHolds(t *testing.T) {
 	}
 }
 
-// TestConstraintsLetThrough tries what lies just within the limits.
+// TestConstraintsLetThrough tries values just within the limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -332,7 +332,7 @@ func TestConstraintsLetThrough(t *testing.T) {
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	// constraints that only say "not null" have names of their own in newer servers
+	// newer servers name NOT NULL constraints too
 	there := values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint
 		WHERE connamespace = 'public'::regnamespace AND conrelid <> 'schema_migrations'::regclass AND contype <> 'n'

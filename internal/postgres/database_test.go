@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// define makes a function, and triggers that call it, for as long as the test lasts.
+// define creates a function, and triggers that call it, for the duration of the test.
 func define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	t.Helper()
 	exec(t, pool, sql)
@@ -20,7 +20,7 @@ func define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	})
 }
 
-// refuse has every change of that kind fail for as long as the test lasts.
+// refuse makes every change of that kind fail for the duration of the test.
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 	t.Helper()
 	define(t, pool, "refuse", `
@@ -28,7 +28,7 @@ func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 		CREATE TRIGGER refuse BEFORE `+event+` ON `+table+` FOR EACH ROW EXECUTE FUNCTION refuse()`)
 }
 
-// forget has all connections of the pool be as if they had never seen a statement.
+// forget makes all connections of the pool forget their prepared statements.
 func forget(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	for _, conn := range pool.AcquireAllIdle(t.Context()) {

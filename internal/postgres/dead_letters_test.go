@@ -15,17 +15,18 @@ import (
 	"elobot/internal/postgres"
 )
 
-// morgue is an outbox, of which notices die, with the dead letters.
-type morgue struct {
+// deadLetters is an outbox whose notices fail for good, with the dead letters.
+type deadLetters struct {
 	mail
 	*postgres.DeadLetters
 }
 
-// newMorgue has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to somebody alone.
-func newMorgue(t *testing.T) morgue {
+// newDeadLetters has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to a private
+// chat.
+func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
 	m := newMail(t)
-	d := morgue{m, postgres.NewDeadLetters(m.pool)}
+	d := deadLetters{m, postgres.NewDeadLetters(m.pool)}
 	exec(t, m.pool, `UPDATE chats SET title = 'Club' WHERE id = 1`)
 	d.die(t, 1)
 	d.keep(t, 70)
@@ -33,15 +34,15 @@ func newMorgue(t *testing.T) morgue {
 	return d
 }
 
-// die has the first notice of a chat refused.
-func (d morgue) die(t *testing.T, chat outbox.ChatID) {
+// die makes the first notice of a chat rejected.
+func (d deadLetters) die(t *testing.T, chat outbox.ChatID) {
 	t.Helper()
 	r := failed(*d.take(t, chat), outbox.Rejected)
 	r.Failure.Err = errors.New("refused")
 	d.finish(t, r)
 }
 
-func (d morgue) keep(t *testing.T, update int64) {
+func (d deadLetters) keep(t *testing.T, update int64) {
 	t.Helper()
 	err := d.Keep(t.Context(), intake.DeadLetter{
 		Update:    intake.Update{ID: update, Raw: fmt.Appendf(nil, "\x00%d\xff", update)},
@@ -53,12 +54,12 @@ func (d morgue) keep(t *testing.T, update int64) {
 }
 
 // contents returns all rows of the outbox and of the dead letters.
-func (d morgue) contents(t *testing.T) []string {
+func (d deadLetters) contents(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, d.pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
 }
 
-// The letters of a new morgue, without their times.
+// The letters of newDeadLetters, without their times.
 var (
 	letterToClub = postgres.DeadLetter{
 		ID: 1, Notice: &postgres.DeadNotice{ID: 1, State: "dead", Kind: "a", Chat: -100, Title: "Club"},
@@ -74,20 +75,20 @@ var timeless = cmp.Options{cmpopts.IgnoreFields(postgres.DeadLetter{}, "FirstSee
 
 func TestListDeadLetters(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	for limit, want := range map[int][]postgres.DeadLetter{
 		50: {letterToOne, letterOfUpdate, letterToClub},
 		2:  {letterToOne, letterOfUpdate},
 	} {
 		got, total, err := d.List(t.Context(), limit)
 		if err != nil || total != 3 {
-			t.Errorf("%d in all: %v", total, err)
+			t.Errorf("%d in total: %v", total, err)
 		}
 		if diff := cmp.Diff(want, got, timeless); diff != "" {
 			t.Errorf("at most %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	d.keep(t, 70) // seen once more
+	d.keep(t, 70) // fails once more
 	again := letterOfUpdate
 	again.Attempts = 18
 	got, _, err := d.List(t.Context(), 1)
@@ -99,13 +100,13 @@ func TestListDeadLetters(t *testing.T) {
 	}
 	exec(t, d.pool, `DELETE FROM dead_letters`)
 	if got, total, err := d.List(t.Context(), 50); len(got) != 0 || total != 0 || err != nil {
-		t.Errorf("of none: %v, %d in all: %v", got, total, err)
+		t.Errorf("without any: %v, %d in total: %v", got, total, err)
 	}
 }
 
 func TestFindDeadLetters(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
 	gone := letterToOne
 	gone.Notice = &postgres.DeadNotice{ID: 2}
@@ -126,7 +127,7 @@ func TestFindDeadLetters(t *testing.T) {
 
 func TestOpenDeadLetter(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	notice, update := letterToClub, letterOfUpdate
 	notice.Payload, update.Payload = []byte(`{"n": 1}`), []byte("\x0070\xff")
 	for _, want := range []postgres.DeadLetter{notice, update} {
@@ -142,7 +143,7 @@ func TestOpenDeadLetter(t *testing.T) {
 
 func TestDropDeadLetters(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	for _, tc := range []struct{ ids, want []postgres.DeadLetterID }{
 		{nil, nil},
 		{[]postgres.DeadLetterID{1, 2, 99}, []postgres.DeadLetterID{1, 2}},
@@ -155,17 +156,17 @@ func TestDropDeadLetters(t *testing.T) {
 		}
 	}
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters`); !slices.Equal(left, []int64{3}) {
-		t.Errorf("left are %v", left)
+		t.Errorf("the letters left are %v", left)
 	}
 	if got := d.row(t, 1); got != "dead attempts 1 perhaps 0 message 0 error refused finished true" {
 		t.Errorf("the notice is %s", got)
 	}
 }
 
-// TestSendAgain: a notice that was refused is sent before what was written after it, however old it is.
+// TestSendAgain: a notice that was rejected is sent before newer ones of its chat, however old it is.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	exec(t, d.pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
 	if err := d.SendAgain(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -174,10 +175,10 @@ func TestSendAgain(t *testing.T) {
 		t.Errorf("the notice is %s", got)
 	}
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
-		t.Errorf("left are %v", left)
+		t.Errorf("the letters left are %v", left)
 	}
 	if triedAt := value[*time.Time](t, d.pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
-		t.Errorf("it was tried at %v", triedAt)
+		t.Errorf("the notice was tried at %v", triedAt)
 	}
 	if again := d.mustTake(t, 1, 1); again.Row.Attempts != 2 || again.Row.Failures != 0 {
 		t.Fatalf("took %+v", again)
@@ -187,16 +188,16 @@ func TestSendAgain(t *testing.T) {
 	again := letterToClub
 	again.ID, again.Attempts = 4, 2+1
 	if diff := cmp.Diff([]postgres.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
-		t.Errorf("refused once more: %v (-want +got):\n%s", err, diff)
+		t.Errorf("rejected once more: %v (-want +got):\n%s", err, diff)
 	}
 }
 
-// TestAttemptsOfDeadLettersAddUp: a notice that dies again has been tried as often as both times together, and was first
-// seen when it was written.
+// TestAttemptsOfDeadLettersAddUp: the attempts of a notice that fails for good twice are summed, and it was first
+// seen when it was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	d := morgue{m, postgres.NewDeadLetters(m.pool)}
+	d := deadLetters{m, postgres.NewDeadLetters(m.pool)}
 	exec(t, d.pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
 	for _, want := range []int{5, 6, 7} {
 		d.die(t, 1)
@@ -212,14 +213,14 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 		}
 	}
 	if at := value[*time.Time](t, d.pool, `SELECT expires_at FROM outbox WHERE id = 1`); at != nil {
-		t.Errorf("it is to be sent by %v", at)
+		t.Errorf("its deadline is %v", at)
 	}
 }
 
-// TestSendAgainWhatIsNotDead changes nothing.
-func TestSendAgainWhatIsNotDead(t *testing.T) {
+// TestSendAgainNotDead changes nothing.
+func TestSendAgainNotDead(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	exec(t, d.pool, `UPDATE outbox SET state = 'sent' WHERE id = 1`)
 	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
 	before := d.contents(t)
@@ -237,9 +238,9 @@ func TestSendAgainWhatIsNotDead(t *testing.T) {
 
 func TestFailedAgain(t *testing.T) {
 	t.Parallel()
-	d := newMorgue(t)
+	d := newDeadLetters(t)
 	exec(t, d.pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
-	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // the others are no updates
+	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // 1 and 99 are no updates
 		if err := d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// desk is a sender whose requests last until somebody lets them end.
+// desk is a sender whose requests last until the test lets them end.
 type desk struct {
 	begun chan outbox.Message
 	end   chan struct{}
@@ -35,7 +35,7 @@ func (d *desk) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, erro
 	}
 }
 
-// newDesk starts a dispatcher in the world, and returns a store that has answers sent by it at once.
+// newDesk starts a dispatcher in the world, and returns a store that sends answers directly through it.
 func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*postgres.Store, *desk) {
 	t.Helper()
 	d := &desk{begun: make(chan outbox.Message), end: make(chan struct{})}
@@ -52,18 +52,17 @@ func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*postgres.Store, *
 		func(ctx context.Context, l outbox.Lane) *outbox.SendSlot { return dispatcher.Reserve(ctx, l) })
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for place := (*outbox.SendSlot)(nil); place == nil; { // until it is at work
+	for slot := (*outbox.SendSlot)(nil); slot == nil; { // until the dispatcher runs
 		receive(t, tick.C)
-		if place = dispatcher.Reserve(t.Context(), outbox.Lane{Chat: 99}); place != nil {
-			place.Release()
+		if slot = dispatcher.Reserve(t.Context(), outbox.Lane{Chat: 99}); slot != nil {
+			slot.Release()
 		}
 	}
 	return store, d
 }
 
-// TestTakenAsItIsCommitted compares what is taken in the transaction that it comes from with what is taken out of the
-// queue: it is the same message.
-func TestTakenAsItIsCommitted(t *testing.T) {
+// TestDirectSend: a message that is taken in the transaction that inserts it is the same as one taken from the queue.
+func TestDirectSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	_, lease := w.asLeader(t)
@@ -93,10 +92,10 @@ func TestTakenAsItIsCommitted(t *testing.T) {
 		desk.end <- struct{}{}
 		numbers := cmpopts.IgnoreFields(outbox.Item{}, "ID", "Key", "Payload")
 		if diff := cmp.Diff(messages[1], messages[0], numbers); diff != "" {
-			t.Errorf("%s: taken at once, it is another message (-queue +now):\n%s", name, diff)
+			t.Errorf("%s: sent directly, the message differs (-queue +direct):\n%s", name, diff)
 		}
 		if m := messages[0]; m.Row.Key != name+" 1" || string(m.Row.Payload) != w.payload(t, name+" 1") {
-			t.Errorf("it says %s", m.Row.Payload)
+			t.Errorf("the payload is %s", m.Row.Payload)
 		}
 		await(t, w.pool, `SELECT count(*) = 2 FROM outbox WHERE state = 'sent' AND possible_duplicates = 0 AND key LIKE '`+name+`%'`)
 	}
@@ -107,9 +106,9 @@ func (w *world) payload(t *testing.T, key string) string {
 	return value[string](t, w.pool, `SELECT payload::text FROM outbox WHERE key = $1`, key)
 }
 
-// TestNotTakenAsItIsCommitted: what may not be sent at this moment, or not as the first of its chat, waits, though there
-// was a place for it.
-func TestNotTakenAsItIsCommitted(t *testing.T) {
+// TestNoDirectSend: a notice that may not be sent now, or is not the first of its lane, waits although there was a
+// slot.
+func TestNoDirectSend(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		before string
@@ -130,7 +129,7 @@ func TestNotTakenAsItIsCommitted(t *testing.T) {
 			w := newWorld(t, alice, bob)
 			_, lease := w.asLeader(t)
 			store, desk := w.newDesk(t, lease)
-			// nothing else looks at the lane before the transaction has ended, and the row is read in it
+			// a trigger reads the row in the transaction, because the dispatcher sees the lane right after it
 			exec(t, w.pool, `CREATE TABLE seen (what text)`)
 			t.Cleanup(func() { w.pool.Exec(context.Background(), `DROP TABLE seen`) }) //nolint:errcheck // only for the next test
 			define(t, w.pool, "see", `
@@ -149,7 +148,7 @@ func TestNotTakenAsItIsCommitted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := value[string](t, w.pool, `SELECT what FROM seen`); got != tc.want {
-				t.Errorf("it was committed as %s, want %s", got, tc.want)
+				t.Errorf("the notice was committed as %s, want %s", got, tc.want)
 			}
 			if name == "taken" {
 				receive(t, desk.begun)
@@ -159,8 +158,8 @@ func TestNotTakenAsItIsCommitted(t *testing.T) {
 	}
 }
 
-// TestPlaceOfLostLease: a command that depends on no lease is recorded, though the place that it got is worth nothing.
-func TestPlaceOfLostLease(t *testing.T) {
+// TestDirectSendUnderLostLease: a command that depends on no lease is recorded, although its slot has become useless.
+func TestDirectSendUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	_, lease := w.asLeader(t)
@@ -171,6 +170,6 @@ func TestPlaceOfLostLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := value[string](t, w.pool, `SELECT state || ' ' || attempts FROM outbox`); got != "planned 0" {
-		t.Errorf("it is %s", got)
+		t.Errorf("the notice is %s", got)
 	}
 }

@@ -42,12 +42,12 @@ func TestUnavailable(t *testing.T) {
 		"disk full":            {raise(d, "53100"), true},
 		"crash":                {raise(d, "57P02"), true},
 		"starting up":          {raise(d, "57P03"), true},
-		"statement not there":  {raise(d, "26000"), true}, // which happens only when the session is another one
+		"statement not there":  {raise(d, "26000"), true}, // happens only if the session is another one
 		"statement there":      {raise(d, "42P05"), true},
-		"stood still":          {raise(d, "25P03"), true},
+		"stalled":              {raise(d, "25P03"), true},
 		"aborted transaction":  {raise(d, "25P02"), false},
 		"lease lost":           {inDatabase(d, `SELECT false::lease_held`), true},
-		"not as read":          {inDatabase(d, `SELECT false::unchanged`), false},
+		"changed":              {inDatabase(d, `SELECT false::unchanged`), false},
 		"serialization":        {raise(d, "40001"), false},
 		"statement timeout":    {onConnection(database, `SET statement_timeout = 1; SELECT pg_sleep(60)`), false},
 		"deadline": {func(t *testing.T) error {
@@ -94,8 +94,8 @@ func onConnection(address, sql string) func(*testing.T) error {
 	}
 }
 
-// wrongPassword connects as somebody who is not known, which the server does not tell from a wrong password, and which
-// also fails where it asks for none.
+// wrongPassword connects as an unknown user. The server reports that like a wrong password, even if it requires no
+// password.
 func wrongPassword(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -108,12 +108,12 @@ func wrongPassword(address string) func(*testing.T) error {
 	}
 }
 
-// raise has the server report an error of that code.
+// raise makes the server report an error with that code.
 func raise(d *pgtest.Database, code string) func(*testing.T) error {
 	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
 
-// inDatabase runs a statement that leaves the connection as it is.
+// inDatabase runs a statement that leaves the connection intact.
 func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -122,7 +122,7 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	}
 }
 
-// atWork has a statement hang on a connection of the pool and then disturbs it. The key is of no other test's lock.
+// atWork disturbs a connection of the pool while a statement hangs on it. No other test may use the key.
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
 	holder := begin(t, d.Pool)
@@ -165,7 +165,7 @@ func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	}
 }
 
-// killedBefore kills the server side of a connection that the client has and does not use.
+// killedBefore kills the server side of an idle connection.
 func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()

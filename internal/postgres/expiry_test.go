@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestDeadlines has commands of different ages answered: what comes too late is passed over and ends quietly.
+// TestDeadlines answers commands of different ages: answers that are too late are skipped and expire silently.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -24,8 +24,8 @@ func TestDeadlines(t *testing.T) {
 		"a refusal":                       {notice: ranking.Refusal{}, age: 23 * time.Hour},
 		"a refusal, too late":             {notice: ranking.Refusal{}, age: 25 * time.Hour, late: true},
 		"an outcome":                      {notice: ranking.MatchUndone{}, age: 23 * time.Hour},
-		"a toast":                         {notice: ranking.Refusal{}, button: "q", age: 10 * time.Second},
-		"a toast, too late":               {notice: ranking.Refusal{}, button: "q", age: 16 * time.Second, late: true},
+		"a callback answer":               {notice: ranking.Refusal{}, button: "q", age: 10 * time.Second},
+		"a callback answer, too late":     {notice: ranking.Refusal{}, button: "q", age: 16 * time.Second, late: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +51,7 @@ func TestDeadlines(t *testing.T) {
 				}
 			case tc.late:
 				states = []string{"expired", "sending"}
-			case tc.notice.Kind() == stats.KindRankingPage: // which is told alone
+			case tc.notice.Kind() == stats.KindRankingPage: // sent alone
 				states = []string{"sending", "planned"}
 			}
 			turn := c.turn(t, lane)
@@ -60,7 +60,7 @@ func TestDeadlines(t *testing.T) {
 				expired = 1
 			}
 			if turn.Expired != expired {
-				t.Errorf("%d have ended", turn.Expired)
+				t.Errorf("%d have expired", turn.Expired)
 			}
 			if diff := cmp.Diff(states, values[string](t, c.world.pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
 				t.Errorf("states (-want +got):\n%s", diff)
@@ -69,8 +69,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestDeadlinesByAnotherClock: commands are dated by a clock that need not show what the database's does. How old they are
-// says how long what they are told lives, on their way in whatever kind.
+// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's. The age of a
+// command determines how long notices of all kinds live.
 func TestDeadlinesByAnotherClock(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
@@ -102,8 +102,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay looks at the deadline of a card, and has it pass while nobody knows whether the card was sent: then the
-// result is told by its number.
+// TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was
+// sent: the result is then reported as a number only.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -122,14 +122,14 @@ func TestCardsLiveForADay(t *testing.T) {
 	exec(t, w.pool, `UPDATE outbox SET expires_at = now()`)
 	taken := m.take(t, 1)
 	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PossibleDuplicates != 0 {
-		t.Fatalf("%+v is told of a card that comes too late", taken)
+		t.Fatalf("a late card is reported by %+v", taken)
 	}
 	m.finish(t, sentAs(*taken, 71))
 	m.mustWait(t)
 }
 
-// TestEditsLiveForAWeek: the edit of a card ends a week after the card was changed for the last time, and what comes
-// after it is sent.
+// TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is
+// sent.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
 	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`

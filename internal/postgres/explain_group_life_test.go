@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoGroupLifeScansATable looks at what it takes to say where somebody stands, and to keep who has left.
+// TestNoGroupLifeScansATable checks reading a person's standing, and recording that a person has left.
 func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec recorder

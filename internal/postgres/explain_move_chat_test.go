@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestNoMoveScansATable looks at chats by an id that they had before, and moves some. Two that become one are another
-// matter: what was sent in one of them passes to the other.
+// TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all
+// notices of one of them.
 func TestNoMoveScansATable(t *testing.T) {
 	t.Parallel()
 	var rec recorder
@@ -49,7 +49,7 @@ func TestNoMoveScansATable(t *testing.T) {
 	}
 }
 
-// nothingAppended is for moves by which no groups become one.
+// nothingAppended is for moves that join no groups.
 func nothingAppended(t *testing.T) func(ranking.Appended) (ranking.Appendix, error) {
 	t.Helper()
 	return func(a ranking.Appended) (ranking.Appendix, error) {

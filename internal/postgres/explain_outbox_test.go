@@ -74,7 +74,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		{"edited", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, m.Target) }), 2 + 2},
 		{"take of objects", take(61, 76), 2 + 4},
 		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 2 + 2},
-		{"take of long lanes", take(2, 5), 2 + 4}, // of three hundred each
+		{"take of long lanes", take(2, 5), 2 + 4}, // three hundred notices each
 		{"told together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 2 + 1},
 		{"waiting", func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
@@ -85,7 +85,7 @@ func TestNoTurnScansATable(t *testing.T) {
 			return err
 		}, 1},
 	})
-	// figures are not gathered from what is done; what waits is counted
+	// the survey counts all that waits
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNoTurnScansATable(t *testing.T) {
 
 var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
 
-// blocks returns how many blocks a statement reads. What it changes is taken back.
+// blocks returns how many blocks a statement reads. Its changes are rolled back.
 func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
 	t.Helper()
 	tx := begin(t, pool)
@@ -144,7 +144,8 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes compares what the look for waiting lanes reads when there are ten times as many notices.
+// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many notices wait in
+// them.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec recorder
@@ -170,7 +171,7 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	few, many := read(500), read(4500)
 	for i := range looks {
 		if many[i] > 2*few[i] {
-			t.Errorf("it reads %d blocks for 500 notices and %d for 5,000", few[i], many[i])
+			t.Errorf("reading waiting lanes takes %d blocks for 500 notices and %d for 5,000", few[i], many[i])
 		}
 	}
 	if backlogs, err := queue.Waiting(t.Context()); err != nil || len(backlogs) != 10 {
@@ -178,7 +179,7 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds compares what taking from a lane reads when very much more waits in it than may.
+// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more waits in it than the bound.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec recorder
@@ -186,7 +187,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 	exec(t, pool, theLease)
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
 	m := mail{postgres.NewOutbox(pool), pool}
-	m.others(t, 100, outbox.Outcome) // before them there is no reason to count what may be told by its number
+	m.others(t, 100, outbox.Outcome) // with more behind them, excess results are counted
 	m.results(t, 1900)
 	rec.take()
 	m.take(t, 1)
@@ -204,6 +205,6 @@ func TestTakeCostsByBounds(t *testing.T) {
 	few := read()
 	m.results(t, 10_000)
 	if many := read(); many > 2*few {
-		t.Errorf("it reads %d blocks where 2,000 wait and %d where 12,000 do", few, many)
+		t.Errorf("taking reads %d blocks where 2,000 wait and %d where 12,000 do", few, many)
 	}
 }

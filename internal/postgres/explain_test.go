@@ -17,13 +17,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// statement is what a store has sent to the server.
+// statement is a statement that a store has sent to the server.
 type statement struct {
 	sql  string
 	args []any
 }
 
-// recorder notes all statements that go through a pool.
+// recorder records all statements that go through a pool.
 type recorder struct {
 	mu   sync.Mutex
 	sent []statement
@@ -35,7 +35,7 @@ func (r *recorder) add(sql string, args []any) {
 	r.sent = append(r.sent, statement{sql, args})
 }
 
-// take returns what has been sent since the last time.
+// take returns the statements since the last call.
 func (r *recorder) take() []statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,8 +61,8 @@ func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.Trace
 func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// plans returns how the server would run the statement: for these arguments, and for any, as it does with a prepared
-// statement that has been used some times.
+// plans returns the server's plans for the statement: for these arguments, and the generic one that a prepared
+// statement gets after some uses.
 func plans(t *testing.T, pool *pgxpool.Pool, s statement) map[string]string {
 	t.Helper()
 	specific := strings.Join(values[string](t, pool, "EXPLAIN "+s.sql, s.args...), "\n")
@@ -99,8 +99,8 @@ var (
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// scanned returns the tables that a plan reads from one end to the other, perhaps by way of an index. Who only wants the
-// first row of an index does not.
+// scanned returns the tables that a plan reads completely, possibly by way of an index. Reading only the first row of
+// an index does not count.
 func scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
@@ -110,17 +110,17 @@ func scanned(plan string) (tables []string) {
 			!strings.Contains(lines[max(0, i-1)], "Limit") && !strings.Contains(lines[i+1], "Index Cond") {
 			m = index
 		}
-		if m != nil && m[1] != "waiting" && m[1] != "ladder" { // the names of parts of queries, not tables
+		if m != nil && m[1] != "waiting" && m[1] != "ladder" { // names of CTEs, not tables
 			tables = append(tables, m[1])
 		}
 	}
 	return tables
 }
 
-// years fills the database with 160 groups of 60 players, 50 matches in each and what they have left behind, and with
-// 16,000 private chats and 3,800 groups that somebody has joined, and nobody played in; 3,000 notices wait in ten chats. Each
-// group has had another id. One player in seven is unclaimed. In match n of a ladder, the one who came into it as number n+1 beats
-// number n+2, and reports it.
+// years fills the database with 160 groups of 60 players, with 50 matches in each and their notices, with 16,000
+// private chats, and with 3,800 groups that have players and no matches. 3,000 notices wait in ten chats. Each group
+// has had another id. One player in seven is unclaimed. In match n of a ladder, the player who joined it as number
+// n+1 beats number n+2 and reports it.
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 160) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
@@ -161,8 +161,7 @@ var filled struct {
 	url string
 }
 
-// newYears returns two pools for a database of its own with years of use in it: one that notes what is sent, and one that
-// does not.
+// newYears returns two pools for a database of its own with years of use in it; the first one records its statements.
 func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.Copy(t, fill(t))
@@ -179,14 +178,14 @@ func fill(t *testing.T) string {
 		fillFast(t, pool, years)
 		exec(t, pool, theLease)
 		exec(t, pool, "VACUUM ANALYZE "+strings.Join(tables, ", ")+", leases, ensured_messages")
-		pool.Close() // nobody can copy what somebody is connected to
+		pool.Close() // a database with connections cannot be a template
 		filled.url = url
 	}
 	return filled.url
 }
 
-// fillFast runs SQL that writes very many rows, whose foreign keys are checked all at once after that: one row after the other
-// takes twice as long.
+// fillFast runs SQL that inserts very many rows, and checks their foreign keys all at once afterwards. Checking row
+// by row takes twice as long.
 func fillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()
 	const foreignKeys = `
@@ -259,11 +258,11 @@ func TestNoCommandScansATable(t *testing.T) {
 	})
 }
 
-// explained is a command, of whose statements the plans are looked at.
+// explained is a command whose statements have their plans checked.
 type explained struct {
 	name string
 	run  func(ctx context.Context) error
-	want int // statements, or -1 for as many as it takes
+	want int // number of statements, -1 for any
 }
 
 // mustNotScan runs the commands, one after the other.
@@ -290,14 +289,14 @@ func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []ex
 	}
 }
 
-// TestScansAreSeen shows that the test above would see one.
+// TestScansAreSeen shows that the tests above would detect a scan.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	s := statement{`SELECT id FROM players WHERE display_name = $1`, []any{"Alice"}}
 	for kind, plan := range plans(t, pool, s) {
 		if got := scanned(plan); len(got) != 1 || got[0] != "players" {
-			t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
+			t.Errorf("for %s it detects %v in:\n%s", kind, got, plan)
 		}
 	}
 	exec(t, pool, `INSERT INTO handled_commands SELECT 'm:' || n FROM generate_series(1, 2000) n`)
@@ -309,7 +308,7 @@ func TestScansAreSeen(t *testing.T) {
 	} {
 		for kind, plan := range plans(t, pool, statement{sql: sql}) {
 			if got := scanned(plan); len(got) != want {
-				t.Errorf("for %s it sees %v in:\n%s", kind, got, plan)
+				t.Errorf("for %s it detects %v in:\n%s", kind, got, plan)
 			}
 		}
 	}

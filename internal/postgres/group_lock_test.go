@@ -22,7 +22,7 @@ func TestExclusivelyCommits(t *testing.T) {
 			return err
 		}
 		if w.told.Load() != 0 {
-			t.Error("told before the commit")
+			t.Error("woken before the commit")
 		}
 		if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 0 {
 			t.Errorf("others see %d matches before the commit", got)
@@ -33,7 +33,7 @@ func TestExclusivelyCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 1 || w.told.Load() != 1 {
-		t.Errorf("%d matches, told %d times", got, w.told.Load())
+		t.Errorf("%d matches, woken %d times", got, w.told.Load())
 	}
 }
 
@@ -54,7 +54,7 @@ func TestExclusivelyRollsBack(t *testing.T) {
 			done.Key = "2"
 			return inside.Apply(ctx, done)
 		}, ranking.ErrConflict},
-		// the transaction is broken, and cannot be committed by ignoring the error
+		// the transaction has failed; ignoring the error must not commit it
 		"error ignored": {func(ctx context.Context, inside ranking.Store, done ranking.Changes) error {
 			_ = inside.Apply(ctx, done)
 			return nil
@@ -83,12 +83,12 @@ func TestExclusivelyRollsBack(t *testing.T) {
 		}
 	}
 	if w.told.Load() != 0 {
-		t.Error("told of a commit that never was")
+		t.Error("woken for a commit that did not happen")
 	}
 }
 
-// TestExclusivelyWhenTheContextEnds shows that the group is free again.
-func TestExclusivelyWhenTheContextEnds(t *testing.T) {
+// TestGroupLockEndsWithContext: the group is unlocked after the context has ended.
+func TestGroupLockEndsWithContext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,8 +102,8 @@ func TestExclusivelyWhenTheContextEnds(t *testing.T) {
 	w.play(t, "1", alice, bob)
 }
 
-// TestExclusivelyPanics shows that a panic leaves neither the group locked nor the connection in use.
-func TestExclusivelyPanics(t *testing.T) {
+// TestGroupLockPanics: a panic leaves neither the group locked nor the connection in use.
+func TestGroupLockPanics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	func() {
@@ -135,7 +135,7 @@ func TestExclusivelyShutsOthersOut(t *testing.T) {
 		err := w.store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, _ ranking.Store) error {
 			waiting = start(other)
 			await(t, w.pool, blocked)
-			// neither other groups nor whoever only reads have to wait
+			// neither other groups nor readers have to wait
 			if err := w.store.WithGroupLock(ctx, -999, func(context.Context, ranking.Store) error { return nil }); err != nil {
 				return err
 			}
@@ -151,12 +151,12 @@ func TestExclusivelyShutsOthersOut(t *testing.T) {
 	}
 }
 
-// TestLockOrder has a match wait for each of its locks in turn, and looks at which it holds meanwhile: those before
+// TestLockOrder makes a match wait for each of its locks in turn, and checks which others it holds then: those before
 // it in the order group, key, standings by id, and none after it.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", bob, alice) // whose standings are the other way round than in the next match
+	w.play(t, "1", bob, alice) // here the standings are in the opposite order to the next match
 	order := []struct{ name, take, free string }{
 		{"group", `SELECT FROM groups FOR NO KEY UPDATE`, `SELECT FROM groups FOR NO KEY UPDATE NOWAIT`},
 		{"key", `INSERT INTO handled_commands VALUES ('2')`, ``},
@@ -186,13 +186,13 @@ func TestLockOrder(t *testing.T) {
 			}
 			_, err := w.pool.Exec(t.Context(), other.free)
 			if held := err != nil; held != (i < at) {
-				t.Errorf("while it waits for the %s, it holds the %s: %t", step.name, other.name, held)
+				t.Errorf("waiting for the %s, it holds the %s: %t", step.name, other.name, held)
 			}
 		}
 		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
-			t.Errorf("while it waits for the %s it is cancelled: %v", step.name, err)
+			t.Errorf("waiting for the %s it is canceled: %v", step.name, err)
 		}
 		if err := holder.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // hurried has statements wait for a lock a thirtieth of the usual time.
 const hurried = "SET lock_timeout = '50ms'"
 
-// locks are what somebody else may hold.
+// locks are what others may have locked.
 var locks = map[string]string{
 	"chats":            `SELECT FROM chats FOR UPDATE`,
 	"groups":           `SELECT FROM groups FOR UPDATE`,
@@ -29,9 +29,9 @@ var locks = map[string]string{
 	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
 }
 
-// TestHeldUpIsNobodysFault has commands of all kinds wait for longer than they may for what somebody else holds. Each is
-// answered, or fails with an error that says nothing against it, and has been handled once when all is free.
-func TestHeldUpIsNobodysFault(t *testing.T) {
+// TestLockedIsNobodysFault makes commands of all kinds wait too long for locks of somebody else. Each is answered, or
+// fails with an error that says nothing against it, and has been handled exactly once when the locks are free.
+func TestLockedIsNobodysFault(t *testing.T) {
 	t.Parallel()
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
@@ -59,27 +59,27 @@ func TestHeldUpIsNobodysFault(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := c.run(t.Context()); err != nil {
-					t.Errorf("%s fails when all is free: %v", c.name, err)
+					t.Errorf("%s fails when nothing is locked: %v", c.name, err)
 				}
 				const trace = `
 					SELECT (SELECT count(*) FROM handled_commands WHERE key = $1) * 10
 					     + (SELECT count(*) FROM outbox WHERE key = $1 AND action = 'send')`
 				if n := value[int](t, pool, trace, c.name); n != 11 && !c.silent {
-					t.Errorf("%s leaves %d keys and answers behind, want one of each", c.name, n)
+					t.Errorf("%s leaves %d keys and answers, want one of each", c.name, n)
 				}
 			}
 		})
 	}
 }
 
-// action is a command that a service handles, by the key of that name.
+// action is a command that a service handles, with a key.
 type action struct {
 	name        string
 	before, run func(context.Context) error
-	silent      bool // it is not answered
+	silent      bool // it gets no answer
 }
 
-// everyKind returns commands of all kinds, each of which can be done after those before it.
+// everyKind returns commands of all kinds; each can be done after those before it.
 func everyKind(s *ranking.Service, questions *stats.Service) []action {
 	origin := func(key string, sender *ranking.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
@@ -118,8 +118,8 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 	}
 }
 
-// TestToldWhenFree: a dead letter that cannot be told of because somebody holds the chat is kept later, with the word.
-func TestToldWhenFree(t *testing.T) {
+// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
+func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.BorrowWith(t, hurried).Pool
 	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
@@ -150,6 +150,6 @@ func TestToldWhenFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
-		t.Errorf("%d letters and words, want one of each", n)
+		t.Errorf("%d letters and notices, want one of each", n)
 	}
 }

@@ -18,7 +18,7 @@ func TestLaneLists(t *testing.T) {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
 	if lists := postgres.LaneLists(nil); len(lists) != 0 {
-		t.Errorf("of nothing: %q", lists)
+		t.Errorf("of no lanes: %q", lists)
 	}
 	var many []outbox.Lane
 	for i := range outbox.ChatID(3000) {
@@ -53,7 +53,7 @@ func TestReadLanes(t *testing.T) {
 	}
 }
 
-// FuzzReadLanes: whatever is read can be written and read again, and is no more than there is.
+// FuzzReadLanes: lanes that were read can be written and read again, and there are no more of them than entries.
 func FuzzReadLanes(f *testing.F) {
 	for _, list := range []string{"", "12,13,14t", "t,-5,+6,007t", "99999999999999999999", ",,", "1t,1"} {
 		f.Add(list)

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// acquire asks for a lease, and checks whether it is to be had.
+// acquire asks for a lease, and checks whether it is granted.
 func acquire(t *testing.T, l *postgres.Lease, want bool) {
 	t.Helper()
 	if got, err := l.Acquire(t.Context()); err != nil || got != want {
@@ -23,7 +23,7 @@ func acquire(t *testing.T, l *postgres.Lease, want bool) {
 	}
 }
 
-// mustHold checks whose lease it is.
+// mustHold checks who holds the lease.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
 	got := value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
@@ -33,7 +33,7 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 }
 
 const (
-	// sharesLease and takesLease are what whoever writes under the lease does, and whoever takes it over.
+	// sharesLease is the lock of a writer under the lease, takesLease that of its next holder.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
 )
@@ -79,7 +79,7 @@ func TestLease(t *testing.T) {
 		t.Error(err)
 	}
 	if !value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
-		t.Error("it was not renewed")
+		t.Error("the lease was not renewed")
 	}
 	if err := b.Release(t.Context(), true); err != nil {
 		t.Error(err)
@@ -96,8 +96,8 @@ func TestLease(t *testing.T) {
 	acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
-// TestLeaseTellsACrash: who takes a lease over learns whether the holder before has released it.
-func TestLeaseTellsACrash(t *testing.T) {
+// TestLeaseReportsCrash: the new holder of a lease learns whether the previous one has released it.
+func TestLeaseReportsCrash(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
@@ -106,7 +106,7 @@ func TestLeaseTellsACrash(t *testing.T) {
 		t.Helper()
 		acquire(t, l, true)
 		if got := l.PredecessorCrashed(); got != want {
-			t.Errorf("the holder before has crashed: %t, want %t", got, want)
+			t.Errorf("the previous holder has crashed: %t, want %t", got, want)
 		}
 	}
 	crashed(a, false)
@@ -120,18 +120,18 @@ func TestLeaseTellsACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	crashed(a, false)
-	if err := a.Release(t.Context(), false); err != nil { // what was in hand is still suspect
+	if err := a.Release(t.Context(), false); err != nil { // not clean: its unfinished updates are still suspect
 		t.Fatal(err)
 	}
 	crashed(b, true)
 }
 
-// TestLeaseTakenUnheard: an answer that has come too late, or not at all, keeps nobody waiting for a holder that does not
-// know. The epoch is a new one, so that what was written under the one before is done with.
-func TestLeaseTakenUnheard(t *testing.T) {
+// TestLeaseTakenWithoutAnswer: when the answer is lost or too late, nobody has to wait for a holder that does not
+// know that it holds the lease. The epoch is new, so that writes under the previous one fail.
+func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	acquire(t, postgres.NewLease(pool, "leader", "a", time.Hour), true) // nobody hears of it
+	acquire(t, postgres.NewLease(pool, "leader", "a", time.Hour), true) // the answer is lost
 	acquire(t, postgres.NewLease(pool, "leader", "b", time.Hour), false)
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	acquire(t, a, true)
@@ -141,8 +141,8 @@ func TestLeaseTakenUnheard(t *testing.T) {
 	}
 }
 
-// TestLeaseIsRenewedAfterItRanOut: nobody else has it, so what it was for goes on under the same epoch.
-func TestLeaseIsRenewedAfterItRanOut(t *testing.T) {
+// TestLeaseIsRenewedAfterItExpired: if nobody else has taken it, the lease continues under the same epoch.
+func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
@@ -154,9 +154,9 @@ func TestLeaseIsRenewedAfterItRanOut(t *testing.T) {
 	mustHold(t, pool, "leader a 1 true")
 }
 
-// TestLeaseThatEndsTooFarAhead: an end that the clock was set back before is cut to what it can be at most, by the lease's
-// own duration. One that can be true is not touched, and a renewal sets it right too.
-func TestLeaseThatEndsTooFarAhead(t *testing.T) {
+// TestLeaseExpiresTooFarAhead: an expiry from before the clock was set back is cut to the maximum by the lease's own
+// duration. A plausible one stays, and a renewal corrects it too.
+func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	const ahead = `UPDATE leases SET expires_at = clock_timestamp() + interval '2 hours'`
@@ -171,19 +171,19 @@ func TestLeaseThatEndsTooFarAhead(t *testing.T) {
 	before := value[time.Time](t, pool, `SELECT expires_at FROM leases`)
 	acquire(t, a, false)
 	if after := value[time.Time](t, pool, `SELECT expires_at FROM leases`); !after.Equal(before) {
-		t.Errorf("it ended at %v, and at %v after somebody has asked for it", before, after)
+		t.Errorf("the lease expires at %v, and at %v after Acquire", before, after)
 	}
 	exec(t, pool, ahead)
 	if err := b.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if value[bool](t, pool, `SELECT expires_at > clock_timestamp() + interval '1 hour' FROM leases`) {
-		t.Error("a renewal leaves the end too far ahead")
+		t.Error("after a renewal the lease expires too far ahead")
 	}
 }
 
-// TestLeaseRunsOut: a lease that nobody renews is free when its time is over, and not before its holder knows it.
-func TestLeaseRunsOut(t *testing.T) {
+// TestLeaseExpires: a lease that is not renewed becomes free when its time is over, and not before its holder knows.
+func TestLeaseExpires(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
@@ -196,7 +196,7 @@ func TestLeaseRunsOut(t *testing.T) {
 	acquire(t, b, true)
 }
 
-// TestLeaseAtOnce has several ask for it at the same time, when it has never been held and when it has run out.
+// TestLeaseAtOnce lets several ask for the lease at the same time, when it was never held and when it has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -224,7 +224,7 @@ func TestLeaseAtOnce(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%d have it", n)
+			t.Errorf("%d hold the lease", n)
 		}
 		exec(t, pool, runsOut)
 	}
@@ -233,9 +233,9 @@ func TestLeaseAtOnce(t *testing.T) {
 	}
 }
 
-// TestLeaseAndMarks: whoever writes under the lease disturbs neither its renewal nor others who ask for it; who takes it
-// over waits for what is being written.
-func TestLeaseAndMarks(t *testing.T) {
+// TestLeaseAndWriters: writers under the lease block neither its renewal nor others who ask for it; who takes it over
+// waits for them.
+func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
@@ -263,7 +263,7 @@ func TestLeaseAndMarks(t *testing.T) {
 	})
 	await(t, pool, blocked)
 	if b.Left() > 0 {
-		t.Error("it has been taken over in the middle of something")
+		t.Error("the lease was taken over during a write")
 	}
 	if err := marks.Commit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestLeaseAndMarks(t *testing.T) {
 	mustHold(t, pool, "leader b 2 true")
 }
 
-// TestAdvanceAndTakeover has the lease be taken over while something is to be written: it is not.
+// TestAdvanceAndTakeover takes the lease over while Advance waits to write: it writes nothing.
 func TestAdvanceAndTakeover(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -297,8 +297,8 @@ func TestAdvanceAndTakeover(t *testing.T) {
 	m.mustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
 }
 
-// TestLeaseIsCountedFromBefore: however long the database takes to answer, the holder's time has begun when it was asked.
-func TestLeaseIsCountedFromBefore(t *testing.T) {
+// TestLeaseStartsWithTheRequest: however long the database takes to answer, the holder's time begins when it asks.
+func TestLeaseStartsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
@@ -323,7 +323,7 @@ func TestLeaseIsCountedFromBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if until := time.Now().Add(a.Left()); !until.Before(afterwards.Add(time.Hour)) {
-			t.Errorf("it lasts until %v, and was asked for before %v", until, afterwards)
+			t.Errorf("the lease lasts until %v, and was requested before %v", until, afterwards)
 		}
 	}
 }

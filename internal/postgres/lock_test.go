@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestClass: what an error of the store means for an update. Time that has run out says that the database is away only if it
-// answers nothing else either, and is never the update's fault.
+// TestClass: what an error of the store means for an update. A timeout means that the database is away only if it
+// answers nothing else either. It is never the update's fault.
 func TestClass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

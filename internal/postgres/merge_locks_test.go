@@ -16,7 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// lock is one that a command takes: how somebody else takes it first, and how to find out whether it is free.
+// lock is a lock that a command takes: how somebody else takes it first, and how to find out whether it is free.
 type lock struct{ name, take string }
 
 func group(chat ranking.Chat) lock {
@@ -32,8 +32,8 @@ func standing(name string) lock {
 	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
 }
 
-// mustLockInOrder has a command wait for each of its locks in turn, and looks at which it holds meanwhile: those before
-// it in the order, and none after it.
+// mustLockInOrder makes a command wait for each of its locks in turn, and checks which others it holds then: those
+// before it in the order, and none after it.
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {
@@ -49,13 +49,13 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 			}
 			_, err := w.pool.Exec(t.Context(), other.take+" NOWAIT")
 			if held := err != nil; held != (i < at) {
-				t.Errorf("while it waits for %s, it holds %s: %t", step.name, other.name, held)
+				t.Errorf("waiting for %s, it holds %s: %t", step.name, other.name, held)
 			}
 		}
 		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
-			t.Errorf("while it waits for %s it is cancelled: %v", step.name, err)
+			t.Errorf("waiting for %s it is canceled: %v", step.name, err)
 		}
 		if err := holder.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
@@ -68,12 +68,12 @@ func TestMergeLockOrder(t *testing.T) {
 	w, from, into := newMerge(t)
 	merge := func() error {
 		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-			t.Error("it has got all locks")
+			t.Error("it got all locks")
 			return nil, nil
 		})
 	}
 	w.mustLockInOrder(t, merge, group(club), group(annex), player("al"), player("Alice"))
-	// who changes the other chats of the one who stays does not have to wait
+	// changes in other chats of the remaining player do not have to wait
 	holder := begin(t, w.pool)
 	if _, err := holder.Exec(t.Context(), group(attic).take); err != nil {
 		t.Fatal(err)
@@ -86,9 +86,9 @@ func TestTakeBackLockOrder(t *testing.T) {
 	for _, name := range []string{"undo", "fix"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTakeBack(t)
+			w := newAmendable(t)
 			command := func() error { return commands[name](t.Context(), service(w.store)) }
-			// in the order in which they came into the ladder
+			// in the order in which they joined the ladder
 			w.mustLockInOrder(t, command, group(club), standing("Alice"), standing("Carol"), standing("Bob"))
 			w.undo(t, "u", alice, 2)
 		})
@@ -113,7 +113,7 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestMergesAtOnce has several instances merge the same two pairs of players, who have met in two groups.
+// TestMergesAtOnce lets several instances merge the same two pairs of players, who have met in two groups.
 func TestMergesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -145,26 +145,26 @@ func TestMergesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
-		t.Errorf("standings (-as two from the beginning +merged):\n%s", diff)
+		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
 	}
 	if got := value[int](t, w.pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 2 || n.Load() != 0 {
 		t.Errorf("%d players are merged, with %d deadlocks", got, n.Load())
 	}
 	if got := value[int](t, w.pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
-		t.Errorf("it is told %d times", got)
+		t.Errorf("%d merges are announced", got)
 	}
 }
 
 // TestMergeAmongRecordings merges two players while others record matches of both in two groups.
 func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
-	const each = 8 // before the merging is begun, and after it
+	const each = 8 // matches before the merge begins, and after it
 	w := newWorld(t, alice, bob)
 	if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.record(t, "first", al, bob, 3, 1)
-	// who goes on to see Alice with her old username makes al somebody else again, until she is seen with the new one
+	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
 	pairs := [][2]ranking.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
@@ -202,7 +202,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	}
 	w.answer(t, "last", renamed)
 	matches := value[int](t, w.pool, `SELECT count(*) FROM matches`)
-	// of many at once, one may lose each time, and is asked to try again
+	// of many at once, one may lose every time, and must be sent again
 	refused := value[int](t, w.pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
 		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
@@ -217,11 +217,11 @@ func TestMergeAmongRecordings(t *testing.T) {
 		UNION ALL
 		SELECT 'match of ' || display_name FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
 		WHERE p.telegram_user_id IS NULL AND undone_at IS NULL`); len(got) != 0 {
-		t.Errorf("left of al: %v", got)
+		t.Errorf("rows of al that are left: %v", got)
 	}
 }
 
-// mustReplay reckons the ratings of all ladders anew, by an Elo of its own.
+// mustReplay recalculates the ratings of all ladders with an Elo formula of its own.
 func (w *world) mustReplay(t *testing.T) {
 	t.Helper()
 	ratings := make(map[string]int)

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match that has both side by side is undone, and both keep their parts; in the others the place of
-// the one is the other's.
+// TestMergeInTeams: a match with both on the same side is undone, and both stay in it. In other matches the one takes
+// the place of the other.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]ranking.Person
@@ -28,7 +28,7 @@ func TestMergeInTeams(t *testing.T) {
 	record(as, "3", teams{{zoe, alice}, {bob, carol}})
 	w.answer(t, "m", renamed)
 	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
-		t.Errorf("standings (-as one from the beginning +merged):\n%s", diff)
+		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, undone_at IS NOT NULL, side, string_agg(display_name, ' ' ORDER BY display_name))
@@ -40,14 +40,14 @@ func TestMergeInTeams(t *testing.T) {
 		WHERE superseded_at IS NULL GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
 }
 
-// TestMergeWhereOneHasOnlyJoined: who has no match yet in a ladder becomes one with who has.
+// TestMergeWhereOneHasOnlyJoined merges a player who has only joined a ladder with one who has matches in it.
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	if err := service(w.store).Join(t.Context(), by("j", alice)); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w.pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // by a rule of that time
+	exec(t, w.pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
 	w.record(t, "1", al, bob, 3, 1)
 	w.answer(t, "m", renamed)
 	// 1 of Bob, for a win with 1500 against 1000 would be 2; with 1000 against 1500 it is 30

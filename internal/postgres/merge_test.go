@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Alice has changed her username to one that others have named somebody by whom nobody had seen.
+// Alice has taken a username under which others had recorded an unknown player.
 var (
 	al      = ranking.Person{Username: "al"}
 	renamed = ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
@@ -20,14 +20,14 @@ var (
 	attic   = ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "Attic"}
 )
 
-// in is the origin of a command that somebody gives in a chat.
+// in is the origin of a command that a person sends in a chat.
 func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
 	o := by(key, sender)
 	o.Chat = chat
 	return o
 }
 
-// recordIn has Bob report a match in a chat.
+// recordIn makes Bob report a match in a chat.
 func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := singles(a, b, ranking.Score{A: scoreA, B: scoreB})
@@ -36,7 +36,7 @@ func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranki
 	}
 }
 
-// newMerge returns a world in which Alice and al are ranked in the club, al alone in the annex and Alice alone in the
+// newMerge returns a world in which Alice and al are ranked in the club, only al in the annex and only Alice in the
 // attic.
 func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
 	t.Helper()
@@ -59,20 +59,20 @@ const standings = `SELECT concat_ws(' ', title, name, p.display_name, elo, s.sta
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
-	w.undo(t, "u", bob, 3) // so that al has an entry that is superseded
+	w.undo(t, "u", bob, 3) // so that al has a superseded entry
 	w.told.Store(0)
 	w.answer(t, "m", renamed)
-	if told := w.told.Load(); told != 2 { // of the merging and of the answer
-		t.Errorf("committed was called %d times", told)
+	if wakes := w.told.Load(); wakes != 2 { // for the merge and for the answer
+		t.Errorf("committed was called %d times", wakes)
 	}
-	as := newWorld(t, alice, bob) // where one has been known as the other from the beginning
+	as := newWorld(t, alice, bob) // in which the two are one player from the beginning
 	as.record(t, "1", alice, bob, 3, 1)
 	as.record(t, "2", alice, bob, 3, 1)
 	as.record(t, "5", bob, alice, 2, 2)
 	as.recordIn(t, annex, "6", alice, bob, 3, 1)
 	as.recordIn(t, attic, "7", bob, alice, 3, 1)
 	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
-		t.Errorf("standings (-as one from the beginning +merged):\n%s", diff)
+		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	for name, check := range map[string]struct {
 		sql  string
@@ -120,15 +120,15 @@ func TestMerge(t *testing.T) {
 	once := w.contents(t)
 	w.mustNotMerge(t, from, into)
 	if diff := cmp.Diff(once, w.contents(t)); diff != "" {
-		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+		t.Errorf("merging again changes (-once +twice):\n%s", diff)
 	}
 }
 
-// mustNotMerge tries to merge two players of whom one cannot be merged any more.
+// mustNotMerge tries to merge two players one of whom cannot be merged any more.
 func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 	t.Helper()
 	err := w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-		t.Error("something is to be decided")
+		t.Error("decide was called")
 		return nil, nil
 	})
 	if err != nil {
@@ -164,7 +164,7 @@ func TestMergeOfOthersMeanwhile(t *testing.T) {
 			if err := receive(t, waiting); err != nil {
 				t.Error(err)
 			}
-			w.mustNotMerge(t, from, into) // who comes later finds the same
+			w.mustNotMerge(t, from, into) // a later attempt has the same result
 			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != told {
 				t.Errorf("something was written:\n%s", diff)
 			}
@@ -172,7 +172,7 @@ func TestMergeOfOthersMeanwhile(t *testing.T) {
 	}
 }
 
-// TestMergeIsAllOrNothing has the merging decide on what is not as it was read, or not at all.
+// TestMergeIsAllOrNothing makes the merge decide on stale data, or fail to decide.
 func TestMergeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	errOwn := errors.New("own")
@@ -203,7 +203,7 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// spoiledMerge is a store that is told to change something else than was decided.
+// spoiledMerge is a store that applies something else than was decided.
 type spoiledMerge struct {
 	*postgres.Store
 	spoil func(*ranking.LadderMerge) error
@@ -221,7 +221,7 @@ func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
 	})
 }
 
-// decideAsTheService returns how the service decides on a merging.
+// decideAsTheService returns the decision function of the service.
 func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) {
 	t.Helper()
 	err := service(mergeTaker{w.store, &decide}).Answer(t.Context(), by("k", renamed), ranking.Refusal{})
@@ -243,7 +243,7 @@ func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
 	return errPlanned
 }
 
-// TestRecordingMeetsTheMerged has a recording read before two players are merged, and apply after that.
+// TestRecordingMeetsTheMerged reads for a match before two players are merged, and applies it afterwards.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	for name, chat := range map[string]ranking.Chat{
@@ -270,7 +270,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 	}
 }
 
-// TestNewStandingWaitsForTheMerge has a first match wait for a merging that is under way.
+// TestNewStandingWaitsForTheMerge records a first match during a merge.
 func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
@@ -290,7 +290,7 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	w.mustConflict(t, waiting)
 }
 
-// TestClaimMeetsTheMerged: who was merged meanwhile cannot be claimed.
+// TestClaimMeetsTheMerged: a player who was merged in the meantime cannot be claimed.
 func TestClaimMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	w, from, _ := newMerge(t)
@@ -301,8 +301,8 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	}))
 }
 
-// TestMergeMeetsANewLadder has the unclaimed player come into another ladder while the merging waits for them. It gives
-// up at once, without waiting for that group: who holds it may wait for the player.
+// TestMergeMeetsANewLadder adds the unclaimed player to another ladder while the merge waits for the player. The
+// merge gives up at once without waiting for that group, because whoever holds the group may wait for the player.
 func TestMergeMeetsANewLadder(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
@@ -322,7 +322,7 @@ func TestMergeMeetsANewLadder(t *testing.T) {
 	}
 	merging := start(func() error {
 		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-			t.Error("something is to be decided")
+			t.Error("decide was called")
 			return nil, nil
 		})
 	})
@@ -344,7 +344,7 @@ func TestMergeMeetsANewLadder(t *testing.T) {
 	err := receive(t, merging)
 	var pg *pgconn.PgError
 	if !errors.Is(err, ranking.ErrConflict) || errors.As(err, &pg) {
-		t.Errorf("the merging ends with %v, want a conflict that is no deadlock", err)
+		t.Errorf("the merge ends with %v, want a conflict that is no deadlock", err)
 	}
 	if err := receive(t, recording); err != nil {
 		t.Errorf("the recording ends with %v", err)

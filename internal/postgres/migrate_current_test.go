@@ -20,8 +20,8 @@ import (
 	"elobot/migrations"
 )
 
-// onDial has a function called before each connection that a pool makes, or others with its configuration, with how many
-// there were before. The connection fails if it does.
+// onDial calls a function before each connection that a pool makes, or that others make with its configuration, with
+// the number of connections before. If the function fails, so does the connection.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64
@@ -35,7 +35,7 @@ func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	}
 }
 
-// once lets only the first connection be made.
+// once allows the first connection only.
 func once(before int64) error {
 	if before > 0 {
 		return errors.New("another connection")
@@ -43,7 +43,7 @@ func once(before int64) error {
 	return nil
 }
 
-// holdMigrationLock has somebody migrate for as long as the test lasts.
+// holdMigrationLock holds the migration lock for the duration of the test.
 func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	driver, err := migratepgx.WithInstance(stdlib.OpenDBFromPool(pool), &migratepgx.Config{})
@@ -60,8 +60,9 @@ func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-// TestMigrateWhatIsUpToDate: it takes no connection but the one of the pool, and waits for nobody who migrates.
-func TestMigrateWhatIsUpToDate(t *testing.T) {
+// TestMigrateUpToDate: an up-to-date database needs only the one connection of the pool, and does not wait for a
+// running migration.
+func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
 	holdMigrationLock(t, d.Pool)
@@ -72,8 +73,8 @@ func TestMigrateWhatIsUpToDate(t *testing.T) {
 	}
 }
 
-// TestMigrateCannotLook: why it cannot be found out how far a database has come is said, and nothing is done about it.
-func TestMigrateCannotLook(t *testing.T) {
+// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason and does nothing.
+func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
 	pool := open(t, closedPort(t), onDial(func(before int64) error { return cmp.Or(once(before), errAway) }))
@@ -92,15 +93,15 @@ func TestMigrateCannotLook(t *testing.T) {
 	}
 }
 
-// TestMigrateMeetsOneWhoWrites: where the version is just being written down, longer than statements wait for that, it waits.
-func TestMigrateMeetsOneWhoWrites(t *testing.T) {
+// TestMigrateWaitsForVersion: if another instance locks the version for longer than the lock timeout, Migrate waits.
+func TestMigrateWaitsForVersion(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
 	writing := begin(t, d.Pool)
 	if _, err := writing.Exec(t.Context(), `LOCK TABLE schema_migrations`); err != nil {
 		t.Fatal(err)
 	}
-	migrates := make(chan struct{}) // with a connection of its own
+	migrates := make(chan struct{}) // on a connection of its own
 	pool := open(t, d.URL, onDial(func(before int64) error {
 		if before == 1 {
 			close(migrates)

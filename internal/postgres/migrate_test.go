@@ -22,7 +22,7 @@ import (
 	"elobot/migrations"
 )
 
-// schema returns everything that the migrations make, read from the catalogue.
+// schema returns everything that the migrations create, read from the catalog.
 func schema(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return values[string](t, pool, `
@@ -57,7 +57,7 @@ func migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
 	}
 }
 
-// state is what the migrations say about themselves.
+// state is the version and the dirty mark of the migrations.
 func state(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 	return strings.Join(values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
@@ -113,7 +113,7 @@ func TestMigrateAtOnce(t *testing.T) {
 // gate is the advisory lock that the second step of withSecond waits for.
 const gate = 4242
 
-// withSecond returns a first migration and a second one that lasts until the gate opens.
+// withSecond returns two migrations, the second of which runs until the gate opens.
 func withSecond() fstest.MapFS {
 	files := fstest.MapFS{
 		"000001_first.up.sql":   &fstest.MapFile{Data: []byte("CREATE TABLE first (id int)")},
@@ -125,7 +125,7 @@ func withSecond() fstest.MapFS {
 	return files
 }
 
-// closeGate keeps the second step from ending until the returned function is called.
+// closeGate keeps the second step running until the returned function is called.
 func closeGate(t *testing.T, pool *pgxpool.Pool) (open func()) {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
@@ -154,14 +154,14 @@ const (
 		  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 )
 
-// mustBeAtTwo checks that the second step has been run, once and as a whole.
+// mustBeAtTwo checks that the second step ran once and completely.
 func mustBeAtTwo(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	if got := state(t, pool); got != "2 false" {
 		t.Errorf("state is %q, want 2 and not dirty", got)
 	}
 	if !value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL AND to_regclass('done') IS NOT NULL") {
-		t.Error("the second step is not there as a whole")
+		t.Error("the second step is incomplete")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 	killed := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	await(t, pool, "SELECT "+atTheGate)
 	if !value[bool](t, pool, killTheOneAtTheGate) {
-		t.Fatal("nobody was killed")
+		t.Fatal("no connection was killed")
 	}
 	if err := receive(t, killed); err == nil {
 		t.Error("a migration whose connection is killed succeeds")
@@ -181,14 +181,14 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 		t.Errorf("state after the kill is %q, want 2 and dirty", got)
 	}
 	if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
-		t.Error("half a step has been kept")
+		t.Error("half a step was committed")
 	}
 	openGate()
 	migrate(t, pool, files)
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateClientKilled kills the client while the server is at work, which does not notice before it is done.
+// TestMigrateClientKilled kills the client while the server is working, which notices only when it is done.
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -197,7 +197,7 @@ func TestMigrateClientKilled(t *testing.T) {
 	openGate := closeGate(t, pool)
 	killed := start(func() error { return postgres.Migrate(t.Context(), open(t, p.url), files) })
 	await(t, pool, "SELECT "+atTheGate)
-	p.refuse.Store(true) // who is killed cannot ask the server to cancel either
+	p.refuse.Store(true) // a killed client cannot send a cancel request either
 	p.cut()
 	if err := receive(t, killed); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
@@ -211,8 +211,8 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step has been committed and the instance
-// is about to say so: with the first message that follows the answer to the step.
+// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step is committed and the instance is
+// about to clear the mark: at the first message after the answer to the step.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -247,12 +247,12 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 	second := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
 	await(t, pool, "SELECT "+atTheMigrationLock)
 	if !value[bool](t, pool, killTheOneAtTheGate) {
-		t.Fatal("nobody was killed")
+		t.Fatal("no connection was killed")
 	}
 	if err := receive(t, first); err == nil {
 		t.Error("a migration whose connection is killed succeeds")
 	}
-	await(t, pool, "SELECT "+atTheGate) // the second is at the same step now
+	await(t, pool, "SELECT "+atTheGate) // the second instance runs the same step now
 	openGate()
 	if err := receive(t, second); err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateFailingStep shows that a step with an error in it leaves nothing and fails again, until it is put right.
+// TestMigrateFailingStep: a step with an error in it leaves nothing, and fails again until it is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
 	pool, files := open(t, pgtest.Empty(t)), withSecond()
@@ -271,7 +271,7 @@ func TestMigrateFailingStep(t *testing.T) {
 			t.Fatalf("error is %v", err)
 		}
 		if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
-			t.Error("half a step has been kept")
+			t.Error("half a step was committed")
 		}
 	}
 	migrate(t, pool, files)
@@ -311,7 +311,7 @@ func TestMigrateCancelled(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := postgres.Migrate(over, pool, files); !errors.Is(err, context.Canceled) {
-		t.Errorf("before it began: %v", err)
+		t.Errorf("before the start: %v", err)
 	}
 	openGate := closeGate(t, pool)
 	working, stopWorking := context.WithCancel(t.Context())
@@ -324,7 +324,7 @@ func TestMigrateCancelled(t *testing.T) {
 	await(t, pool, "SELECT "+atTheMigrationLock)
 	stopWaiting()
 	if err := receive(t, waiter); !errors.Is(err, context.Canceled) {
-		t.Errorf("while it waited for another: %v", err)
+		t.Errorf("while waiting for another instance: %v", err)
 	}
 	stopWorking()
 	if err := receive(t, worker); !errors.Is(err, context.Canceled) {
@@ -358,7 +358,7 @@ func newestStep(t *testing.T) int {
 	return slices.Max(steps(t))
 }
 
-// goDown takes back all migrations after this one, as golang-migrate does.
+// goDown reverts all migrations after this one, as golang-migrate does.
 func goDown(t *testing.T, pool *pgxpool.Pool, to int) {
 	t.Helper()
 	for _, step := range slices.Backward(steps(t)) {

@@ -38,7 +38,7 @@ func TestMoveLockOrder(t *testing.T) {
 	move := func() error { return w.store.Move(t.Context(), club.ID, upgraded.ID, nothingAppended(t)) }
 	w.mustLockInOrder(t, move, group(club), group(upgraded), ladder(club), ladder(upgraded), notice(upgraded), notice(club),
 		chat(club), chat(upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
-	// who is ranked in the older group alone does not have to wait
+	// players who are ranked in the older group only do not have to wait
 	holder := begin(t, w.pool)
 	if _, err := holder.Exec(t.Context(), standing("Alice of Club").take); err != nil {
 		t.Fatal(err)
@@ -46,9 +46,9 @@ func TestMoveLockOrder(t *testing.T) {
 	w.move(t)
 }
 
-// TestMoveMeetsIntroduction has a chat introduced by an id while that id gets another meaning. Whoever comes second waits,
-// and does not make a chat with an id that is an earlier one of another.
-func TestMoveMeetsIntroduction(t *testing.T) {
+// TestMoveMeetsUpsert upserts a chat by an id while that id gets another meaning. Whoever comes second waits, and
+// does not insert a chat with another chat's earlier id.
+func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		known, introduced ranking.Chat
@@ -122,7 +122,7 @@ func TestMoveMeetsIntroduction(t *testing.T) {
 const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
 
-// holdAliases has moves wait with the last thing that they do, until the returned function is called.
+// holdAliases makes moves wait with their last statement until the returned function is called.
 func (w *world) holdAliases(t *testing.T) (release func()) {
 	t.Helper()
 	define(t, w.pool, "wait", `
@@ -147,12 +147,12 @@ func (w *world) mustBeOneChat(t *testing.T) {
 		SELECT c.telegram_chat_id || ' ' || a.telegram_chat_id || ' ' || (SELECT count(*) FROM groups)
 		FROM chats c LEFT JOIN chat_aliases a ON a.chat_id = c.id`)
 	if len(got) != 1 || got[0] != "-1000100 -100 1" {
-		t.Errorf("there are the chats %v", got)
+		t.Errorf("the chats are %v", got)
 	}
 }
 
-// TestMoveMeetsCommands has commands of the newer chat come when that has become one with the older one, between their
-// look at the chat and what they do: each is a conflict, and done in the chat that there is when it is tried again.
+// TestMoveMeetsCommands joins the newer chat with the older one between a command's reading and writing in the newer
+// chat: each command gets a conflict, and takes effect in the joined chat when it is retried.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
@@ -188,7 +188,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 	}
 }
 
-// late is a store in which something happens before the first thing that is written with what was read.
+// late is a store that runs a function before the first write.
 type late struct {
 	ranking.Store
 	done atomic.Bool
@@ -209,8 +209,8 @@ func (l *late) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, f
 	return l.Store.WithGroupLock(ctx, chat, fn)
 }
 
-// TestExclusivelyAfterMove: who has waited for the group of a chat that has become one with another holds that one's.
-func TestExclusivelyAfterMove(t *testing.T) {
+// TestGroupLockAfterMove: a command that has waited for the group of a joined chat then locks the group that remains.
+func TestGroupLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.record(t, "1", alice, bob, 3, 1)
@@ -221,7 +221,7 @@ func TestExclusivelyAfterMove(t *testing.T) {
 	taking := start(func() error {
 		return w.store.WithGroupLock(t.Context(), upgraded.ID, func(context.Context, ranking.Store) error {
 			if _, err := w.pool.Exec(t.Context(), group(upgraded).take+` NOWAIT`); err == nil {
-				t.Error("it holds no group")
+				t.Error("no group is locked")
 			}
 			return nil
 		})
@@ -235,8 +235,8 @@ func TestExclusivelyAfterMove(t *testing.T) {
 	}
 }
 
-// TestMovesAtOnce has instances hear of moves at once, while others record matches and merge players in the same chats.
-// Nobody waits for somebody who waits for them.
+// TestMovesAtOnce lets instances move chats at the same time, while others record matches and merge players in these
+// chats. There must be no deadlock.
 func TestMovesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

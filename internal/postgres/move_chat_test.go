@@ -15,7 +15,7 @@ import (
 // upgraded is the club as a supergroup.
 var upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
 
-// move has the club become the supergroup.
+// move upgrades the club to the supergroup.
 func (w *world) move(t *testing.T) {
 	t.Helper()
 	if err := service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID); err != nil {
@@ -23,7 +23,7 @@ func (w *world) move(t *testing.T) {
 	}
 }
 
-// chats are all chats, with the earlier ids of each.
+// chats returns all chats, with their earlier ids.
 func (w *world) chats(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, w.pool, `
@@ -39,14 +39,14 @@ func (w *world) mustHaveChats(t *testing.T, want ...string) {
 	}
 }
 
-// outbox is all of the outbox, with the messages that it answers.
+// outbox returns all rows of the outbox, with the messages that they reply to.
 func (w *world) outbox(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, w.pool, `
 		SELECT concat_ws(' ', id, chat_id, kind, state, 'to ' || reply_to, 'in ' || thread_id, supersede_key) FROM outbox ORDER BY id`)
 }
 
-// TestMoveRenames: a chat whose new id nobody knows keeps all but what is bound to the old one.
+// TestMoveRenames: a chat whose new id is unknown keeps everything that is not tied to the old id.
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,10 +75,10 @@ func TestMoveRenames(t *testing.T) {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", got)
 	}
 	if got := values[int](t, w.pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
-		t.Errorf("messages that exist once are known in the chats %v", got)
+		t.Errorf("ensured messages exist in the chats %v", got)
 	}
 	if n := w.told.Load(); n != 1 {
-		t.Errorf("told %d times that there is something to send", n)
+		t.Errorf("woken %d times", n)
 	}
 	now := w.contents(t)
 	for _, table := range []string{"chats", "chat_aliases", "outbox"} {
@@ -86,11 +86,11 @@ func TestMoveRenames(t *testing.T) {
 		delete(now, table)
 	}
 	if diff := cmp.Diff(kept, now); diff != "" {
-		t.Errorf("in other tables something has changed:\n%s", diff)
+		t.Errorf("other tables have changed:\n%s", diff)
 	}
 }
 
-// TestMoveJoins: of two chats that become one, all that the newer one has passes to the older one.
+// TestMoveJoins: when two chats become one, everything of the newer one passes to the older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -129,10 +129,10 @@ func TestMoveJoins(t *testing.T) {
 	}
 	ensured := values[string](t, w.pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`)
 	if diff := cmp.Diff([]string{"1 board 6", "1 other 7"}, ensured); diff != "" {
-		t.Errorf("messages that exist once (-want +got):\n%s", diff)
+		t.Errorf("ensured messages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(messages, w.contents(t)["match_messages"]); diff != "" {
-		t.Errorf("which messages tell of matches (-before +after):\n%s", diff)
+		t.Errorf("messages that show matches (-before +after):\n%s", diff)
 	}
 	matches := values[string](t, w.pool, `SELECT concat_ws(' ', group_id, ladder_id, number, idempotency_key) FROM matches ORDER BY id`)
 	if diff := cmp.Diff([]string{"1 1 1 1", "1 1 2 2", "1 1 3 3"}, matches); diff != "" {
@@ -142,12 +142,12 @@ func TestMoveJoins(t *testing.T) {
 		t.Errorf("the group is %s", got)
 	}
 	if n := w.told.Load(); n != 1 {
-		t.Errorf("told %d times that there is something to send", n)
+		t.Errorf("woken %d times", n)
 	}
 	w.mustVerify(t)
 }
 
-// TestMoveJoinsStandings: who is ranked in both groups, or in several ladders of one, is ranked once.
+// TestMoveJoinsStandings: a player who is ranked in both groups, or in several ladders of one, is ranked once.
 func TestMoveJoinsStandings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -163,7 +163,7 @@ func TestMoveJoinsStandings(t *testing.T) {
 	exec(t, w.pool, `UPDATE elo_history SET elo_before = elo_before - 600, elo_after = elo_after - 600, best_before = 900
 		WHERE player_id = (SELECT id FROM players WHERE username = 'carol')`)
 	w.move(t)
-	// Alice wins 1516 : 900 and so nearly nothing
+	// Alice wins with 1516 against 900, and gains nearly nothing
 	want := []string{"Club+ Alice Alice 1517 1500 1517 2 2 0 0 2", "Club+ Bob Bob 1484 1500 1500 1 0 0 1 -1", "Club+ Carol Carol 899 900 900 1 0 0 1 -1"}
 	if diff := cmp.Diff(want, values[string](t, w.pool, standings)); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
@@ -174,7 +174,7 @@ func TestMoveJoinsStandings(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// mustVerify replays all that is stored and finds nothing that differs.
+// mustVerify replays everything and expects no findings.
 func (w *world) mustVerify(t *testing.T) {
 	t.Helper()
 	err := ranking.Verify(t.Context(), w.store, 0,
@@ -184,7 +184,7 @@ func (w *world) mustVerify(t *testing.T) {
 	}
 }
 
-// TestEarlierIDs: wherever a chat is looked for by the messenger's id, an earlier one finds it.
+// TestEarlierIDs: every query by Telegram's chat id also finds a chat by an earlier id.
 func TestEarlierIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -237,7 +237,7 @@ func TestEarlierIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.contents(t)); diff != "" {
-		t.Errorf("introduced by the earlier id (-before +after):\n%s", diff)
+		t.Errorf("upserted by the earlier id (-before +after):\n%s", diff)
 	}
 	findings := 0
 	exec(t, w.pool, `UPDATE group_players SET elo = elo + 1, best_elo = 2000`)
@@ -256,13 +256,13 @@ func TestEarlierIDs(t *testing.T) {
 	}
 }
 
-// TestAliasesGoDown: taken back, the step leaves the chats, and knows their earlier ids no more.
+// TestAliasesGoDown: reverting the step keeps the chats and forgets their earlier ids.
 func TestAliasesGoDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.record(t, "1", alice, bob, 3, 1)
 	w.move(t)
-	exec(t, w.pool, `UPDATE chats SET greeted_at = created_at`) // as the step after it has it
+	exec(t, w.pool, `UPDATE chats SET greeted_at = created_at`) // as a later step does
 	chats := w.contents(t)["chats"]
 	goDown(t, w.pool, 4)
 	migrate(t, w.pool, migrations.FS)
@@ -272,7 +272,7 @@ func TestAliasesGoDown(t *testing.T) {
 	w.mustHaveChats(t, "1 -1000100 supergroup Club")
 	w.recordIn(t, club, "2", alice, bob, 3, 1)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club", "2 -100 group Club")
-	w.move(t) // which puts it right
+	w.move(t) // corrects it
 	w.mustHaveChats(t, "2 -1000100 supergroup Club {-100}")
 	w.mustVerify(t)
 }

@@ -19,7 +19,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// instance is a notifier that runs, and what it hears.
+// instance is a running notifier, and what it receives.
 type instance struct {
 	*postgres.Notifier
 	pool     *pgxpool.Pool
@@ -30,7 +30,7 @@ type instance struct {
 	stop     func() // ends Run, which must not take long
 }
 
-// awaitListeners waits until so many listen.
+// awaitListeners waits until n notifiers listen.
 func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	await(t, pool, `SELECT (
@@ -59,7 +59,7 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 	return i
 }
 
-// running runs a notifier until the function that it returns is called, or the test ends.
+// running runs a notifier until the returned function is called, or the test ends.
 func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,7 +70,7 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 		if err := receive(t, ended); err != nil {
 			t.Errorf("Run ends with %v", err)
 		}
-		if took := time.Since(begun); took > 20*time.Second { // it does not wait for the next thing to be heard
+		if took := time.Since(begun); took > 20*time.Second { // it does not wait for the next notification
 			t.Errorf("Run ends after %v", took)
 		}
 	})
@@ -78,7 +78,7 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	return stop
 }
 
-// twoInstances run in the same database, and listen.
+// twoInstances returns two that run in the same database, and listen.
 func twoInstances(t *testing.T) (a, b *instance) {
 	t.Helper()
 	url := pgtest.Borrow(t).URL
@@ -88,8 +88,8 @@ func twoInstances(t *testing.T) (a, b *instance) {
 	return a, b
 }
 
-// hears waits until an instance has heard of so many different lanes, and returns them in their order.
-func (i *instance) hears(t *testing.T, n int) []outbox.Lane {
+// received waits until an instance has received n different lanes, and returns them in order.
+func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	t.Helper()
 	all := make(map[outbox.Lane]bool)
 	for len(all) < n {
@@ -103,7 +103,7 @@ func (i *instance) hears(t *testing.T, n int) []outbox.Lane {
 	return lanes
 }
 
-// TestNotify: what one instance says, both hear, and nothing else.
+// TestNotify: both instances receive what one of them publishes, and nothing else.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)
@@ -123,13 +123,13 @@ func TestNotify(t *testing.T) {
 		}
 	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
-		if diff := cmp.Diff([]outbox.Lane{chat(12), toasts(13)}, i.hears(t, 2)); diff != "" {
-			t.Errorf("lanes that %s hears of (-want +got):\n%s", name, diff)
+		if diff := cmp.Diff([]outbox.Lane{chat(12), toasts(13)}, i.received(t, 2)); diff != "" {
+			t.Errorf("lanes received by %s (-want +got):\n%s", name, diff)
 		}
 		chats := []ranking.ExternalChatID{receive(t, i.chats), receive(t, i.chats)}
 		slices.Sort(chats)
 		if diff := cmp.Diff([]ranking.ExternalChatID{-1001, 1002}, chats); diff != "" {
-			t.Errorf("chats that %s hears of (-want +got):\n%s", name, diff)
+			t.Errorf("chats received by %s (-want +got):\n%s", name, diff)
 		}
 		receive(t, i.released)
 	}
@@ -137,9 +137,9 @@ func TestNotify(t *testing.T) {
 		FROM unnest('{elobot_outbox,elobot_lease,elobot_admins}'::text[]) AS c (channel),
 		     unnest(ARRAY['', 'rubbish', 't,-', '99999999999999999999', repeat('x', 7999)]) AS p (payload)`)
 	a.Wake(chat(1))
-	a.hears(t, 1)
+	a.received(t, 1)
 	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
-		t.Errorf("rubbish is heard as %d things", n)
+		t.Errorf("invalid payloads cause %d events", n)
 	}
 	if err := lease.Release(t.Context(), true); err != nil { // again
 		t.Fatal(err)
@@ -147,17 +147,17 @@ func TestNotify(t *testing.T) {
 	receive(t, a.released)
 	acquire(t, leader(b.pool, "c"), true)
 	if err := lease.Release(t.Context(), true); err == nil {
-		t.Error("the lease of another one was released")
+		t.Error("LeaseReleased was called for another lease")
 	}
 	a.Wake(chat(2))
-	a.hears(t, 1)
+	a.received(t, 1)
 	if len(a.released) != 0 {
-		t.Error("it is said of a lease that is held that it was released")
+		t.Error("LeaseReleased was called for a lease that is held")
 	}
 }
 
-// TestNotifyGathers: what comes while something is being said is said in one go.
-func TestNotifyGathers(t *testing.T) {
+// TestNotifyBatches: everything that arrives during a statement is published by the next one.
+func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
 	var rec recorder
@@ -179,13 +179,13 @@ func TestNotifyGathers(t *testing.T) {
 		n.Wake(chat(c+1), chat(1))
 	}
 	conn.Release()
-	other.hears(t, lanes)
+	other.received(t, lanes)
 	if said := len(rec.take()); said > 2 {
-		t.Errorf("it was said in %d statements", said)
+		t.Errorf("published in %d statements", said)
 	}
 }
 
-// TestNotifyBounds: of very many lanes some are left out, and the others are said however long their names are.
+// TestNotifyBounds: of very many lanes some are dropped; the others are published, however long their lists are.
 func TestNotifyBounds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -197,46 +197,46 @@ func TestNotifyBounds(t *testing.T) {
 		n.AdminsChanged(ranking.ExternalChatID(c % 2))
 	}
 	running(t, n)
-	other.hears(t, 10_000)
+	other.received(t, 10_000)
 	receive(t, other.chats)
 	n.Wake(chat(1))
 	for receive(t, other.lanes) != chat(1) {
-		t.Error("more was kept")
+		t.Error("more lanes were kept")
 	}
 }
 
-// TestNotifyAgain: a connection that was lost is made anew, and the log says so once.
-func TestNotifyAgain(t *testing.T) {
+// TestNotifyReconnects: a lost connection is made anew, and the log says so once.
+func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
 	i := newInstance(t, open(t, url), slog.New(levels(records)))
 	awaitListeners(t, i.pool, 1)
 	i.Wake(chat(1))
-	i.hears(t, 1)
+	i.received(t, 1)
 	for range 2 {
 		exec(t, i.pool, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 			WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 		if level := receive(t, records); level != slog.LevelWarn {
-			t.Errorf("at first the log says something of level %v", level)
+			t.Errorf("the first log record has level %v", level)
 		}
 		if level := receive(t, records); level != slog.LevelInfo {
-			t.Errorf("then it says something of level %v", level)
+			t.Errorf("the second log record has level %v", level)
 		}
 		i.Wake(chat(2), chat(3))
-		i.hears(t, 2)
+		i.received(t, 2)
 	}
 	i.stop()
 	if len(records) != 0 {
-		t.Errorf("the log says %d things more", len(records))
+		t.Errorf("%d more log records", len(records))
 	}
 	if n := len(i.began); n != 3 {
-		t.Errorf("it has begun to hear %d times, want 3", n)
+		t.Errorf("Began was called %d times, want 3", n)
 	}
 }
 
-// TestListeningSessionEnds: the session that listens lives no longer than those of the pool, and another one follows
-// without a word in the log.
+// TestListeningSessionEnds: the listening session lives no longer than those of the pool, and its replacement is not
+// logged.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -247,11 +247,11 @@ func TestListeningSessionEnds(t *testing.T) {
 	}
 	i.stop()
 	if len(records) != 0 {
-		t.Errorf("the log says %d things", len(records))
+		t.Errorf("%d log records", len(records))
 	}
 }
 
-// levels is a handler that hands out the levels of what is logged.
+// levels is a log handler that hands out the levels of records.
 type levels chan slog.Level
 
 func (l levels) Enabled(context.Context, slog.Level) bool      { return true }
@@ -259,8 +259,8 @@ func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; r
 func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
 func (l levels) WithGroup(string) slog.Handler                 { return l }
 
-// TestNotifyWithoutDatabase: what could not be said is said when the database is there again; in between there is one
-// line in the log. Run ends soon at any time.
+// TestNotifyWithoutDatabase: notifications that failed are published when the database is back, with one log record
+// in between. Run ends quickly at any time.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -272,25 +272,25 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	p.refuse.Store(true)
 	p.cut()
 	if level := receive(t, records); level != slog.LevelWarn {
-		t.Errorf("at first the log says something of level %v", level)
+		t.Errorf("the first log record has level %v", level)
 	}
 	i.Wake(chat(7))
 	i.AdminsChanged(-1001)
 	awaitListeners(t, other.pool, 1)
 	for tick, deadline := time.Tick(time.Millisecond), time.After(patience); i.pool.Stat().NewConnsCount() == 0; {
-		select { // until it has tried to say it
+		select { // until it has tried to publish
 		case <-tick:
 		case <-deadline:
-			t.Fatal("it does not try to say anything")
+			t.Fatal("the notifier does not try to publish")
 		}
 	}
 	p.refuse.Store(false)
-	other.hears(t, 1)
+	other.received(t, 1)
 	if c := receive(t, other.chats); c != -1001 {
-		t.Errorf("chat %d is heard of", c)
+		t.Errorf("chat %d was received", c)
 	}
 	if level := receive(t, records); level != slog.LevelInfo || len(records) != 0 {
-		t.Errorf("then it says something of level %v, and %d things more", level, len(records))
+		t.Errorf("the second log record has level %v, and there are %d more", level, len(records))
 	}
 	p.refuse.Store(true)
 	p.cut()
@@ -299,7 +299,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	i.stop()
 }
 
-// TestNotificationAfterSilence: after a time of silence the same connection is listened to.
+// TestNotificationAfterSilence: the same connection keeps listening after a silence.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := newProxy(t, pgtest.Empty(t))
@@ -317,7 +317,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 			t.Fatalf("in silence: %v, %v", said, err)
 		}
 		if p.syncs.Load() == before {
-			t.Error("the connection is not tried out")
+			t.Error("the connection is not checked")
 		}
 	}
 	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
@@ -326,8 +326,8 @@ func TestNotificationAfterSilence(t *testing.T) {
 	if said, err := postgres.NextNotification(t.Context(), conn, patience); err != nil || said.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", said, err)
 	}
-	p.onMessage(func(byte, []byte) bool { return true }) // the server is not to be reached any more
+	p.onMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more
 	if said, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
-		t.Errorf("of nobody: %v", said)
+		t.Errorf("without a server: %v", said)
 	}
 }

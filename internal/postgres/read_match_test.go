@@ -80,7 +80,7 @@ func TestReadMatch(t *testing.T) {
 
 func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	t.Parallel()
-	w := newTakeBack(t)
+	w := newAmendable(t)
 	w.fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
 	w.undo(t, "u", alice, 2)
 	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // which is what the group knows him by

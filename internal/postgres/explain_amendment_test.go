@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-func TestNoTakingBackScansATable(t *testing.T) {
+func TestNoAmendmentScansATable(t *testing.T) {
 	t.Parallel()
 	var rec recorder
 	pool, plain := newYears(t, &rec)
@@ -54,11 +54,11 @@ func TestNoTakingBackScansATable(t *testing.T) {
 		{"course", func(ctx context.Context) error {
 			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, MatchHistory: &ranking.HistoryFrom{Ladder: 150, Number: 41}})
 			if len(got.MatchHistory.Matches) != 10 || len(got.MatchHistory.Standings) != 11 {
-				t.Errorf("the course has %d matches of %d players", len(got.MatchHistory.Matches), len(got.MatchHistory.Standings))
+				t.Errorf("the history has %d matches of %d players", len(got.MatchHistory.Matches), len(got.MatchHistory.Standings))
 			}
 			return err
 		}, 3},
-		{"answer", func(ctx context.Context) error { // to somebody whom the group knows by another name
+		{"answer", func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
 		}, 3 + 5},
 		{"undo", func(ctx context.Context) error { // of a card that has been sent
@@ -99,14 +99,14 @@ func TestNoTakingBackScansATable(t *testing.T) {
 			m := outbox.Message{Lane: chat(150), To: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{sentAs(m, 4711)}, nil, bounds)
 			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
-				t.Error("the message is not kept")
+				t.Error("the message is not recorded")
 			}
 			return err
 		}, 2 + 1},
 	})
 }
 
-// TestRewriteTakesFewStatements compares what a rewrite of 1,000 entries sends with what a rewrite of one sends.
+// TestRewriteTakesFewStatements: rewriting 1,000 entries takes as many statements as rewriting one.
 func TestRewriteTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	const players, matches = 50, 1_000
@@ -132,9 +132,9 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := snap.MatchHistory; len(c.Matches) != matches || len(c.Standings) != players {
-		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
+		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
-	// rewrite says something else of so many matches and standings, and returns how many statements that took.
+	// rewrite changes n matches and standings, and returns how many statements that took.
 	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.RankedPlayer) int {
 		w := &ranking.Rewrite{Reason: ranking.ByRepair}
 		for _, m := range matches {

@@ -11,9 +11,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestCourseCostsItsStretch reads the last matches of a long ladder: what came before them must not be gone through,
-// neither for the matches nor for who plays in them.
-func TestCourseCostsItsStretch(t *testing.T) {
+// TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for
+// the matches nor for their players.
+func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
 	var rec recorder
@@ -46,14 +46,14 @@ func TestCourseCostsItsStretch(t *testing.T) {
 	for _, s := range rec.take() {
 		blocks += touched(t, pool, s)
 	}
-	// One entry of the history after the other would take some four blocks for each. Going through all matches of all
+	// Reading the history entry by entry would take about four blocks each. Scanning all matches of all
 	// players takes a hundred times as much.
 	if limit := 2 * stretch * 4; blocks > limit {
 		t.Errorf("%d matches took %d blocks, want at most %d", stretch, blocks, limit)
 	}
 }
 
-// touched returns how many blocks a statement looks at.
+// touched returns how many blocks a statement reads.
 func touched(t *testing.T, pool *pgxpool.Pool, s statement) int {
 	t.Helper()
 	var plans []struct {

@@ -12,10 +12,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// planned returns the world of newTakeBack and what one of the commands would change in it.
+// planned returns the world of newAmendable and what one of the commands would change in it.
 func planned(t *testing.T, command string) (*world, ranking.Changes) {
 	t.Helper()
-	w := newTakeBack(t)
+	w := newAmendable(t)
 	c := w.plan(t, func(s *ranking.Service) error { return commands[command](t.Context(), s) })
 	return w, c
 }
@@ -74,7 +74,7 @@ func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 
 const conflict, handled = "conflict", "handled"
 
-// failsWith says whether an error is the one that is wanted.
+// failsWith reports whether an error is the expected one.
 func failsWith(err error, want string) bool {
 	var pg *pgconn.PgError
 	switch want {
@@ -87,9 +87,9 @@ func failsWith(err error, want string) bool {
 	}
 }
 
-// TestTakeBackIsAllOrNothing makes each statement of the batch fail, for a reason that can arise and by a trigger. What
+// TestAmendmentIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger. What
 // others have changed in the meantime stays as it is.
-func TestTakeBackIsAllOrNothing(t *testing.T) {
+func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
 	both := []string{"undo", "fix"}
@@ -100,7 +100,7 @@ func TestTakeBackIsAllOrNothing(t *testing.T) {
 		want     string // conflict, handled or the constraint that is broken
 	}{
 		"key is there":         {both, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
-		"undone meanwhile":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},
+		"undone by others":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},
 		"score A changed":      {both[1:], `UPDATE matches SET score_a = 4 WHERE number = 2`, nil, conflict},
 		"score B changed":      {both[1:], `UPDATE matches SET score_b = 0 WHERE number = 2`, nil, conflict},
 		"sets added":           {both[1:], `UPDATE matches SET sets = '{{1,0},{1,0}}'`, nil, conflict},
@@ -154,15 +154,15 @@ func TestTakeBackIsAllOrNothing(t *testing.T) {
 					t.Errorf("something was written:\n%s", diff)
 				}
 				if w.told.Load() != told {
-					t.Error("told of a commit that never was")
+					t.Error("woken for a commit that did not happen")
 				}
 			})
 		}
 	}
 }
 
-// TestVersionGuard has somebody change a standing who does not take the group's row, between the reading and the
-// writing of a command: before it writes, and while it waits for that standing. What they wrote survives.
+// TestVersionGuard changes a standing without locking the group, between a command's reading and writing: before it
+// writes, and while it waits for that standing. The foreign change survives.
 func TestVersionGuard(t *testing.T) {
 	t.Parallel()
 	for name := range commands {
@@ -191,7 +191,8 @@ func TestVersionGuard(t *testing.T) {
 	}
 }
 
-// mustConflict waits for the end of a command, which must leave nothing behind. Whatever it waits for has been committed.
+// mustConflict waits for the end of a command, which must fail with a conflict and write nothing. The change that it
+// conflicts with is committed.
 func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	t.Helper()
 	before := w.contents(t)
@@ -203,10 +204,11 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	}
 }
 
-// TestForeignWriterInTheMiddle has a standing changed under the service's hands: it tries again, from what is there then.
+// TestForeignWriterInTheMiddle changes a standing while the service works on it: the service retries with the new
+// standing.
 func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
-	w := newTakeBack(t)
+	w := newAmendable(t)
 	meddled := false
 	store := meddler{w.store, func() {
 		if !meddled {
@@ -224,7 +226,7 @@ func TestForeignWriterInTheMiddle(t *testing.T) {
 	}
 }
 
-// meddler is a store in which something happens before each Apply.
+// meddler is a store that runs a function before each Apply.
 type meddler struct {
 	ranking.Store
 	meddle func()
