@@ -18,7 +18,7 @@ import (
 	"elobot/migrations"
 )
 
-// firstStep returns the first of the real migrations alone.
+// firstStep returns only the first of the real migrations.
 func firstStep(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files := make(fstest.MapFS)
@@ -36,13 +36,13 @@ func firstStep(t *testing.T) fstest.MapFS {
 	return files
 }
 
-// old is somebody's course in a ladder, reckoned one match after the other.
+// old is a player's standing in a ladder, calculated match by match.
 type old struct {
 	start, elo, best, streak int
 	won, drawn, lost         int
 }
 
-// move reckons a match in, whose outcome is 1, 0 or -1.
+// move adds a match with the outcome 1, 0 or -1.
 func (o *old) move(outcome, change int) {
 	o.elo += change
 	o.best = max(o.best, o.elo)
@@ -56,13 +56,13 @@ func (o *old) move(outcome, change int) {
 	}
 }
 
-// entry is what an entry of the history says of the standing before its match.
+// entry is what an entry of the history contains about the standing before its match.
 type entry struct {
 	Ladder, Number, Player, Best, Streak int
 }
 
 // oldMatches fills a database of the first version with three ladders in two groups, in which five people play each
-// other, and returns what each entry of the history should say.
+// other. It returns the expected entries of the history.
 func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 	t.Helper()
 	exec(t, pool, `
@@ -87,7 +87,7 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 		outcome := []int{1, 1, 0, -1, -1}[random.IntN(5)]
 		change := outcome * random.IntN(40)
 		switch {
-		case number <= 20: // a peak that is not reached again
+		case number <= 20: // a peak that is never reached again
 			players, outcome, change = []int{1, 5}, 1, 100
 		case players[0] == players[1]:
 			players[1] = 1 + players[0]%5
@@ -129,8 +129,8 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 	return want
 }
 
-// TestTakeBackFillsTheHistory has the second step reckon what the first version has not kept.
-func TestTakeBackFillsTheHistory(t *testing.T) {
+// TestAmendmentStepFillsTheHistory: the second step calculates what the first version has not stored.
+func TestAmendmentStepFillsTheHistory(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
 	migrate(t, pool, firstStep(t))
@@ -144,13 +144,13 @@ func TestTakeBackFillsTheHistory(t *testing.T) {
 		got = append(got, entry{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what the standings were before each match (-want +got):\n%s", diff)
+		t.Errorf("standings before each match (-want +got):\n%s", diff)
 	}
 	after := values[string](t, pool, `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id`)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the standings have changed (-before +after):\n%s", diff)
 	}
-	// the matches are such that something could go wrong
+	// the matches cover the difficult cases
 	for name, has := range map[string]func(entry) bool{
 		"a run of wins":      func(e entry) bool { return e.Streak >= 4 },
 		"a run of losses":    func(e entry) bool { return e.Streak <= -4 },
@@ -159,18 +159,18 @@ func TestTakeBackFillsTheHistory(t *testing.T) {
 		"a start at nothing": func(e entry) bool { return e.Player == 3 && e.Best == 0 },
 	} {
 		if !slices.ContainsFunc(want, has) {
-			t.Errorf("the matches do not have %s", name)
+			t.Errorf("the matches do not include %s", name)
 		}
 	}
 }
 
-// TestTakeBackGoesDown takes the second step back, and then again, in a database that has everything in it that the
+// TestAmendmentStepGoesDown reverts the second step, and applies it again, in a database with all the data that the
 // step is for.
-func TestTakeBackGoesDown(t *testing.T) {
+func TestAmendmentStepGoesDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	all := w.everythingTakenBack(t)
-	const standings = `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id` // which a later step adds
+	all := w.everythingAmended(t)
+	const standings = `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id` // a later step adds left_at
 	const current = `SELECT (match_id, player_id, elo_before, elo_after, best_before, streak_before)::text
 		FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`
 	wantStandings, wantCurrent := values[string](t, w.pool, standings), values[string](t, w.pool, current)
@@ -190,7 +190,7 @@ func TestTakeBackGoesDown(t *testing.T) {
 	first := open(t, pgtest.Empty(t))
 	migrate(t, first, firstStep(t))
 	if diff := cmp.Diff(schema(t, first), schema(t, w.pool)); diff != "" {
-		t.Errorf("the step is not taken back (-first +after down):\n%s", diff)
+		t.Errorf("the step is not reverted (-first +after down):\n%s", diff)
 	}
 	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
 		t.Errorf("standings after the way down (-before +after):\n%s", diff)
@@ -199,7 +199,7 @@ func TestTakeBackGoesDown(t *testing.T) {
 		t.Errorf("%d matches are left of %d", got, all)
 	}
 
-	w.pool.Reset() // the columns are others now
+	w.pool.Reset() // the columns have changed
 	migrate(t, w.pool, migrations.FS)
 	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
 		t.Errorf("standings after down and up (-before +after):\n%s", diff)
@@ -210,9 +210,9 @@ func TestTakeBackGoesDown(t *testing.T) {
 	w.undo(t, "down and up", alice, 1)
 }
 
-// everythingTakenBack fills the world with matches that are undone and fixed, with players who are merged, with
-// messages that are edited and with toasts. It returns how many matches there are.
-func (w *world) everythingTakenBack(t *testing.T) (matches int) {
+// everythingAmended fills the world with matches that are undone and fixed, with players who are merged, with
+// messages that are edited and with callback answers. It returns the number of matches.
+func (w *world) everythingAmended(t *testing.T) (matches int) {
 	t.Helper()
 	al := ranking.Person{Username: "al"}
 	w.record(t, "m1", alice, bob, 3, 1)
@@ -249,8 +249,8 @@ func (w *world) everythingTakenBack(t *testing.T) (matches int) {
 	return 6
 }
 
-// TestTakeBackKnowsOldCards has the second step find out which messages tell of the matches that there are.
-func TestTakeBackKnowsOldCards(t *testing.T) {
+// TestAmendmentStepKnowsOldCards: the second step finds the messages that show existing matches.
+func TestAmendmentStepKnowsOldCards(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
 	migrate(t, pool, firstStep(t))
@@ -268,10 +268,10 @@ func TestTakeBackKnowsOldCards(t *testing.T) {
 	migrate(t, pool, migrations.FS)
 	cards := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id) FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"-100 71 1", "-200 81 4"}, cards); diff != "" {
-		t.Errorf("messages that tell of matches (-want +got):\n%s", diff)
+		t.Errorf("messages that show matches (-want +got):\n%s", diff)
 	}
 	matches := values[string](t, pool, `SELECT coalesce(match_id::text, '') FROM outbox ORDER BY id`)
 	if diff := cmp.Diff([]string{"1", "2", "3", "4", ""}, matches); diff != "" {
-		t.Errorf("what the notices are about (-want +got):\n%s", diff)
+		t.Errorf("matches of the notices (-want +got):\n%s", diff)
 	}
 }

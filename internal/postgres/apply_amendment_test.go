@@ -146,14 +146,14 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 				} else {
 					exec(t, w.pool, tc.sql)
 				}
-				before, told := w.contents(t), w.told.Load()
+				before, wakes := w.contents(t), w.wakes.Load()
 				if err := w.store.Apply(t.Context(), c); !failsWith(err, tc.want) {
 					t.Errorf("error is %v", err)
 				}
 				if diff := cmp.Diff(before, w.contents(t)); diff != "" {
 					t.Errorf("something was written:\n%s", diff)
 				}
-				if w.told.Load() != told {
+				if w.wakes.Load() != wakes {
 					t.Error("woken for a commit that did not happen")
 				}
 			})

@@ -22,7 +22,7 @@ func TestApplyMatch(t *testing.T) {
 	if err := w.store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.told.Load(); got != 1 {
+	if got := w.wakes.Load(); got != 1 {
 		t.Errorf("committed was called %d times", got)
 	}
 	a, b := w.id(t, "Alice"), w.id(t, "Bob")
@@ -83,7 +83,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := w.told.Load(); got != 2 {
+	if got := w.wakes.Load(); got != 2 {
 		t.Errorf("committed was called %d times", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			if tc.refused != "" {
 				refuse(t, w.pool, name, tc.refused)
 			}
-			before, told := w.contents(t), w.told.Load()
+			before, wakes := w.contents(t), w.wakes.Load()
 			forget(t, w.pool)
 			for _, temperature := range []string{"cold", "warm"} {
 				if err := w.store.Apply(t.Context(), c); !tc.want(err) {
@@ -183,7 +183,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 			if diff := cmp.Diff(before, w.contents(t)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
-			if w.told.Load() != told {
+			if w.wakes.Load() != wakes {
 				t.Error("woken for a commit that did not happen")
 			}
 		})

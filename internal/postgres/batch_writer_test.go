@@ -33,7 +33,7 @@ func newTown(t *testing.T, groups int) *town {
 			t.Fatal(err)
 		}
 	}
-	town.told.Store(0)
+	town.wakes.Store(0)
 	return town
 }
 
@@ -63,7 +63,7 @@ func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Change
 // awaitWaiting waits until n results wait.
 func (w *town) awaitWaiting(t *testing.T, store *postgres.Store, n int) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(maxWait)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for store.WaitingResults() != n {
@@ -135,7 +135,7 @@ func TestTogetherAsAlone(t *testing.T) {
 		if err := write(w, all); err != nil {
 			t.Fatal(err)
 		}
-		if got := int(w.told.Load()); got != len(all) {
+		if got := int(w.wakes.Load()); got != len(all) {
 			t.Errorf("%d lanes were woken, want %d", got, len(all))
 		}
 		found := make(map[string][]string)
@@ -237,7 +237,7 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
 				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 			}
-			if got := w.told.Load(); got != 3 {
+			if got := w.wakes.Load(); got != 3 {
 				t.Errorf("%d lanes were woken", got)
 			}
 			if err := somebody.Rollback(t.Context()); err != nil {
@@ -379,7 +379,7 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 		stuck = append(stuck, start(func() error { return w.store.Apply(t.Context(), c) }))
 	}
 	await(t, w.pool, `SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	for i := held; i < held+2; i++ {
 		if err := w.store.Apply(ctx, w.match(t, i, fmt.Sprintf("k%02d", i))); err != nil {

@@ -299,7 +299,7 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	for _, message := range []int64{71, 72} {
 		c.send(t, message)
 	}
-	c.finish(t, sentAs(*c.turn(t, toasts(1)).Message, 73))
+	c.finish(t, sentAs(*c.turn(t, answers(1)).Message, 73))
 	if n := value[int](t, c.world.pool, `SELECT count(*) FROM match_messages`); n != 0 {
 		t.Errorf("%d messages show a match", n)
 	}
@@ -321,7 +321,7 @@ func TestCallbackAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]outbox.Lane{toasts(1), chat(1), toasts(1)}, woken); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{answers(1), chat(1), answers(1)}, woken); diff != "" {
 		t.Errorf("woken lanes (-want +got):\n%s", diff)
 	}
 	c.mustYield(t, `
@@ -330,7 +330,7 @@ func TestCallbackAnswer(t *testing.T) {
 		"toast c:1 planned refusal outcome not_yours press 1", "toast c:2 planned refusal outcome not_yours press 2 Bob",
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
-		m := c.turn(t, toasts(1)).Message
+		m := c.turn(t, answers(1)).Message
 		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.To != -100 || m.Target != 0 || len(m.Items) != 1 {
 			t.Fatalf("took %+v", m)
 		}

@@ -12,7 +12,7 @@ func define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	t.Helper()
 	exec(t, pool, sql)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 		defer cancel()
 		if _, err := pool.Exec(ctx, "DROP FUNCTION "+function+" CASCADE"); err != nil {
 			t.Error(err)

@@ -44,7 +44,7 @@ func TestDeadlines(t *testing.T) {
 			lane, states := chat(1), []string{"sending", "sending"}
 			switch {
 			case tc.button != "":
-				lane = toasts(1)
+				lane = answers(1)
 				states = []string{"sending", "planned"}
 				if tc.late {
 					states = []string{"expired", "planned"}

@@ -35,7 +35,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		return func(ctx context.Context) error {
 			var lanes []outbox.Lane
 			for id := from; id <= to; id++ {
-				lanes = append(lanes, chat(id), toasts(id))
+				lanes = append(lanes, chat(id), answers(id))
 			}
 			turns, err := queue.Advance(ctx, 1, nil, lanes, bounds)
 			taken := 0
@@ -75,7 +75,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		{"take of objects", take(61, 76), 2 + 4},
 		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 2 + 2},
 		{"take of long lanes", take(2, 5), 2 + 4}, // three hundred notices each
-		{"told together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 2 + 1},
+		{"sent together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 2 + 1},
 		{"waiting", func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
 			return err

@@ -21,7 +21,7 @@ func TestExclusivelyCommits(t *testing.T) {
 		if err := inside.Apply(ctx, match(snap, "1")); err != nil {
 			return err
 		}
-		if w.told.Load() != 0 {
+		if w.wakes.Load() != 0 {
 			t.Error("woken before the commit")
 		}
 		if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 0 {
@@ -32,8 +32,8 @@ func TestExclusivelyCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 1 || w.told.Load() != 1 {
-		t.Errorf("%d matches, woken %d times", got, w.told.Load())
+	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != 1 || w.wakes.Load() != 1 {
+		t.Errorf("%d matches, woken %d times", got, w.wakes.Load())
 	}
 }
 
@@ -82,7 +82,7 @@ func TestExclusivelyRollsBack(t *testing.T) {
 			t.Errorf("%s: something was written:\n%s", name, diff)
 		}
 	}
-	if w.told.Load() != 0 {
+	if w.wakes.Load() != 0 {
 		t.Error("woken for a commit that did not happen")
 	}
 }

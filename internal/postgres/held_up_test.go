@@ -129,8 +129,8 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	letter := intake.DeadLetter{
 		Update: intake.Update{ID: 7, Raw: []byte("x")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 	}
-	keep := func(patience time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+	keep := func(maxWait time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 		defer cancel()
 		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
 	}
@@ -138,15 +138,15 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	if _, err := holder.Exec(t.Context(), locks["chats"]); err != nil {
 		t.Fatal(err)
 	}
-	for name, patience := range map[string]time.Duration{"lock": patience, "deadline": 30 * time.Millisecond} {
-		if err := keep(patience); err == nil || !store.Unavailable(err) {
+	for name, maxWait := range map[string]time.Duration{"lock": maxWait, "deadline": 30 * time.Millisecond} {
+		if err := keep(maxWait); err == nil || !store.Unavailable(err) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(patience); err != nil {
+	if err := keep(maxWait); err != nil {
 		t.Fatal(err)
 	}
 	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {

@@ -81,7 +81,7 @@ func TestMergeLockOrder(t *testing.T) {
 	w.answer(t, "m", renamed)
 }
 
-func TestTakeBackLockOrder(t *testing.T) {
+func TestAmendmentLockOrder(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"undo", "fix"} {
 		t.Run(name, func(t *testing.T) {

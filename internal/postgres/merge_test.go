@@ -60,9 +60,9 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
 	w.undo(t, "u", bob, 3) // so that al has a superseded entry
-	w.told.Store(0)
+	w.wakes.Store(0)
 	w.answer(t, "m", renamed)
-	if wakes := w.told.Load(); wakes != 2 { // for the merge and for the answer
+	if wakes := w.wakes.Load(); wakes != 2 { // for the merge and for the answer
 		t.Errorf("committed was called %d times", wakes)
 	}
 	as := newWorld(t, alice, bob) // in which the two are one player from the beginning
@@ -108,7 +108,7 @@ func TestMerge(t *testing.T) {
 			`SELECT action || ' ' || (payload->>'undone') || ' ' || coalesce(payload->>'undone_by', 'by nobody') FROM outbox o
 			JOIN matches m ON m.id = match_id WHERE number = 4 AND $1::bigint <> $2::bigint`, []string{"send true by nobody"},
 		},
-		"told": {
+		"announced": {
 			`SELECT title || ' ' || (payload->>'username') || ' ' || (payload->>'undone') FROM outbox o
 			JOIN chats c ON c.id = chat_id WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
 		},
@@ -160,12 +160,12 @@ func TestMergeOfOthersMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := w.contents(t)
-			told := w.told.Load()
+			wakes := w.wakes.Load()
 			if err := receive(t, waiting); err != nil {
 				t.Error(err)
 			}
 			w.mustNotMerge(t, from, into) // a later attempt has the same result
-			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != told {
+			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != wakes {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})
@@ -190,13 +190,13 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _, _ := newMerge(t)
-			before, told := w.contents(t), w.told.Load()
+			before, wakes := w.contents(t), w.wakes.Load()
 			store := spoiledMerge{w.store, tc.spoil}
 			err := store.Merge(t.Context(), w.id(t, "al"), w.id(t, "Alice"), decideAsTheService(t, w))
 			if !errors.Is(err, tc.want) {
 				t.Errorf("error is %v", err)
 			}
-			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != told {
+			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != wakes {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})

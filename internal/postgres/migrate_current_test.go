@@ -66,7 +66,7 @@ func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
 	holdMigrationLock(t, d.Pool)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	if err := postgres.Migrate(ctx, open(t, d.URL, onDial(once)), migrations.FS); err != nil {
 		t.Error(err)

@@ -64,7 +64,7 @@ func TestMoveRenames(t *testing.T) {
 		INSERT INTO match_messages VALUES (-100, 7, 1);
 		INSERT INTO handled_commands VALUES ('m:-100:1')`)
 	kept := w.contents(t)
-	w.told.Store(0)
+	w.wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club {-100}", "2 -200 supergroup Annex")
 	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned", "6 1 f planned"}
@@ -77,7 +77,7 @@ func TestMoveRenames(t *testing.T) {
 	if got := values[int](t, w.pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
 		t.Errorf("ensured messages exist in the chats %v", got)
 	}
-	if n := w.told.Load(); n != 1 {
+	if n := w.wakes.Load(); n != 1 {
 		t.Errorf("woken %d times", n)
 	}
 	now := w.contents(t)
@@ -110,7 +110,7 @@ func TestMoveJoins(t *testing.T) {
 		    (2, 'e', '{}', 'planned', NULL, NULL, 'of two', NULL), (1, 'f', '{}', 'planned', NULL, NULL, 'of one', NULL);`)
 	first := value[int](t, w.pool, `SELECT min(id) - 1 FROM outbox`)
 	messages := w.contents(t)["match_messages"]
-	w.told.Store(0)
+	w.wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club+ {-98,-99,-100}")
 	var want []string
@@ -141,7 +141,7 @@ func TestMoveJoins(t *testing.T) {
 	if got := value[string](t, w.pool, `SELECT concat_ws(' ', id, chat_id, last_match_number) FROM groups`); got != "1 1 3" {
 		t.Errorf("the group is %s", got)
 	}
-	if n := w.told.Load(); n != 1 {
+	if n := w.wakes.Load(); n != 1 {
 		t.Errorf("woken %d times", n)
 	}
 	w.mustVerify(t)

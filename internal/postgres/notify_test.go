@@ -110,7 +110,7 @@ func TestNotify(t *testing.T) {
 	if n := b.pool.Stat().TotalConns(); n != 0 {
 		t.Errorf("listening takes %d connections of the pool", n)
 	}
-	a.Wake(chat(12), toasts(13))
+	a.Wake(chat(12), answers(13))
 	b.AdminsChanged(-1001)
 	a.AdminsChanged(1002)
 	lease := leader(b.pool, "b")
@@ -123,7 +123,7 @@ func TestNotify(t *testing.T) {
 		}
 	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
-		if diff := cmp.Diff([]outbox.Lane{chat(12), toasts(13)}, i.received(t, 2)); diff != "" {
+		if diff := cmp.Diff([]outbox.Lane{chat(12), answers(13)}, i.received(t, 2)); diff != "" {
 			t.Errorf("lanes received by %s (-want +got):\n%s", name, diff)
 		}
 		chats := []ranking.ExternalChatID{receive(t, i.chats), receive(t, i.chats)}
@@ -193,7 +193,7 @@ func TestNotifyBounds(t *testing.T) {
 	awaitListeners(t, other.pool, 1)
 	n := postgres.NewNotifier(open(t, url), postgres.Events{}, slog.New(slog.DiscardHandler))
 	for c := range outbox.ChatID(15_000) {
-		n.Wake(toasts(math.MaxInt64 - c))
+		n.Wake(answers(math.MaxInt64 - c))
 		n.AdminsChanged(ranking.ExternalChatID(c % 2))
 	}
 	running(t, n)
@@ -277,7 +277,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	i.Wake(chat(7))
 	i.AdminsChanged(-1001)
 	awaitListeners(t, other.pool, 1)
-	for tick, deadline := time.Tick(time.Millisecond), time.After(patience); i.pool.Stat().NewConnsCount() == 0; {
+	for tick, deadline := time.Tick(time.Millisecond), time.After(maxWait); i.pool.Stat().NewConnsCount() == 0; {
 		select { // until it has tried to publish
 		case <-tick:
 		case <-deadline:
@@ -323,7 +323,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := postgres.NextNotification(t.Context(), conn, patience); err != nil || said.Payload != "y" {
+	if said, err := postgres.NextNotification(t.Context(), conn, maxWait); err != nil || said.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", said, err)
 	}
 	p.onMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more

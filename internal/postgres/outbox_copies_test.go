@@ -6,9 +6,10 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestCopiesAreToldAlone: what was perhaps sent and waits again is told by the same message as before. What was never
-// tried has one of its own, so that it is not given up because of copies that others have.
-func TestCopiesAreToldAlone(t *testing.T) {
+// TestPossibleDuplicatesStayTogether: notices that may have been sent and wait again are sent in the same message as
+// before. A notice that was never tried gets a message of its own, so that it does not become uncertain because of
+// others' possible duplicates.
+func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 2)
@@ -27,6 +28,6 @@ func TestCopiesAreToldAlone(t *testing.T) {
 	fail(outbox.Uncertain)
 	next := m.mustTake(t, 1, 3, 4)
 	if next.Row.PossibleDuplicates != 0 {
-		t.Errorf("notice 3 was perhaps sent %d times", next.Row.PossibleDuplicates)
+		t.Errorf("notice 3 has %d possible duplicates", next.Row.PossibleDuplicates)
 	}
 }

@@ -17,11 +17,11 @@ func TestFinishFailures(t *testing.T) {
 	const waits = "planned attempts 1 perhaps 0 message 0 error why finished false"
 	for class, tc := range map[outbox.Class]struct {
 		row   string
-		waits string // what else is written down of the row
-		chat  string // and of its chat
-		turn  string // what the lane has next: a notice, or how long it has to wait
+		waits string // the row's pause and failures
+		chat  string // the state of its chat
+		turn  string // what the lane has next: a notice, or a wait
 		may   []outbox.ChatID
-		afar  string // what the lane has next when the pause is over
+		afar  string // what the lane has next after the pause
 	}{
 		outbox.Unreachable:  {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.Unauthorized: {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
@@ -97,12 +97,11 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestHeardOfMeanwhile: a chat that a notice was written for while another was refused there is not parked, with the
-// new one inside.
-func TestHeardOfMeanwhile(t *testing.T) {
+// TestActiveChatIsNotParked: a chat that has got a new notice during a forbidden request is not parked.
+func TestActiveChatIsNotParked(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		sql    string // between the request and its end
+		sql    string // run during the request
 		parked bool
 	}{
 		"nothing":                {``, true},
@@ -127,14 +126,14 @@ func TestHeardOfMeanwhile(t *testing.T) {
 			}
 			if !tc.parked {
 				if next := m.mustTake(t, 1, 1); next.Row.PossibleDuplicates != 0 {
-					t.Errorf("it is %+v", next)
+					t.Errorf("next is %+v", next)
 				}
 			}
 		})
 	}
 }
 
-// TestFinishTextThatCannotBeStored holds a lane free of what a broken answer may contain, or of an empty one.
+// TestFinishTextThatCannotBeStored: a broken or empty error text does not block the lane.
 func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -155,7 +154,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: of two pauses the later one holds, for a chat and for a toast.
+// TestPauses: of two pauses the later one holds, for a chat and for a callback answer.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -171,7 +170,7 @@ func TestPauses(t *testing.T) {
 		r.Pause = pause
 		m.finish(t, r)
 	}
-	for _, lane := range []outbox.Lane{chat(1), toasts(1)} {
+	for _, lane := range []outbox.Lane{chat(1), answers(1)} {
 		for _, tc := range []struct {
 			pause    time.Duration
 			min, max time.Duration
@@ -183,18 +182,18 @@ func TestPauses(t *testing.T) {
 			}
 		}
 	}
-	// a toast does not wait for the chat, nor the chat for a toast
+	// callback answers do not wait for the chat, nor the chat for them
 	exec(t, m.pool, `UPDATE outbox SET not_before = NULL WHERE action = 'toast'`)
-	if turn := m.turn(t, toasts(1)); turn.Message == nil {
-		t.Errorf("of a frozen chat's toasts: %+v", turn)
+	if turn := m.turn(t, answers(1)); turn.Message == nil {
+		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
-	m.mustWait(t, 1, 2) // the chat of the toast
+	m.mustWait(t, 1, 2) // the chat of the callback answer
 	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL, parked_at = now()`)
-	if turn := m.turn(t, toasts(1)); turn.Message == nil {
-		t.Errorf("of a parked chat's toasts: %+v", turn)
+	if turn := m.turn(t, answers(1)); turn.Message == nil {
+		t.Errorf("callback answers of a parked chat: %+v", turn)
 	}
 	if turn := m.turn(t, chat(1)); turn.Message != nil || turn.Wait != 0 {
-		t.Errorf("of a parked chat: %+v", turn)
+		t.Errorf("parked chat: %+v", turn)
 	}
 	m.mustWait(t, 1)
 	exec(t, m.pool, `DELETE FROM outbox WHERE action = 'toast'`)
@@ -203,7 +202,7 @@ func TestPauses(t *testing.T) {
 	m.mustWait(t, 1, 2)
 }
 
-// several has notices 1 to 5 of a group taken together. The first, the third and the fourth tell of a match.
+// several takes notices 1 to 5 of a group together. The first, the third and the fourth are cards of matches.
 func several(t *testing.T) (mail, outbox.Message) {
 	t.Helper()
 	m := newEmptyMail(t)
@@ -217,16 +216,16 @@ func several(t *testing.T) (mail, outbox.Message) {
 	return m, m.mustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
-// TestFinishTogether: of a message that was to tell five, the request was about fewer or about all.
+// TestFinishTogether: a request covers all five notices of a message, or fewer.
 func TestFinishTogether(t *testing.T) {
 	t.Parallel()
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
 	tried := func(id int) string { return fmt.Sprintf("%d planned 1 0", id) }
 	for name, tc := range map[string]struct {
-		class outbox.Class // empty: sent
-		told  int
-		rows  []string // state, attempts, perhaps sent, batch, whether it counts as tried, whether it has to wait
-		next  []int64
+		class   outbox.Class // empty: sent
+		covered int
+		rows    []string // state, attempts, possible duplicates, batch, whether tried, whether it has to wait
+		next    []int64
 	}{
 		"all are sent": {"", 0, []string{"1 sent 1 0 1 t", "2 sent 1 0 1 t", "3 sent 1 0 1 t", "4 sent 1 0 1 t", "5 sent 1 0 1 t"}, nil},
 		"three are sent": {
@@ -236,19 +235,19 @@ func TestFinishTogether(t *testing.T) {
 		"not sent": {
 			outbox.Unreachable, 3, []string{"1 planned 1 0 t w", tried(2), tried(3), waits(4), waits(5)}, []int64{1, 2, 3, 4, 5},
 		},
-		"all are perhaps sent": {
+		"all are possible duplicates": {
 			outbox.Ambiguous, 0,
 			[]string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", "4 sending 1 0 1 t", "5 sending 1 0 1 t"},
 			[]int64{1, 2, 3, 4, 5},
 		},
-		"three are perhaps sent": {
+		"three are possible duplicates": {
 			outbox.Ambiguous, 3, []string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", waits(4), waits(5)}, []int64{1, 2, 3},
 		},
 		"refused": {outbox.Rejected, 3, []string{"1 dead 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{2, 3, 4, 5}},
-		"no point": {
+		"obsolete": {
 			outbox.Obsolete, 0, []string{"1 expired 1 0 t", tried(2), tried(3), tried(4), tried(5)}, []int64{2, 3, 4, 5},
 		},
-		"slow down": {
+		"rate limited": {
 			outbox.RateLimited, 3, []string{"1 planned 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{1, 2, 3, 4, 5},
 		},
 	} {
@@ -259,20 +258,20 @@ func TestFinishTogether(t *testing.T) {
 			if tc.class != "" {
 				r = failed(message, tc.class)
 			}
-			r.Covered = tc.told
+			r.Covered = tc.covered
 			for range 2 { // may be repeated
 				m.finish(t, r)
 				m.mustHaveRows(t, `state, attempts, possible_duplicates, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
 					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
 			}
-			told := 0
+			covered := 0
 			if tc.class != "" {
-				if told = tc.told; told == 0 {
-					told = 5
+				if covered = tc.covered; covered == 0 {
+					covered = 5
 				}
 			}
-			if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE last_error = 'why'`); n != told {
-				t.Errorf("%d have failed, want %d", n, told)
+			if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE last_error = 'why'`); n != covered {
+				t.Errorf("%d have failed, want %d", n, covered)
 			}
 			exec(t, m.pool, `UPDATE outbox SET not_before = NULL`)
 			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
@@ -289,14 +288,15 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches: it is known of each match that was told which message tells of it, and how many others.
+// TestMessagesOfMatches records for each delivered match which message shows it, and how many notices the message
+// covers.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
 	r := sentAs(message, 71)
 	r.Covered = 3
 	m.finish(t, r)
-	m.finish(t, sentAs(m.mustTake(t, 1, 4, 5), 0)) // nobody knows its id
+	m.finish(t, sentAs(m.mustTake(t, 1, 4, 5), 0)) // its id is unknown
 	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint) FROM match_messages ORDER BY 1`
 	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
 	if diff := cmp.Diff(want, values[string](t, m.pool, all)); diff != "" {
@@ -304,11 +304,12 @@ func TestMessagesOfMatches(t *testing.T) {
 	}
 }
 
-// TestPerhapsSentIsCounted: each request whose outcome is unknown counts, but not for what it was not about.
-func TestPerhapsSentIsCounted(t *testing.T) {
+// TestPossibleDuplicatesAreCounted: each request whose outcome is unknown counts, but only for the notices it
+// covered.
+func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
-	for range 3 { // nobody comes back
+	for range 3 { // without a result
 		message = m.mustTake(t, 1, 1, 2, 3, 4, 5)
 	}
 	r := failed(message, outbox.Unreachable)
@@ -316,14 +317,15 @@ func TestPerhapsSentIsCounted(t *testing.T) {
 	m.finish(t, r)
 	m.mustHaveRows(t, `state, attempts, possible_duplicates`,
 		"1 planned 4 3", "2 planned 4 3", "3 planned 3 2", "4 planned 3 2", "5 planned 3 2")
-	m.finish(t, sentAs(m.mustTake(t, 1, 1, 2), 71)) // what was perhaps sent as often goes together
+	m.finish(t, sentAs(m.mustTake(t, 1, 1, 2), 71)) // they have the same number of possible duplicates
 	r = sentAs(m.mustTake(t, 1, 3, 4, 5), 72)
 	r.Covered = 2
 	m.finish(t, r)
 	m.mustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
 }
 
-// TestFailuresAddUp: a notice that fails for no known reason is told alone, and dies when whoever counts says so, not before.
+// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the dispatcher says so,
+// not before.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -346,8 +348,8 @@ func TestFailuresAddUp(t *testing.T) {
 	m.mustTake(t, 1, 2, 3, 4, 5)
 }
 
-// TestLateResult: what comes of an earlier request changes nothing when the next one is under way. That happens when the
-// answer to writing it down was lost.
+// TestLateResult: the result of an earlier request changes nothing during the next one. That happens if the answer to
+// Advance was lost.
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestManyChatsWait measures how long it takes to begin when 10,000 notices wait in 1,000 chats.
+// TestManyChatsWait measures how long the start takes when 10,000 notices wait in 1,000 chats.
 func TestManyChatsWait(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -50,8 +50,8 @@ func TestManyChatsWait(t *testing.T) {
 	}
 }
 
-// TestVeryMuchWaitsInAChat measures how long the steps take by which 3,000 results in one chat are told by their number.
-// Each is about a bounded number of them, so that other chats need not wait.
+// TestVeryMuchWaitsInAChat measures how long the steps take that reduce 3,000 results in one chat to their number.
+// Each step handles a bounded number, so that other chats need not wait.
 func TestVeryMuchWaitsInAChat(t *testing.T) {
 	t.Parallel()
 	const all = 3_000

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// about lets times differ by what a test takes.
-var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < patience })
+// about compares times with a tolerance for the duration of a test.
+var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < maxWait })
 
 func TestWaiting(t *testing.T) {
 	t.Parallel()
@@ -40,11 +40,11 @@ func TestWaiting(t *testing.T) {
 	}
 	want := []outbox.Backlog{
 		{Lane: chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
-		{Lane: toasts(1), To: -100, Purpose: outbox.Outcome},
+		{Lane: answers(1), To: -100, Purpose: outbox.Outcome},
 		{Lane: chat(2), To: 5, Private: true, Purpose: outbox.Notification},
 		{Lane: chat(3), To: -300, Purpose: outbox.Outcome, Wait: 2 * time.Hour},
-		{Lane: toasts(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
-		{Lane: toasts(4), To: -400, Purpose: outbox.Outcome},
+		{Lane: answers(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
+		{Lane: answers(4), To: -400, Purpose: outbox.Outcome},
 		{Lane: chat(5), To: -500, Purpose: outbox.Outcome},
 	}
 	if diff := cmp.Diff(want, got, about); diff != "" {
@@ -52,12 +52,12 @@ func TestWaiting(t *testing.T) {
 	}
 	for _, b := range got {
 		if b.Age < 0 || b.Wait < 0 {
-			t.Errorf("less than nothing: %+v", b)
+			t.Errorf("negative: %+v", b)
 		}
 	}
 }
 
-// requests returns what counts against the limits of the last hour, as "chat age" in minutes.
+// requests returns the requests that count against the limits of the last hour, as "chat age" in minutes.
 func (m mail) requests(t *testing.T) []string {
 	t.Helper()
 	got, err := m.Recent(t.Context(), time.Hour)
@@ -78,24 +78,24 @@ func (m mail) requests(t *testing.T) []string {
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		sql  string // of a row of the group, and one of the private chat
+		sql  string // changes a row of the group, and one of the private chat
 		want []string
 	}{
-		"planned":          {``, nil},
-		"sent":             {`state = 'sent', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
-		"sent long ago":    {`state = 'sent', tried_at = now() - interval '61 minutes', finished_at = now() - interval '61 minutes'`, nil},
-		"sent just now":    {`state = 'sent', tried_at = now() + interval '1 minute', finished_at = now() + interval '1 minute'`, []string{"1 0", "2 0"}},
-		"refused":          {`state = 'dead', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
-		"expired":          {`state = 'expired', finished_at = now() - interval '8 minutes'`, nil},
-		"under way":        {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
-		"tried":            {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
-		"just tried":       {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
-		"perhaps for long": {`tried_at = now() - interval '100 seconds'`, []string{"1 1", "2 1"}}, // 30 seconds of them
-		"tried long ago":   {`tried_at = now() - interval '61 minutes'`, nil},
-		"perhaps sent":     {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
-		"perhaps under":    {`state = 'sending', possible_duplicates = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
-		"a toast":          {`state = 'sent', action = 'toast', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
-		"a toast that was": {`action = 'toast', callback_query_id = 'q', tried_at = now()`, nil},
+		"planned":         {``, nil},
+		"sent":            {`state = 'sent', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
+		"sent long ago":   {`state = 'sent', tried_at = now() - interval '61 minutes', finished_at = now() - interval '61 minutes'`, nil},
+		"sent just now":   {`state = 'sent', tried_at = now() + interval '1 minute', finished_at = now() + interval '1 minute'`, []string{"1 0", "2 0"}},
+		"refused":         {`state = 'dead', tried_at = now() - interval '9 minutes', finished_at = now() - interval '8 minutes'`, []string{"1 8", "2 8"}},
+		"expired":         {`state = 'expired', finished_at = now() - interval '8 minutes'`, nil},
+		"in flight":       {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
+		"tried":           {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
+		"just tried":      {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
+		"maybe long ago":  {`tried_at = now() - interval '100 seconds'`, []string{"1 1", "2 1"}}, // 30 seconds of them
+		"tried long ago":  {`tried_at = now() - interval '61 minutes'`, nil},
+		"possible copies": {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
+		"maybe in flight": {`state = 'sending', possible_duplicates = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
+		"an answer":       {`state = 'sent', action = 'toast', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
+		"a tried answer":  {`action = 'toast', callback_query_id = 'q', tried_at = now()`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +111,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentOfMessages follows a message that tells several: at any time it is one request.
+// TestRecentOfMessages follows a message with several notices: it always counts as one request.
 func TestRecentOfMessages(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -151,7 +151,7 @@ func TestSurvey(t *testing.T) {
 		return s
 	}
 	if diff := cmp.Diff(outbox.Survey{}, survey(5)); diff != "" {
-		t.Errorf("of nothing (-want +got):\n%s", diff)
+		t.Errorf("without requests (-want +got):\n%s", diff)
 	}
 	exec(t, m.pool, `
 		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES

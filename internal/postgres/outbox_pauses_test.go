@@ -8,8 +8,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestPausesFromBeforeTheClockWasSetBack: where the last request seems to be yet to come, the clock was set back, and the
-// pauses of the notice and of its chat are over. The pause after an ordinary failure is not.
+// TestPausesFromBeforeTheClockWasSetBack: if the last request seems to be in the future, the clock was set back, and
+// the pauses of the notice and of its chat are over. The pause after an ordinary failure is not.
 func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -31,7 +31,7 @@ func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 		}
 	}
 	if turn := m.turn(t, chat(1)); turn.Message != nil || turn.Wait <= 0 {
-		t.Errorf("what has failed a moment ago: %+v", turn)
+		t.Errorf("a notice that has just failed: %+v", turn)
 	}
 	r := failed(m.mustTake(t, 3, 2, 4), outbox.Unreachable)
 	r.Pause = time.Minute

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// told returns what a message tells, kind and number of each notice.
-func told(m *outbox.Message) (all []string) {
+// items returns the kind and payload of each notice of a message.
+func items(m *outbox.Message) (all []string) {
 	if m != nil {
 		for _, i := range m.Items {
 			all = append(all, fmt.Sprintf("%d %s %s", i.ID, i.Kind, i.Payload))
@@ -19,9 +19,9 @@ func told(m *outbox.Message) (all []string) {
 	return all
 }
 
-// TestExpiredResultsAreTold: where the chat could not be written to until it was too late, it is told how many results
-// there were, in their place. Of questions and of what else came too late it is told nothing.
-func TestExpiredResultsAreTold(t *testing.T) {
+// TestExpiredResultsAreReported: a chat that could not be written to until it was too late gets the number of its
+// results, at their position. Expired answers and other notices are not reported.
+func TestExpiredResultsAreReported(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{
 		"frozen": {`UPDATE chats SET frozen_until = now() + interval '1 hour'`, `UPDATE chats SET frozen_until = NULL`},
@@ -42,28 +42,28 @@ func TestExpiredResultsAreTold(t *testing.T) {
 			if name != "slow" {
 				purge(t, m.pool, map[string]int64{"parked": 2}[name])
 				if turn := m.turn(t, chat(1)); turn.Message != nil {
-					t.Fatalf("took %v", told(turn.Message))
+					t.Fatalf("took %v", items(turn.Message))
 				}
 			}
 			exec(t, m.pool, tc.end)
 			message := m.take(t, 1)
 			want := []string{`2 results_expired {"count": 3}`, `5 joined {}`}
-			if diff := cmp.Diff(want, told(message)); diff != "" {
-				t.Fatalf("told (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, items(message)); diff != "" {
+				t.Fatalf("sent (-want +got):\n%s", diff)
 			}
 			if i := message.Row; i.ReplyTo != 0 || message.Thread != 8 {
-				t.Errorf("it answers %d in topic %d", i.ReplyTo, message.Thread)
+				t.Errorf("it replies to %d in topic %d", i.ReplyTo, message.Thread)
 			}
 			m.finish(t, sentAs(*message, 7))
 			if next := m.take(t, 1); next != nil {
-				t.Errorf("then %v is told", told(next))
+				t.Errorf("then %v is sent", items(next))
 			}
 		})
 	}
 }
 
-// TestExpiredResultsInSteps: however many come too late, and however many of them are looked at at once, they are told in
-// one line.
+// TestExpiredResultsInSteps: however many results expire, and however many of them one step handles, one notice
+// reports them.
 func TestExpiredResultsInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -77,20 +77,20 @@ func TestExpiredResultsInSteps(t *testing.T) {
 		expired += turn.Expired
 		if turn.Message == nil {
 			if turn.Wait <= 0 {
-				t.Fatal("nothing more is looked at")
+				t.Fatal("the lane does not advance")
 			}
 			continue
 		}
-		if got := told(turn.Message); expired != 35 || len(got) != 2 || got[0] != `1 results_expired {"count": 35}` || turn.Message.Items[1].ID != 36 {
-			t.Errorf("%d have ended, then it is told %v", expired, got)
+		if got := items(turn.Message); expired != 35 || len(got) != 2 || got[0] != `1 results_expired {"count": 35}` || turn.Message.Items[1].ID != 36 {
+			t.Errorf("%d have expired, then %v is sent", expired, got)
 		}
 		return
 	}
-	t.Error("nothing is told")
+	t.Error("nothing is sent")
 }
 
-// TestExpiredResultsAddUp: what comes too late while a line waits is counted in it, and what comes too late after that
-// has been sent, or perhaps sent, in another one.
+// TestExpiredResultsAddUp: results that expire while such a notice waits are added to it. Later ones get another
+// notice if the first one was sent, or may have been.
 func TestExpiredResultsAddUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -105,34 +105,34 @@ func TestExpiredResultsAddUp(t *testing.T) {
 	}
 	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
 	first := m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 6}`}, told(first)); diff != "" {
-		t.Fatalf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 6}`}, items(first)); diff != "" {
+		t.Fatalf("sent (-want +got):\n%s", diff)
 	}
 	r := failed(*first, outbox.Unreachable)
 	r.Pause = 0
 	m.finish(t, r)
 	late(2)
 	first = m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, told(first)); diff != "" {
-		t.Fatalf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, items(first)); diff != "" {
+		t.Fatalf("sent (-want +got):\n%s", diff)
 	}
 	r = failed(*first, outbox.Ambiguous)
 	r.Pause = 0
 	m.finish(t, r)
 	late(3)
 	again := m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, told(again)); diff != "" {
-		t.Fatalf("told again (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, items(again)); diff != "" {
+		t.Fatalf("sent again (-want +got):\n%s", diff)
 	}
 	m.finish(t, sentAs(*again, 7))
-	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, told(m.take(t, 1))); diff != "" {
-		t.Errorf("told then (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, items(m.take(t, 1))); diff != "" {
+		t.Errorf("sent then (-want +got):\n%s", diff)
 	}
 }
 
-// TestPerhapsSentResultsExpire: of results that were perhaps sent it is told that they came too late, by a notice of its own.
-// Edits come too late without a word.
-func TestPerhapsSentResultsExpire(t *testing.T) {
+// TestPossibleDuplicatesExpire: results that may have been sent are reported as expired, by a notice of its own.
+// Edits expire silently.
+func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	r := failed(c.mustTake(t, 1, 1), outbox.Ambiguous)
@@ -141,10 +141,10 @@ func TestPerhapsSentResultsExpire(t *testing.T) {
 	c.change(t, "2", 22)
 	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
 	turn := c.turn(t, chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, told(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Fatalf("%d have ended, then it is told (-want +got):\n%s", turn.Expired, diff)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Fatalf("%d have expired, then is sent (-want +got):\n%s", turn.Expired, diff)
 	}
 	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.Repeated {
-		t.Errorf("that was perhaps sent %d times", i.PossibleDuplicates)
+		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
 	}
 }

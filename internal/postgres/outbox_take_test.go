@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestWhatIsToldTogether fills a lane and looks at what is taken of it, message by message.
-func TestWhatIsToldTogether(t *testing.T) {
+// TestTakeTogether fills a lane and takes it message by message.
+func TestTakeTogether(t *testing.T) {
 	t.Parallel()
 	const send = `INSERT INTO outbox (chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
 	const plain = `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, NULL, NULL)`
@@ -60,7 +60,7 @@ func TestWhatIsToldTogether(t *testing.T) {
 					break
 				}
 				if turn.Message.Count != len(turn.Message.Items) {
-					t.Errorf("it stands for %d items and has %d", turn.Message.Count, len(turn.Message.Items))
+					t.Errorf("the message stands for %d items and has %d", turn.Message.Count, len(turn.Message.Items))
 				}
 				m.finish(t, sentAs(*turn.Message, 7))
 			}
@@ -71,8 +71,8 @@ func TestWhatIsToldTogether(t *testing.T) {
 	}
 }
 
-// TestTakenAgain: whoever takes over finds the messages as they were, with what has become of their notices meanwhile, and
-// nothing of what was written since.
+// TestTakenAgain: after a takeover the messages are the same as before, with the changes of their notices since then,
+// and without newer notices.
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
@@ -82,7 +82,7 @@ func TestTakenAgain(t *testing.T) {
 	exec(t, m.pool, `UPDATE outbox SET payload = '{"number": 3}' WHERE id = 3`)
 	exec(t, m.pool, `UPDATE leases SET epoch = 2`)
 	if _, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(first, 7)}, nil, bounds); err == nil {
-		t.Error("the one before may still write")
+		t.Error("the previous holder may still write")
 	}
 	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{chat(1), chat(2)}, outbox.Bounds{Merge: 2, Waiting: 1})
 	if err != nil {
@@ -97,24 +97,24 @@ func TestTakenAgain(t *testing.T) {
 	want.Items[2].Payload = []byte(`{"number": 3}`)
 	want.Row = want.Items[0]
 	if diff := cmp.Diff(&want, turns[0].Message); diff != "" {
-		t.Errorf("of the group (-want +got):\n%s", diff)
+		t.Errorf("messages of the group (-want +got):\n%s", diff)
 	}
 	if batch := value[*int64](t, m.pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
-		t.Errorf("what is sent by itself is in a batch, %d", *batch)
+		t.Errorf("a single notice is in batch %d", *batch)
 	}
 	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || alone.Count != 1 || !alone.More || alone.Row.PossibleDuplicates != 1 {
-		t.Errorf("of the other chat: %+v", alone)
+		t.Errorf("the message of the other chat: %+v", alone)
 	}
 }
 
-// TestTakenAgainWithoutTheLate: what of a message has come too late is not told again. Its results are counted, by a notice
-// of its own.
+// TestTakenAgainWithoutTheLate: late notices of a message are not sent again. The results among them are counted by a
+// notice of its own.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
 	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
 	turn := m.turn(t, chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, told(turn.Message)); diff != "" || turn.Expired != 2 {
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
 		t.Fatalf("%d have ended (-want +got):\n%s", turn.Expired, diff)
 	}
 	m.finish(t, sentAs(*turn.Message, 7))
@@ -125,20 +125,20 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	m.mustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
 }
 
-// results adds so many results to the group's lane.
+// results adds n results to the group's lane.
 func (m mail) results(t *testing.T, n int) {
 	t.Helper()
 	exec(t, m.pool, `
 		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', jsonb_build_object('number', n) FROM generate_series(1, $1::integer) n`, n)
 }
 
-// others adds so many other notices.
+// others adds n other notices.
 func (m mail) others(t *testing.T, n int, purpose outbox.Purpose) {
 	t.Helper()
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
-// TestTooMuchWaits: under a bound of 20, and with up to 4 in a message.
+// TestTooMuchWaits takes with a bound of 20 waiting notices and of 4 in a message.
 func TestTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
@@ -148,34 +148,34 @@ func TestTooMuchWaits(t *testing.T) {
 	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); exec(t, m.pool, sql) } }
 	for name, tc := range map[string]struct {
 		fill    []lane
-		count   int // how many the message stands for
+		count   int // how many notices the message stands for
 		first   int64
 		named   int
 		dropped int
-		waiting int // what is left after it
+		waiting int // how many are left after it
 	}{
-		"as much as may wait":                   {[]lane{results(20)}, 4, 1, 4, 0, 16},
-		"a little too much":                     {[]lane{results(25)}, 4, 1, 4, 0, 21},
-		"too much":                              {[]lane{results(26)}, 6, 1, 5, 0, 20},
-		"far too much":                          {[]lane{results(500)}, 480, 1, 5, 0, 20},
-		"of other kinds":                        {[]lane{others(500)}, 4, 1, 4, 0, 496},
-		"a run that is too short":               {[]lane{results(4), others(500)}, 4, 1, 4, 0, 500},
-		"a short run":                           {[]lane{results(5), others(500)}, 4, 1, 4, 0, 501},
-		"a run":                                 {[]lane{results(6), others(500)}, 6, 1, 5, 0, 500},
-		"a run after something else":            {[]lane{others(1), results(500)}, 4, 1, 4, 0, 497},
-		"a run to the end":                      {[]lane{results(30), others(1)}, 11, 1, 5, 0, 20},
-		"another topic in it":                   {[]lane{results(30), sql(`UPDATE outbox SET thread_id = 8 WHERE id = 9`)}, 8, 1, 5, 0, 22},
-		"something on its way in it":            {[]lane{results(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 9`)}, 8, 1, 5, 0, 22},
-		"one that has to wait in it":            {[]lane{results(30), sql(`UPDATE outbox SET not_before = now() + interval '1 h' WHERE id = 9`)}, 8, 1, 5, 0, 22},
-		"late ones":                             {[]lane{others(4), results(26), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 6, 5, 5, 0, 20},
-		"late results":                          {[]lane{results(30), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 4, 1, 4, 0, 23},
-		"questions":                             {[]lane{questions(30), results(4)}, 4, 31, 4, 30, 0},
-		"questions, not too many":               {[]lane{questions(16), results(4)}, 4, 1, 4, 0, 16},
-		"questions at the end":                  {[]lane{results(10), questions(50)}, 4, 1, 4, 50, 6},
-		"questions between results":             {[]lane{results(10), questions(5), results(20)}, 10, 1, 5, 5, 20},
-		"a question on its way":                 {[]lane{questions(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)}, 1, 1, 1, 29, 0},
-		"nothing but questions at first":        {[]lane{questions(30), others(2)}, 2, 31, 2, 30, 0},
-		"a result that may be changed and edit": {[]lane{results(30), sql(`UPDATE outbox SET action = 'ensure', object = 'board' WHERE id = 8`)}, 7, 1, 5, 0, 23},
+		"as many as may wait":            {[]lane{results(20)}, 4, 1, 4, 0, 16},
+		"a few too many":                 {[]lane{results(25)}, 4, 1, 4, 0, 21},
+		"too many":                       {[]lane{results(26)}, 6, 1, 5, 0, 20},
+		"far too many":                   {[]lane{results(500)}, 480, 1, 5, 0, 20},
+		"of other kinds":                 {[]lane{others(500)}, 4, 1, 4, 0, 496},
+		"a run that is too short":        {[]lane{results(4), others(500)}, 4, 1, 4, 0, 500},
+		"a short run":                    {[]lane{results(5), others(500)}, 4, 1, 4, 0, 501},
+		"a run":                          {[]lane{results(6), others(500)}, 6, 1, 5, 0, 500},
+		"a run after something else":     {[]lane{others(1), results(500)}, 4, 1, 4, 0, 497},
+		"a run to the end":               {[]lane{results(30), others(1)}, 11, 1, 5, 0, 20},
+		"another topic in it":            {[]lane{results(30), sql(`UPDATE outbox SET thread_id = 8 WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"one being sent in it":           {[]lane{results(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"one that has to wait in it":     {[]lane{results(30), sql(`UPDATE outbox SET not_before = now() + interval '1 h' WHERE id = 9`)}, 8, 1, 5, 0, 22},
+		"late ones":                      {[]lane{others(4), results(26), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 6, 5, 5, 0, 20},
+		"late results":                   {[]lane{results(30), sql(`UPDATE outbox SET expires_at = now() WHERE id <= 4`)}, 4, 1, 4, 0, 23},
+		"questions":                      {[]lane{questions(30), results(4)}, 4, 31, 4, 30, 0},
+		"questions, not too many":        {[]lane{questions(16), results(4)}, 4, 1, 4, 0, 16},
+		"questions at the end":           {[]lane{results(10), questions(50)}, 4, 1, 4, 50, 6},
+		"questions between results":      {[]lane{results(10), questions(5), results(20)}, 10, 1, 5, 5, 20},
+		"a question being sent":          {[]lane{questions(30), sql(`UPDATE outbox SET state = 'sending' WHERE id = 1`)}, 1, 1, 1, 29, 0},
+		"nothing but questions at first": {[]lane{questions(30), others(2)}, 2, 31, 2, 30, 0},
+		"an ensured message in it":       {[]lane{results(30), sql(`UPDATE outbox SET action = 'ensure', object = 'board' WHERE id = 8`)}, 7, 1, 5, 0, 23},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,13 +219,13 @@ func TestTooMuchWaits(t *testing.T) {
 				t.Errorf("%d wait", n)
 			}
 			if n := sum(`state = 'expired' AND last_error = 'too much waits'`); n != tc.dropped {
-				t.Errorf("%d have ended because of others", n)
+				t.Errorf("%d expired because of others", n)
 			}
 		})
 	}
 }
 
-// TestRunThatFits: results that can be named in one message are not counted, whatever waits behind them.
+// TestRunThatFits: results that fit into one message by name are not counted, whatever waits behind them.
 func TestRunThatFits(t *testing.T) {
 	t.Parallel()
 	for n, named := range map[int]int{10: 10, 11: 5} {
@@ -234,30 +234,30 @@ func TestRunThatFits(t *testing.T) {
 		m.others(t, 30, outbox.Outcome)
 		message := m.advance(t, outbox.Bounds{Merge: 10, Waiting: 20}, nil, chat(1))[0].Message
 		if message.Count != n || len(message.Items) != named {
-			t.Errorf("of %d results it names %d of %d", n, len(message.Items), message.Count)
+			t.Errorf("of %d results the message names %d of %d", n, len(message.Items), message.Count)
 		}
 	}
 }
 
-// TestWhatExcessIsTold: of a message that stands for ten the request was about all, or only about the first.
-func TestWhatExcessIsTold(t *testing.T) {
+// TestExcessCovered: a request covers all ten notices of a message, or only the first.
+func TestExcessCovered(t *testing.T) {
 	t.Parallel()
 	b := outbox.Bounds{Merge: 4, Waiting: 20}
 	for name, tc := range map[string]struct {
-		class outbox.Class // empty: sent
-		told  int
-		rows  []string
-		next  int // how many the next message stands for
+		class   outbox.Class // empty: sent
+		covered int
+		rows    []string
+		next    int // how many notices the next message stands for
 	}{
-		"all":                    {"", 10, []string{"planned 20", "sent 10"}, 4},
-		"all, by default":        {"", 0, []string{"planned 20", "sent 10"}, 4},
-		"only the first":         {"", 1, []string{"planned 29", "sent 1"}, 9},
-		"slow down":              {outbox.RateLimited, 0, []string{"planned 30"}, 10},
-		"refused":                {outbox.Rejected, 0, []string{"dead 1", "planned 29"}, 9},
-		"the first is refused":   {outbox.Rejected, 1, []string{"dead 1", "planned 29"}, 9},
-		"perhaps too often":      {outbox.Uncertain, 0, []string{"planned 20", "uncertain 10"}, 4},
-		"perhaps":                {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
-		"perhaps only the first": {outbox.Ambiguous, 1, []string{"planned 29", "sending 1"}, 1},
+		"all":                   {"", 10, []string{"planned 20", "sent 10"}, 4},
+		"all, by default":       {"", 0, []string{"planned 20", "sent 10"}, 4},
+		"only the first":        {"", 1, []string{"planned 29", "sent 1"}, 9},
+		"rate limited":          {outbox.RateLimited, 0, []string{"planned 30"}, 10},
+		"refused":               {outbox.Rejected, 0, []string{"dead 1", "planned 29"}, 9},
+		"the first is rejected": {outbox.Rejected, 1, []string{"dead 1", "planned 29"}, 9},
+		"uncertain":             {outbox.Uncertain, 0, []string{"planned 20", "uncertain 10"}, 4},
+		"perhaps":               {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
+		"maybe only the first":  {outbox.Ambiguous, 1, []string{"planned 29", "sending 1"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +269,7 @@ func TestWhatExcessIsTold(t *testing.T) {
 				r = failed(*message, tc.class)
 				r.Pause = 0
 			}
-			r.Covered = tc.told
+			r.Covered = tc.covered
 			for range 2 {
 				m.finish(t, r)
 				rows := values[string](t, m.pool, `SELECT state || ' ' || count(*) FROM outbox GROUP BY state ORDER BY state`)
@@ -285,8 +285,8 @@ func TestWhatExcessIsTold(t *testing.T) {
 	}
 }
 
-// TestManyTooLate has more pass their deadline than are looked at in one go: none of them is sent, and the lane comes again
-// until all of them have ended.
+// TestManyTooLate: more notices pass their deadline than one step handles. None of them is sent, and the lane comes
+// again until all have expired.
 func TestManyTooLate(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -311,8 +311,8 @@ func TestManyTooLate(t *testing.T) {
 	m.mustWait(t, 2)
 }
 
-// TestLateAfterWhatMayWait: what has come too late, but stands after what is looked at, ends when its turn comes.
-func TestLateAfterWhatMayWait(t *testing.T) {
+// TestLateBeyondTheBound: a late notice beyond those that a step looks at expires when its turn comes.
+func TestLateBeyondTheBound(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.others(t, 6, outbox.Outcome)
@@ -330,14 +330,14 @@ func TestLateAfterWhatMayWait(t *testing.T) {
 	}
 }
 
-// TestKeyOfTheLate: what has ended is not superseded.
+// TestKeyOfTheLate: an expired notice is not superseded.
 func TestKeyOfTheLate(t *testing.T) {
 	t.Parallel()
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
 	m := newEmptyMail(t)
 	exec(t, m.pool, board)
 	if turn := m.turn(t, chat(1)); turn.Expired != 1 {
-		t.Errorf("%d have ended", turn.Expired)
+		t.Errorf("%d have expired", turn.Expired)
 	}
 	exec(t, m.pool, board)
 	exec(t, m.pool, `UPDATE chats SET parked_at = now()`)
@@ -346,8 +346,8 @@ func TestKeyOfTheLate(t *testing.T) {
 	m.mustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
-// TestMovedMeanwhile: what passes to another chat while it is taken waits there.
-func TestMovedMeanwhile(t *testing.T) {
+// TestMovedWhileTaken: a notice that passes to another chat while it is being taken waits there.
+func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	move := begin(t, m.pool)
@@ -374,7 +374,7 @@ func TestMovedMeanwhile(t *testing.T) {
 	m.mustTake(t, 1, 3)
 }
 
-// TestPagesStandAlone: what cannot be told together is not taken together either.
+// TestPagesStandAlone: notices that cannot be sent together are not taken together either.
 func TestPagesStandAlone(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// edit adds the edit of a match's card.
+// edit adds an edit of a match's card.
 func (m mail) edit(t *testing.T, match int) {
 	t.Helper()
 	exec(t, m.pool, `
@@ -20,8 +20,8 @@ func (m mail) edit(t *testing.T, match int) {
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
-// says returns what a message tells: the notices and their payloads, and of how many.
-func says(m *outbox.Message) string {
+// content returns the notices of a message with their payloads, and how many it stands for.
+func content(m *outbox.Message) string {
 	var all []string
 	for _, i := range m.Items {
 		all = append(all, fmt.Sprint(i.ID, string(i.Payload)))
@@ -29,7 +29,7 @@ func says(m *outbox.Message) string {
 	return fmt.Sprint(strings.Join(all, " "), " of ", m.Count)
 }
 
-// TestEditOfSeveral: a message that tells several is edited as a whole.
+// TestEditOfSeveral: a message that shows several matches is edited as a whole.
 func TestEditOfSeveral(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -43,13 +43,13 @@ func TestEditOfSeveral(t *testing.T) {
 		},
 		"one was purged":  {`DELETE FROM outbox WHERE id = 2`, 3, `0: 7{"undone": true} of 1`},
 		"all were purged": {`DELETE FROM outbox WHERE id < 7`, 3, `0: 7{"undone": true} of 1`},
-		"told elsewhere":  {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true} of 1`},
-		"told earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
-		"told alone":      {`UPDATE match_messages SET covered = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
-		"told alone, and purged": {
+		"sent again":      {`INSERT INTO match_messages VALUES (-100, 99, 3)`, 3, `99: 7{"undone": true} of 1`},
+		"sent earlier":    {`INSERT INTO match_messages VALUES (-100, 9, 3), (-200, 99, 3)`, 3, `71: 1{} 2{} 3{"undone": true} 4{} of 4`},
+		"sent alone":      {`UPDATE match_messages SET covered = 1; UPDATE outbox SET batch = NULL`, 3, `71: 3{"undone": true} of 1`},
+		"sent alone, and purged": {
 			`UPDATE match_messages SET covered = 1; DELETE FROM outbox WHERE id < 7`, 3, `71: 7{"undone": true} of 1`,
 		},
-		"never told": {``, 9, `0: 7{"undone": true} of 1`},
+		"never sent": {``, 9, `0: 7{"undone": true} of 1`},
 		"in two messages": {
 			`UPDATE outbox SET telegram_message_id = 72 WHERE id = 4; UPDATE match_messages SET covered = 3`, 1, `71: 1{"undone": true} 2{} 3{} of 3`,
 		},
@@ -65,23 +65,23 @@ func TestEditOfSeveral(t *testing.T) {
 			exec(t, m.pool, `SELECT nextval('outbox_id_seq')`)
 			m.edit(t, tc.match)
 			exec(t, m.pool, tc.sql)
-			for range 2 { // and once more after a crash
+			for range 2 { // the second time as after a crash
 				edit := m.take(t, 1)
 				if edit == nil || edit.Action != outbox.Edit || edit.Row.ID != 7 {
 					t.Fatalf("took %+v", edit)
 				}
-				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", says(edit))); diff != "" {
+				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", content(edit))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				if len(edit.Items) == 4 && (edit.Known != "print 71" || edit.Items[1].Addressee != "Bob") {
-					t.Errorf("it is %+v", edit)
+					t.Errorf("the edit is %+v", edit)
 				}
 			}
 		})
 	}
 }
 
-// TestEditedAsAWhole: what such a message says from then on holds for all matches that it tells.
+// TestEditedAsAWhole: the new content of such a message is recorded for all its matches.
 func TestEditedAsAWhole(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -94,7 +94,7 @@ func TestEditedAsAWhole(t *testing.T) {
 			want = "edit 3"
 		}
 		if edit.Known != want {
-			t.Errorf("it is known to say %q, want %q", edit.Known, want)
+			t.Errorf("its known content is %q, want %q", edit.Known, want)
 		}
 		m.finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
 	}
@@ -105,7 +105,7 @@ func TestEditedAsAWhole(t *testing.T) {
 	m.mustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
-// TestEditFails: what comes of an edit concerns its own row, whatever else the message tells.
+// TestEditFails: the result of an edit concerns only its own row, whatever else the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[outbox.Class]string{
@@ -119,12 +119,12 @@ func TestEditFails(t *testing.T) {
 		m.finish(t, r)
 		m.mustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
 		if got := value[int](t, m.pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
-			t.Errorf("%s: %d messages say what they said", class, got)
+			t.Errorf("%s: %d messages have their old content", class, got)
 		}
 	}
 }
 
-// TestEditOfTheExcess: of a message that stands for many, those that it names can be edited.
+// TestEditOfTheExcess: if a message stands for many notices, those that it names can be edited.
 func TestEditOfTheExcess(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -142,14 +142,14 @@ func TestEditOfTheExcess(t *testing.T) {
 	}{{6, `72: 6{} 7{} 8{} 9{} 10{"undone": true} of 6`}, {7, `0: 15{"undone": true} of 1`}} {
 		m.edit(t, tc.match)
 		edit := m.take(t, 1)
-		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", says(edit))); diff != "" {
+		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", content(edit))); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", tc.match, diff)
 		}
 		m.finish(t, failed(*edit, outbox.Obsolete))
 	}
 }
 
-// TestEnsure: what exists once is known by its message, and by what it says.
+// TestEnsure: a message that exists once is recorded with its id and content.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -165,28 +165,28 @@ func TestEnsure(t *testing.T) {
 	known := func(m outbox.Message) string { return fmt.Sprint(m.Target, " ", m.Known) }
 	first := ensure("board")
 	if got := known(first); got != "0 " {
-		t.Errorf("of a new one it is known: %q", got)
+		t.Errorf("known content of a new one: %q", got)
 	}
 	m.finish(t, sentAs(first, 71))
 	m.finish(t, sentAs(ensure("other"), 81))
 	again := ensure("board")
 	if got := known(again); got != "71 print 71" {
-		t.Errorf("it is known: %q", got)
+		t.Errorf("known content: %q", got)
 	}
 	if got := known(*m.take(t, 1)); got != "71 print 71" {
-		t.Errorf("after a crash it is known: %q", got)
+		t.Errorf("known content after a crash: %q", got)
 	}
 	r := failed(*m.take(t, 1), outbox.Unreachable)
 	r.Pause = 0
 	m.finish(t, r)
-	m.finish(t, sentAs(*m.take(t, 1), 0)) // sent, but nobody knows as what
+	m.finish(t, sentAs(*m.take(t, 1), 0)) // sent, but its id is unknown
 	next := ensure("board")
 	if got := known(next); got != "71 print 71" {
-		t.Errorf("still it is known: %q", got)
+		t.Errorf("known content afterwards: %q", got)
 	}
 	m.finish(t, sentAs(next, 72))
 	last := ensure("board")
-	exec(t, m.pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // while the request is under way
+	exec(t, m.pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // during the request
 	m.finish(t, sentAs(last, 99))
 	got := values[string](t, m.pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those of
-// the group stand in different topics. The test has the lease, with the epoch 1.
+// mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those
+// of the group are in different topics. The test has the lease, with epoch 1.
 type mail struct {
 	*postgres.Outbox
 	pool *pgxpool.Pool
@@ -42,12 +42,12 @@ func newEmptyMail(t *testing.T) mail {
 	return mail{postgres.NewOutbox(pool), pool}
 }
 
-// bounds are those that most tests take under.
+// bounds are those of most tests.
 var bounds = outbox.Bounds{Merge: 64, Waiting: 1000}
 
-// chat and toasts are the lanes of a chat.
-func chat(id outbox.ChatID) outbox.Lane   { return outbox.Lane{Chat: id} }
-func toasts(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, CallbackAnswers: true} }
+// chat and answers are the lanes of a chat.
+func chat(id outbox.ChatID) outbox.Lane    { return outbox.Lane{Chat: id} }
+func answers(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, CallbackAnswers: true} }
 
 func (m mail) advance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
@@ -61,7 +61,7 @@ func (m mail) advance(t *testing.T, b outbox.Bounds, results []outbox.Result, la
 	return turns
 }
 
-// turn asks one lane.
+// turn advances one lane.
 func (m mail) turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	t.Helper()
 	return m.advance(t, bounds, nil, l)[0]
@@ -73,7 +73,7 @@ func (m mail) take(t *testing.T, id outbox.ChatID) *outbox.Message {
 	return m.turn(t, chat(id)).Message
 }
 
-// mustTake is take, and checks which notices there are.
+// mustTake is take, and checks the ids of the notices.
 func (m mail) mustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
 	t.Helper()
 	message := m.take(t, id)
@@ -86,7 +86,7 @@ func (m mail) mustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Mes
 	return *message
 }
 
-// ids returns the notices of a message, nil of none.
+// ids returns the ids of a message's notices.
 func ids(m *outbox.Message) (all []int64) {
 	if m != nil {
 		for _, i := range m.Items {
@@ -101,12 +101,12 @@ func (m mail) finish(t *testing.T, results ...outbox.Result) {
 	m.advance(t, bounds, results)
 }
 
-// sentAs says that a message was sent under an id.
+// sentAs is the result of a message that was sent with this id.
 func sentAs(m outbox.Message, id int64) outbox.Result {
 	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
 }
 
-// failed says that a message was not sent, and nothing is to be sent of it for an hour.
+// failed is the result of a message that failed, with a pause of an hour.
 func failed(m outbox.Message, class outbox.Class) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")}}
 }
@@ -168,7 +168,7 @@ func TestTake(t *testing.T) {
 	if diff := cmp.Diff(outbox.Turn{Lane: chat(1), Message: &want}, m.turn(t, chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// what has been taken and not finished comes again, perhaps for the second time
+	// messages that were taken and not finished come again, as possible duplicates
 	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
 	if diff := cmp.Diff(&want, m.take(t, 1)); diff != "" {
@@ -188,21 +188,21 @@ func TestTake(t *testing.T) {
 	m.finish(t, sentAs(m.mustTake(t, 1, 1), 101))
 	last := m.mustTake(t, 1, 3)
 	if last.More {
-		t.Error("there is more than the last one")
+		t.Error("More is set for the last one")
 	}
 	m.finish(t, sentAs(last, 103))
 	if got := m.row(t, 3); got != "sent attempts 1 perhaps 0 message 103 error  finished true" {
 		t.Errorf("notice 3 is %s", got)
 	}
 	m.mustWait(t, 2)
-	for _, lane := range []outbox.Lane{chat(1), chat(99), toasts(1), toasts(2)} {
+	for _, lane := range []outbox.Lane{chat(1), chat(99), answers(1), answers(2)} {
 		if diff := cmp.Diff(outbox.Turn{Lane: lane}, m.turn(t, lane)); diff != "" {
-			t.Errorf("of nothing (-want +got):\n%s", diff)
+			t.Errorf("empty lanes (-want +got):\n%s", diff)
 		}
 	}
 }
 
-// TestAdvanceInOneGo writes down what came of two messages and takes the next of these lanes and of others.
+// TestAdvanceInOneGo records two results and takes the next messages of these lanes and of others.
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -212,7 +212,7 @@ func TestAdvanceInOneGo(t *testing.T) {
 		t.Fatalf("first (-want +got):\n%s", diff)
 	}
 	results := []outbox.Result{sentAs(*taken[0].Message, 52), failed(*taken[1].Message, outbox.Rejected)}
-	turns := m.advance(t, bounds, results, chat(99), chat(1), toasts(2), toasts(1), chat(2))
+	turns := m.advance(t, bounds, results, chat(99), chat(1), answers(2), answers(1), chat(2))
 	var got [][]int64
 	for _, turn := range turns {
 		got = append(got, ids(turn.Message))
@@ -220,16 +220,16 @@ func TestAdvanceInOneGo(t *testing.T) {
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != toasts(1) {
-		t.Errorf("the toast is %+v", toast)
+	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != answers(1) {
+		t.Errorf("the callback answer is %+v", toast)
 	}
 	m.mustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
 	if turns, err := m.Advance(t.Context(), 1, nil, nil, bounds); len(turns) != 0 || err != nil {
-		t.Errorf("of no lanes: %v, %v", turns, err)
+		t.Errorf("without lanes: %v, %v", turns, err)
 	}
 }
 
-// TestOutboxRoundTrips: however much there is to be written down and taken, the dispatcher waits for one answer.
+// TestOutboxRoundTrips: however much is to be recorded and taken, the dispatcher waits for one answer.
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -238,7 +238,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 		c.MaxConns = 1
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // however slow the machine is
 	}))
-	lanes := []outbox.Lane{chat(1), chat(2), toasts(1)}
+	lanes := []outbox.Lane{chat(1), chat(2), answers(1)}
 	var results []outbox.Result
 	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
 		results = append(results, failed(outbox.Message{Lane: chat(99), Action: outbox.Send}, class))
@@ -265,7 +265,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 		},
 	} {
 		before := int64(0)
-		for range 2 { // the first time the statements have to be prepared
+		for range 2 { // the first time prepares the statements
 			before = p.syncs.Load()
 			if err := ask(); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -277,7 +277,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}
 }
 
-// TestLeaseLost: whoever does not have the lease any more neither writes down anything nor takes anything.
+// TestLeaseLost: after losing the lease, Advance neither records nor takes anything.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// These tests wait for a database of their own more than they work. What the command line says wins over this.
+	// These tests mostly wait for the database. A value on the command line takes precedence.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Main{M: m, Session: postgres.Planning})
 }
 
-// patience bounds every wait of a test; no wait takes that long unless something is wrong.
-const patience = time.Minute
+// maxWait bounds every wait of a test; no wait takes that long unless something is wrong.
+const maxWait = time.Minute
 
-// open returns a pool of a few connections, which adjust may change the configuration of.
+// open returns a pool of a few connections, whose configuration adjust may change.
 func open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -55,7 +55,7 @@ func open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Po
 	return pool
 }
 
-// ignore is for stores of which nobody waits to hear.
+// ignore is for stores without a dispatcher.
 func ignore(outbox.Lane) {}
 
 func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
@@ -109,7 +109,7 @@ func begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 // await polls until the condition, a query that yields a boolean, holds.
 func await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(maxWait)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !value[bool](t, pool, sql, args...) {
@@ -121,19 +121,19 @@ func await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	}
 }
 
-// receive waits for what another goroutine has to say.
+// receive waits for a value from another goroutine.
 func receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(patience):
-		t.Fatal("nothing came")
+	case <-time.After(maxWait):
+		t.Fatal("received nothing")
 		panic("unreachable")
 	}
 }
 
-// start runs f in a goroutine and returns where its error will be.
+// start runs f in a goroutine and returns the channel of its error.
 func start(f func() error) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- f() }()
@@ -154,7 +154,7 @@ var aliceBeatsBob = ranking.Report{
 	A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 3, B: 1}},
 }
 
-// asNew is the change that makes a person known.
+// asNew is the change that inserts a person.
 func asNew(p ranking.Person) ranking.PlayerChange {
 	return ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
 }
@@ -164,7 +164,7 @@ type world struct {
 	url   string
 	pool  *pgxpool.Pool
 	store *postgres.Store
-	told  atomic.Int64 // how often the store has called committed
+	wakes atomic.Int64 // how often the store has called committed
 }
 
 func newWorld(t *testing.T, people ...ranking.Person) *world {
@@ -175,7 +175,7 @@ func newWorld(t *testing.T, people ...ranking.Person) *world {
 func newWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *world {
 	t.Helper()
 	w := &world{url: d.URL, pool: d.Pool}
-	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.told.Add(1) })
+	w.store = postgres.NewStore(w.pool, func(outbox.Lane) { w.wakes.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {
 		changes[i] = asNew(p)
@@ -235,7 +235,7 @@ func (w *world) play(t *testing.T, key string, a, b ranking.Person) {
 	}
 }
 
-// tables are those in which a command leaves something.
+// tables are the tables that commands write to.
 var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "dead_letters",
@@ -259,7 +259,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	url := pgtest.Empty(t)
-	pool, err := postgres.Open(t.Context(), url, patience, log)
+	pool, err := postgres.Open(t.Context(), url, maxWait, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,48 +267,48 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if got := value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
 	}
-	if got := value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // of which several fit into the time of an attempt
+	if got := value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // several fit into one attempt
 		t.Errorf("lock_timeout is %q", got)
 	}
 	for name, tc := range map[string]struct {
-		url      string
-		patience time.Duration
+		url     string
+		maxWait time.Duration
 	}{
-		"malformed":        {"postgres://user:secret@host:nonsense/x", patience},
-		"no such database": {rename(t, url, "/there_is_no_such_database"), patience},
+		"malformed":        {"postgres://user:secret@host:nonsense/x", maxWait},
+		"no such database": {rename(t, url, "/there_is_no_such_database"), maxWait},
 		"nobody there":     {closedPort(t), 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun := time.Now()
-			pool, err := postgres.Open(t.Context(), tc.url, tc.patience, log)
+			pool, err := postgres.Open(t.Context(), tc.url, tc.maxWait, log)
 			if err == nil {
 				pool.Close()
 				t.Fatal("no error")
 			}
-			if tc.patience == patience && time.Since(begun) > patience/2 {
-				t.Errorf("tried for %s to do what cannot succeed", time.Since(begun))
+			if tc.maxWait == maxWait && time.Since(begun) > maxWait/2 {
+				t.Errorf("retried a permanent failure for %s", time.Since(begun))
 			}
 		})
 	}
 }
 
-// TestOpenComesBackLater starts the server, as far as the client can see, after the first attempt.
-func TestOpenComesBackLater(t *testing.T) {
+// TestOpenRetries starts the server, from the client's point of view, after the first attempt.
+func TestOpenRetries(t *testing.T) {
 	t.Parallel()
 	p := newProxy(t, pgtest.Empty(t))
 	p.refuse.Store(true)
-	told := make(chan struct{}, 1)
+	logged := make(chan struct{}, 1)
 	log := slog.New(onLog(func() {
 		p.refuse.Store(false)
-		told <- struct{}{}
+		logged <- struct{}{}
 	}))
-	pool, err := postgres.Open(t.Context(), p.url, patience, log)
+	pool, err := postgres.Open(t.Context(), p.url, maxWait, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool.Close()
-	receive(t, told)
+	receive(t, logged)
 }
 
 // onLog is a handler that calls a function for each record.

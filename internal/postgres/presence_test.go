@@ -14,7 +14,7 @@ import (
 	"elobot/migrations"
 )
 
-// presence is the bot's place in the only chat: language, whether it is active and parked, for how many seconds it is
+// presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is
 // frozen, and when it was greeted and the bot was added.
 const presence = `
 	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END,
@@ -29,22 +29,22 @@ func TestPresence(t *testing.T) {
 	added := again
 	added.Added = time.Unix(99, 0)
 	for name, tc := range map[string]struct {
-		before string // what the chat is set to
+		before string // the initial state of the chat
 		change ranking.Changes
 		want   string
 	}{
-		"heard of":           {"is_active = true", ranking.Changes{}, "en active"},
-		"heard of, inactive": {"is_active = false", ranking.Changes{}, "en active"},
-		"heard of, inactive, frozen": {
+		"seen":           {"is_active = true", ranking.Changes{}, "en active"},
+		"seen, inactive": {"is_active = false", ranking.Changes{}, "en active"},
+		"seen, inactive, frozen": {
 			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
 		},
-		"heard of, parked": {
+		"seen, parked": {
 			"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active frozen 40",
 		},
-		"heard of, parked before the clock was set back": {
+		"seen, parked before the clock was set back": {
 			"is_active = false, parked_at = now() + interval '2 hours'", ranking.Changes{}, "en active frozen 60",
 		},
-		// the messenger says that it may write: there is nothing to wait for
+		// Telegram says that the bot may write: no need to wait
 		"present": {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, another language": {
 			"language = 'de'", ranking.Changes{Presence: ranking.BotActive, Language: "fr"}, "fr active",
@@ -71,15 +71,15 @@ func TestPresence(t *testing.T) {
 			if got := value[string](t, w.pool, presence); got != tc.want {
 				t.Errorf("the chat is %s, want %s", got, tc.want)
 			}
-			if told := w.told.Load() > 0; told != (tc.change.Presence == ranking.BotActive) {
-				t.Errorf("whoever sends is told that there may be something: %t", told)
+			if woken := w.wakes.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
+				t.Errorf("the lane is woken: %t", woken)
 			}
 		})
 	}
 }
 
-// TestGreetedMeanwhile: whoever has not seen that the chat was greeted changes nothing.
-func TestGreetedMeanwhile(t *testing.T) {
+// TestGreetedConcurrently: a command that has not seen the greeting of a chat changes nothing.
+func TestGreetedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		stored string
@@ -122,8 +122,8 @@ func TestLanguageIsThatOfTheFirst(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsWhileTheBotIsAway: it is told when the bot is back, but for what there is no point in any more.
-func TestWhatWaitsWhileTheBotIsAway(t *testing.T) {
+// TestNoticesWaitWhileTheBotIsAway: they are sent when the bot is back, except for obsolete ones.
+func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	exec(t, w.pool, theLease)
@@ -146,8 +146,8 @@ func TestWhatWaitsWhileTheBotIsAway(t *testing.T) {
 	m.mustTake(t, 1, 1, 3)
 }
 
-// TestMoveAndGroupLife: of two groups that become one, the bot is in it if it is in one of them, and who is a member of
-// one of them is a member.
+// TestMoveAndGroupLife: when two groups become one, the bot is in it if it was in either, and members of either are
+// members.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -170,8 +170,8 @@ func TestMoveAndGroupLife(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// TestMoveWhenTheNewerIsGreeted: of what the newer chat was to be told because something has happened there nothing is
-// told, unless it is on its way; nobody who has asked goes without an answer.
+// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped, unless they are being sent; every
+// command keeps its answer.
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -207,7 +207,8 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	}
 }
 
-// TestUpgradedDatabase: the groups that are there when the bot learns of greetings know it, but where it may not write.
+// TestUpgradedDatabase: groups from before the bot recorded greetings count as greeted, except where the bot may not
+// write.
 func TestUpgradedDatabase(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
@@ -224,7 +225,7 @@ func TestUpgradedDatabase(t *testing.T) {
 	}
 }
 
-// TestMoveOfAGroupThatTheBotIsNotIn: what was so under the old id is not so under the new one.
+// TestMoveOfAGroupThatTheBotIsNotIn: the bot is active in the chat under the new id.
 func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,11 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// proxy stands between a client and the server and reads along what the client says.
+// proxy stands between a client and the server and reads the client's messages.
 type proxy struct {
 	url    string
 	refuse atomic.Bool // cut each connection at once
-	// syncs counts the ends of requests after which the client waits for an answer: Sync and simple queries.
+	// syncs counts the messages after which the client waits for an answer: Sync and simple queries.
 	syncs atomic.Int64
 
 	target *pgx.ConnConfig
@@ -63,8 +63,8 @@ func newProxy(t *testing.T, databaseURL string) *proxy {
 	return p
 }
 
-// onMessage has a function look at each message of the client before it is passed on; if it says so, the connection is
-// cut instead.
+// onMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection
+// is cut instead.
 func (p *proxy) onMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *proxy) serve(client net.Conn) {
 
 var errCut = errors.New("cut")
 
-// forward passes messages on: first the one of the start, which has no type, then all others.
+// forward forwards messages: first the startup message, which has no type, then all others.
 func (p *proxy) forward(client io.Reader, server io.Writer) error {
 	for header := make([]byte, 4); ; header = make([]byte, 5) {
 		if _, err := io.ReadFull(client, header); err != nil {
@@ -153,7 +153,7 @@ func rename(t *testing.T, databaseURL, path string) string {
 	return u.String()
 }
 
-// closedPort returns the URL of a server that is not there.
+// closedPort returns the URL of a server that does not exist.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

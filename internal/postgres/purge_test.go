@@ -21,7 +21,7 @@ func newPurger(pool *pgxpool.Pool) *postgres.Purger {
 	return postgres.NewPurger(pool, slog.New(slog.DiscardHandler))
 }
 
-// oldKeys makes so many keys that may go.
+// oldKeys inserts n keys that are old enough to be removed.
 func oldKeys(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	exec(t, pool, `
@@ -48,12 +48,12 @@ func TestPurgeByAge(t *testing.T) {
 	purge(t, pool, 2)
 	left := values[string](t, pool, `SELECT key FROM handled_commands ORDER BY key`)
 	if want := []string{"a day", "new", "not yet"}; !slices.Equal(left, want) {
-		t.Errorf("left are %v, want %v", left, want)
+		t.Errorf("the rows left are %v, want %v", left, want)
 	}
 	purge(t, pool, 0)
 }
 
-// TestPurgeAnswersToPresses: they go after an hour, all else that was sent stays for a week.
+// TestPurgeAnswersToPresses: callback answers are removed after an hour, all other sent notices after a week.
 func TestPurgeAnswersToPresses(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -74,11 +74,11 @@ func TestPurgeAnswersToPresses(t *testing.T) {
 	purge(t, pool, 2)
 	left := values[string](t, pool, `SELECT action || ' ' || state FROM outbox ORDER BY id`)
 	if want := []string{"toast sent", "toast dead", "send sent"}; !slices.Equal(left, want) {
-		t.Errorf("left are %v, want %v", left, want)
+		t.Errorf("the rows left are %v, want %v", left, want)
 	}
 }
 
-// TestPurgeInBatches: however many there are, no transaction removes more than 10,000 keys.
+// TestPurgeInBatches: no transaction removes more than 10,000 keys.
 func TestPurgeInBatches(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
@@ -97,7 +97,7 @@ func TestPurgeInBatches(t *testing.T) {
 				deleted++
 			}
 		}
-		begun -= 5 // for what else there is to purge
+		begun -= 5 // the transactions of the other purges
 		if begun != batches || deleted != batches {
 			t.Errorf("%d keys were removed in %d transactions by %d statements, want %d", old, begun, deleted, batches)
 		}
@@ -107,7 +107,7 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeLeavesItToTheOther: while one instance is at work, another has nothing to do, and does not wait.
+// TestPurgeLeavesItToTheOther: while one instance purges, another does nothing and does not wait.
 func TestPurgeLeavesItToTheOther(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -142,7 +142,7 @@ func TestPurgeLeavesItToTheOther(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: what has come to its end goes after a week, the dead with their letters.
+// TestPurgeOfTheOutbox: finished notices are removed after a week, dead ones together with their dead letters.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -169,7 +169,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 	purge(t, pool, 0)
 }
 
-// TestPurgeOfParkedChats: what comes too late ends, also where nobody asks for it.
+// TestPurgeOfParkedChats: late notices expire even if their lane is never advanced.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -182,12 +182,12 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	purge(t, pool, 1)
 	ended := values[string](t, pool, `SELECT concat_ws(' ', kind, state, last_error) FROM outbox WHERE finished_at IS NOT NULL`)
 	if diff := cmp.Diff([]string{"late expired too late"}, ended); diff != "" {
-		t.Errorf("ended (-want +got):\n%s", diff)
+		t.Errorf("expired (-want +got):\n%s", diff)
 	}
 	purge(t, pool, 0)
 }
 
-// TestPurgeInBatchesOfTheOutbox: more goes than in one transaction.
+// TestPurgeInBatchesOfTheOutbox removes more than one transaction may.
 func TestPurgeInBatchesOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -198,8 +198,8 @@ func TestPurgeInBatchesOfTheOutbox(t *testing.T) {
 	purge(t, pool, 10_001)
 }
 
-// TestRedeliveryAfterPurge: a match keeps its key, so that it is not recorded once more when it is delivered again ages
-// later; and nothing is answered.
+// TestRedeliveryAfterPurge: a match keeps its key, so a very late redelivery neither records it again nor gets an
+// answer.
 func TestRedeliveryAfterPurge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -207,17 +207,17 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	w.record(t, "m2", bob, alice, 2, 2)
 	exec(t, w.pool, `UPDATE handled_commands SET handled_at = now() - interval '73 hours'`)
 	purge(t, w.pool, 2)
-	before, told := w.contents(t), w.told.Load()
+	before, wakes := w.contents(t), w.wakes.Load()
 	w.record(t, "m1", alice, bob, 3, 1)
 	if diff := cmp.Diff(before, w.contents(t)); diff != "" {
 		t.Errorf("the redelivery changed something:\n%s", diff)
 	}
-	if w.told.Load() != told {
-		t.Error("the redelivery told of something to be sent")
+	if w.wakes.Load() != wakes {
+		t.Error("the redelivery woke a lane")
 	}
 }
 
-// TestPurgerRuns purges at once, bears a failure, and ends with its context.
+// TestPurgerRuns: Run purges at once, survives a failure, and ends with its context.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -228,7 +228,7 @@ func TestPurgerRuns(t *testing.T) {
 	defer cancel()
 	var log bytes.Buffer
 	done := start(func() error { return postgres.NewPurger(pool, slog.New(slog.NewTextHandler(&log, nil))).Run(ctx) })
-	await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // which comes last
+	await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // the last purge
 	cancel()
 	if err := receive(t, done); err != nil {
 		t.Fatal(err)
@@ -240,22 +240,24 @@ func TestPurgerRuns(t *testing.T) {
 		t.Errorf("logged: %s", said)
 	}
 	if err := newPurger(pool).Run(ctx); err != nil {
-		t.Errorf("with its context over: %v", err)
+		t.Errorf("after the end of its context: %v", err)
 	}
 
 	exec(t, pool, `ALTER TABLE handled_commands RENAME TO somewhere_else`)
-	told := make(chan struct{}, 1)
+	logged := make(chan struct{}, 1)
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	done = start(func() error { return postgres.NewPurger(pool, slog.New(onLog(func() { told <- struct{}{} }))).Run(ctx) })
-	receive(t, told)
+	done = start(func() error {
+		return postgres.NewPurger(pool, slog.New(onLog(func() { logged <- struct{}{} }))).Run(ctx)
+	})
+	receive(t, logged)
 	cancel()
 	if err := receive(t, done); err != nil {
 		t.Errorf("after a failure: %v", err)
 	}
 }
 
-// TestPurgerStopsInTheMiddle: whoever stops it does not wait for a statement that hangs, and is not told of it.
+// TestPurgerStopsInTheMiddle: stopping does not wait for a statement that hangs, and logs nothing.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -274,7 +276,7 @@ func TestPurgerStopsInTheMiddle(t *testing.T) {
 	if err := receive(t, done); err != nil {
 		t.Errorf("error is %v", err)
 	}
-	if took := time.Since(begun); took > patience/3 {
+	if took := time.Since(begun); took > maxWait/3 {
 		t.Errorf("it took %v to stop", took)
 	}
 	if left := value[int](t, pool, `SELECT count(*) FROM handled_commands`); left != 10 {

@@ -35,8 +35,8 @@ func stepsUpTo(t *testing.T, last string) fstest.MapFS {
 	return files
 }
 
-// TestQueueUpDownUp takes the step of the queue in a database in which notices of all kinds wait and were sent, takes it
-// back when it has notices of its own, and again.
+// TestQueueUpDownUp migrates a database in which notices of all kinds wait and were sent. Then it reverts the step
+// when there are new notices, and migrates again.
 func TestQueueUpDownUp(t *testing.T) {
 	t.Parallel()
 	pool := open(t, pgtest.Empty(t))
@@ -55,7 +55,7 @@ func TestQueueUpDownUp(t *testing.T) {
 		INSERT INTO match_messages VALUES (-100, 71, 1), (-900, 71, 1), (-100, 61, 4)`)
 	up := func() mail {
 		t.Helper()
-		pool.Reset() // the columns are others now
+		pool.Reset() // the columns have changed
 		migrate(t, pool, migrations.FS)
 		exec(t, pool, theLease)
 		return mail{postgres.NewOutbox(pool), pool}
@@ -63,12 +63,12 @@ func TestQueueUpDownUp(t *testing.T) {
 	m := up()
 	got := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered) FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"-100 61 4 1", "-100 71 1 1 1", "-900 71 1 1"}, got); diff != "" {
-		t.Errorf("messages that tell of matches (-want +got):\n%s", diff)
+		t.Errorf("messages that show matches (-want +got):\n%s", diff)
 	}
 	m.mustHaveRows(t, `action, state, purpose, attempts, failures, batch`, "1 send sent outcome 0 0", "2 send dead outcome 0 0",
 		"3 send sending outcome 0 0", "4 edit planned outcome 0 0", "5 toast planned outcome 0 0", "6 send planned outcome 0 0")
 	m.finish(t, sentAs(m.mustTake(t, 1, 3), 73))
-	if edit := m.take(t, 1); edit == nil || edit.Row.ID != 4 || edit.Target != 71 || says(edit) != `1{"undone": true} of 1` {
+	if edit := m.take(t, 1); edit == nil || edit.Row.ID != 4 || edit.Target != 71 || content(edit) != `1{"undone": true} of 1` {
 		t.Errorf("took %+v", edit)
 	} else {
 		m.finish(t, sentAs(*edit, 71))
@@ -78,10 +78,10 @@ func TestQueueUpDownUp(t *testing.T) {
 		(1, 'refusal', '{}', 'answer', 'send', NULL, 'k', NULL, NULL), (1, 'board', '{}', 'notification', 'ensure', 'board', '', 'board', now())`)
 	exec(t, pool, `INSERT INTO ensured_messages VALUES (1, 'board', 5, '')`)
 	m.finish(t, sentAs(m.mustTake(t, 1, 6, 7), 74))
-	m.finish(t, failed(*m.turn(t, toasts(1)).Message, outbox.Rejected))
+	m.finish(t, failed(*m.turn(t, answers(1)).Message, outbox.Rejected))
 	goDown(t, pool, 3)
 	if diff := cmp.Diff(before, schema(t, pool)); diff != "" {
-		t.Errorf("the step is not taken back (-before +after):\n%s", diff)
+		t.Errorf("the step is not reverted (-before +after):\n%s", diff)
 	}
 	rows := []string{"1 send sent", "2 send dead", "3 send sent", "4 edit sent", "5 toast dead", "6 send sent", "7 send sent", "8 send planned"}
 	m.mustHaveRows(t, `action, state`, rows...)

@@ -13,9 +13,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestLately counts by the dates of the commands: up to that of the command that asks, and how often somebody was asked
-// for patience in the time after it too.
-func TestLately(t *testing.T) {
+// TestRecentUsage counts by the dates of commands, up to the date of the one that asks. Notices to slow down count in
+// the time after it too.
+func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	at := time.Unix(1_700_000_000, 0)
@@ -48,7 +48,7 @@ func TestLately(t *testing.T) {
 		t.Errorf("slowed %d times, want 2", got)
 	}
 	if diff := cmp.Diff(ranking.RecentUsage{Results: 1}, ask(-1)); diff != "" {
-		t.Errorf("of the chat (-want +got):\n%s", diff)
+		t.Errorf("reads of the chat (-want +got):\n%s", diff)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestKeyCounts(t *testing.T) {
 	}
 }
 
-// TestCountingScansNothing, however much others have sent, and the same sender long ago.
+// TestCountingScansNothing, however much others have sent, or the same sender long ago.
 func TestCountingScansNothing(t *testing.T) {
 	t.Parallel()
 	var rec recorder
@@ -104,13 +104,13 @@ func TestCountingScansNothing(t *testing.T) {
 	}
 	for kind, plan := range plans(t, plain, rec.take()[1]) {
 		if !strings.Contains(plan, "handled_commands_sender_idx") {
-			t.Errorf("for %s it does not go by the sender:\n%s", kind, plan)
+			t.Errorf("the plan for %s does not use the sender:\n%s", kind, plan)
 		}
 	}
 }
 
-// TestWhatCanBeAddedToGathers: in its lane it is taken only when it is the first.
-func TestWhatCanBeAddedToGathers(t *testing.T) {
+// TestExtensibleNoticeWaits: a notice that can still be added to is taken only when it is the first of its lane.
+func TestExtensibleNoticeWaits(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (1, 'k', '{}')`)
@@ -125,7 +125,7 @@ func TestWhatCanBeAddedToGathers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := func(id int64) string {
+	items := func(id int64) string {
 		return value[string](t, m.pool, `
 			SELECT coalesce(string_agg(i ->> 'number', ' '), '') || ' and ' || coalesce(payload ->> 'more', '0')
 			FROM outbox o, jsonb_array_elements(payload -> 'items') i WHERE id = $1 GROUP BY payload`, id)
@@ -136,11 +136,11 @@ func TestWhatCanBeAddedToGathers(t *testing.T) {
 	refuse(2)
 	m.finish(t, sentAs(first, 7))
 	refuse(3)
-	if got := told(3); got != "1 2 3 and 0" {
-		t.Errorf("before its turn it tells %s", got)
+	if got := items(3); got != "1 2 3 and 0" {
+		t.Errorf("before its turn it contains %s", got)
 	}
 	if m.take(t, 1) != nil {
-		t.Error("it is taken before it has gathered")
+		t.Error("the notice is taken before its delay is over")
 	}
 	exec(t, m.pool, `UPDATE outbox SET not_before = now() WHERE id = 3`)
 	next := m.take(t, 1)
@@ -148,7 +148,7 @@ func TestWhatCanBeAddedToGathers(t *testing.T) {
 		t.Fatalf("took %v", got)
 	}
 	refuse(4)
-	if got := value[string](t, m.pool, `SELECT payload #>> '{items,0,number}' FROM outbox WHERE id > 4 AND kind = 'not_recorded'`); got != "4" || told(3) != "1 2 3 and 0" {
-		t.Errorf("while it is sent, the next one tells %s", got)
+	if got := value[string](t, m.pool, `SELECT payload #>> '{items,0,number}' FROM outbox WHERE id > 4 AND kind = 'not_recorded'`); got != "4" || items(3) != "1 2 3 and 0" {
+		t.Errorf("while it is being sent, the next one contains %s", got)
 	}
 }

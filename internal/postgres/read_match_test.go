@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestReadMatch asks for matches in all the ways in which one can be meant. There are, one after the
-// other, two matches in the club, one in the annex, a third in the club, which is undone, and a second in the annex.
-// Carol has reported the first and the third of the club.
+// TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club,
+// one in the annex, a third in the club, which is undone, and a second in the annex. Carol has reported the first and
+// the third of the club.
 func TestReadMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -32,29 +32,29 @@ func TestReadMatch(t *testing.T) {
 		chat      ranking.Chat
 		people    []ranking.Person
 		ref       ranking.MatchRef
-		key       string // of the match that is found, empty for none
+		key       string // of the match to be found, empty for none
 		byCommand bool
 	}{
-		"number":                       {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2", false},
-		"number, in the other group":   {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2", false},
-		"number, only in the other":    {annex, nil, ranking.MatchRef{Number: 3}, "", false},
-		"number before all else":       {club, people(bob), ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
-		"message":                      {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1", false},
-		"message, of another group":    {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, "", false},
-		"message, of the other group":  {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1", false},
-		"command":                      {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3", true},
-		"command, of the other group":  {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, "", false},
-		"message before its command":   {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1", false},
-		"last of who played":           {club, people(bob, alice), ranking.MatchRef{}, "m:-100:3", false},
-		"last, a later one elsewhere":  {club, people(bob), ranking.MatchRef{}, "m:-100:3", false},
-		"last of who reported":         {club, people(carol), ranking.MatchRef{}, "m:-100:3", false},
-		"last in the other group":      {annex, people(carol), ranking.MatchRef{}, "m:-200:1", false},
-		"last of who was not there":    {annex, people(alice), ranking.MatchRef{}, "", false},
-		"last of who plays elsewhere":  {club, people(zoe), ranking.MatchRef{}, "", false},
-		"last of who is not known":     {club, people(ranking.Person{ID: 99, Name: "Nobody"}), ranking.MatchRef{}, "", false},
-		"last of an anonymous admin":   {club, nil, ranking.MatchRef{}, "", false},
-		"message in a chat not known":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
-		"last in a chat that is known": {club, people(alice), ranking.MatchRef{}, "m:-100:3", false},
+		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2", false},
+		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2", false},
+		"number, only in the other":   {annex, nil, ranking.MatchRef{Number: 3}, "", false},
+		"number before the rest":      {club, people(bob), ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
+		"message":                     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1", false},
+		"message, of another group":   {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, "", false},
+		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1", false},
+		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3", true},
+		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, "", false},
+		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1", false},
+		"last of a player":            {club, people(bob, alice), ranking.MatchRef{}, "m:-100:3", false},
+		"last, a later one elsewhere": {club, people(bob), ranking.MatchRef{}, "m:-100:3", false},
+		"last of a reporter":          {club, people(carol), ranking.MatchRef{}, "m:-100:3", false},
+		"last in the other group":     {annex, people(carol), ranking.MatchRef{}, "m:-200:1", false},
+		"last of an absent player":    {annex, people(alice), ranking.MatchRef{}, "", false},
+		"last of a player elsewhere":  {club, people(zoe), ranking.MatchRef{}, "", false},
+		"last of an unknown person":   {club, people(ranking.Person{ID: 99, Name: "Nobody"}), ranking.MatchRef{}, "", false},
+		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, "", false},
+		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
+		"last in a known chat":        {club, people(alice), ranking.MatchRef{}, "m:-100:3", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestReadMatch(t *testing.T) {
 				t.Errorf("found %s, want %s", got, tc.key)
 			}
 			if snap.Match.ByCommand != tc.byCommand {
-				t.Errorf("found by the command: %t", snap.Match.ByCommand)
+				t.Errorf("ByCommand is %t", snap.Match.ByCommand)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	w := newAmendable(t)
 	w.fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
 	w.undo(t, "u", alice, 2)
-	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // which is what the group knows him by
+	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
 	snap, err := w.store.Read(t.Context(), ranking.Query{
 		Key: "k", Chat: club, Match: &ranking.MatchRef{Number: 2}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 2},
 	})
@@ -113,7 +113,7 @@ func TestReadWhatThereIsOfAMatch(t *testing.T) {
 	}
 	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
 	if diff := cmp.Diff(history, snap.MatchHistory.Matches, ids); diff != "" {
-		t.Errorf("course (-want +got):\n%s", diff)
+		t.Errorf("history (-want +got):\n%s", diff)
 	}
 	var names []string
 	for _, s := range snap.MatchHistory.Standings {

@@ -70,7 +70,7 @@ func TestReadPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// with a neighbour on either side, so that mixing them up shows
+			// with a neighbor on either side, so that a mix-up shows
 			got := w.read(t, bob, tc.person, zoe).People
 			want := []ranking.Known{{ByID: b, ByUsername: b, Player: b}, tc.want, {ByID: z, Player: z}}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -121,7 +121,8 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadNamesakes has three called Alex in the ladder, who came one after the other, and one who is not in it.
+// TestReadNamesakes has three players called Alex in the ladder, who joined one after the other, and one who is not
+// in it.
 func TestReadNamesakes(t *testing.T) {
 	t.Parallel()
 	alex := func(id ranking.UserID, name string) ranking.Person { return ranking.Person{ID: id, Name: name} }

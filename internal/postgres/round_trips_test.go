@@ -15,7 +15,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRoundTrips counts how often a command makes the bot wait for an answer of the server.
+// TestRoundTrips counts how often a command waits for an answer of the server.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	t.Run("under no lease", func(t *testing.T) {
@@ -37,7 +37,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 	p := newProxy(t, pgtest.Borrow(t).URL)
 	pool := open(t, p.url, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		// a connection that was idle for a second is tried out, which a slow machine must not count here
+		// do not count the pings of connections that were idle for a second on a slow machine
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	service := ranking.NewService(under(postgres.NewStore(pool, ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
@@ -74,7 +74,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 1},
 	}
-	for _, warm := range []string{"warm ", "warmer "} { // the statements of a first match are others
+	for _, warm := range []string{"warm ", "warmer "} { // a first match uses other statements
 		for _, c := range commands {
 			for _, n := range []string{" 1", " 2"} {
 				if err := c.run(warm + c.name + n); err != nil {

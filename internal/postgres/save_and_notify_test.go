@@ -14,8 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// buried is what there is of a dead letter that is told of, but for when.
-const buried = `
+// letterAndNotice is a dead letter with its notice, without times.
+const letterAndNotice = `
 	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
 	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
 	FROM outbox o JOIN chats c ON c.id = o.chat_id ORDER BY o.id`
@@ -39,7 +39,7 @@ func TestKeepAndTell(t *testing.T) {
 	retitled := ranking.Chat{ID: club.ID, Kind: ranking.Group}
 	for i, o := range []ranking.Origin{
 		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8},
-		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // it dies again
+		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // the update fails again
 		{Key: "m:2", Chat: private, SentAt: sent},
 		{Key: "m:3", Chat: unknown, SentAt: sent, ReplyTo: 9},
 		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, ReplyTo: 9, Thread: 1}, // an earlier id
@@ -49,18 +49,18 @@ func TestKeepAndTell(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const told = ` refusal outcome {"code": "x"} `
+	const refusalRow = ` refusal outcome {"code": "x"} `
 	want := []string{
-		`-100 group Club m:1` + told + `Alice send reply 7 8 hours 23`,
-		`5 private  m:2` + told + ` send reply hours 23`,
-		`-300 supergroup New m:3` + told + ` send reply 9 hours 23`,
-		`-100 group Club m:4` + told + ` send reply hours 23`,
-		`-100 group Club c:5` + told + `Bob toast 5 reply hours -1`,
+		`-100 group Club m:1` + refusalRow + `Alice send reply 7 8 hours 23`,
+		`5 private  m:2` + refusalRow + ` send reply hours 23`,
+		`-300 supergroup New m:3` + refusalRow + ` send reply 9 hours 23`,
+		`-100 group Club m:4` + refusalRow + ` send reply hours 23`,
+		`-100 group Club c:5` + refusalRow + `Bob toast 5 reply hours -1`,
 	}
-	if diff := cmp.Diff(want, values[string](t, w.pool, buried)); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, values[string](t, w.pool, letterAndNotice)); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]outbox.Lane{chat(1), chat(2), chat(3), chat(1), toasts(1)}, relabelled(t, w, woken)); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{chat(1), chat(2), chat(3), chat(1), answers(1)}, relabelled(t, w, woken)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 	got := values[string](t, w.pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
@@ -68,12 +68,12 @@ func TestKeepAndTell(t *testing.T) {
 		t.Errorf("the letters are %q", got)
 	}
 	if n := value[int](t, w.pool, `SELECT count(*) FROM handled_commands`) + value[int](t, w.pool, `SELECT count(*) FROM players`); n != 0 {
-		t.Errorf("%d commands and players are there", n)
+		t.Errorf("there are %d commands and players", n)
 	}
 	if n := value[int](t, w.pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
-	// what was kept without a word before is not told of either
+	// an update that was saved without a notice before gets none later either
 	if err := letters.Keep(t.Context(), letter(90)); err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +83,14 @@ func TestKeepAndTell(t *testing.T) {
 	// both or nothing
 	exec(t, w.pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
 	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: club, SentAt: sent}, refusal); err == nil {
-		t.Error("what cannot be told is no error")
+		t.Error("no error for a notice that cannot be inserted")
 	}
 	if n := value[int](t, w.pool, `SELECT count(*) FROM dead_letters`); n != 6 || len(woken) != 5 {
 		t.Errorf("there are %d letters, and %d lanes were woken", n, len(woken))
 	}
 }
 
-// relabelled numbers the chats of lanes in the order in which they came.
+// relabelled numbers the chats of lanes in order of appearance.
 func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
 	t.Helper()
 	order := values[outbox.ChatID](t, w.pool, `SELECT id FROM chats ORDER BY id`)
@@ -104,8 +104,8 @@ func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
 	return lanes
 }
 
-// TestToldOnce has two instances bury the same update at the same moment.
-func TestToldOnce(t *testing.T) {
+// TestNotifiedOnce lets two instances save the same dead letters at the same moment.
+func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	letters := postgres.NewDeadLetters(pool)
@@ -123,6 +123,6 @@ func TestToldOnce(t *testing.T) {
 		work.Wait()
 	}
 	if n := value[int](t, pool, `SELECT count(*) FROM outbox`); n != 20 {
-		t.Errorf("20 updates are told of %d times", n)
+		t.Errorf("20 updates have %d notices", n)
 	}
 }

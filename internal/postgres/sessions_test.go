@@ -20,10 +20,10 @@ import (
 	"elobot/internal/postgres"
 )
 
-// openAsBot opens a database as the bot does.
+// openAsBot opens a database like the bot.
 func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := postgres.Open(t.Context(), url, patience, slog.New(slog.DiscardHandler))
+	pool, err := postgres.Open(t.Context(), url, maxWait, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Co
 	return all
 }
 
-// release gives sessions back and returns which ones they were.
+// release returns sessions to the pool, and their process ids.
 func release(all ...*pgxpool.Conn) (ids []uint32) {
 	for _, conn := range all {
 		ids = append(ids, conn.Conn().PgConn().PID())
@@ -54,7 +54,7 @@ func release(all ...*pgxpool.Conn) (ids []uint32) {
 	return ids
 }
 
-// fail has the server report an error of that code in a session.
+// fail makes the server report an error with that code in a session.
 func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	t.Helper()
 	_, err := conn.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
@@ -64,8 +64,8 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	}
 }
 
-// TestSessionsEnd: when a session meets an error which says that the server is not what it was, neither that session nor
-// an idle one is used again. An error of the statement itself ends no session.
+// TestSessionsEnd: after an error which says that the server has changed, neither that session nor an idle one is
+// used again. An error of the statement itself ends no session.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -74,7 +74,7 @@ func TestSessionsEnd(t *testing.T) {
 		"22012": false, "40001": false, "53200": false, "57014": false,
 	} {
 		sessions := 1
-		if code == "25006" { // what holds for the idle ones is the same for all codes
+		if code == "25006" { // the idle ones are handled the same for all codes
 			sessions = 2
 		}
 		before := release(acquireSessions(t, pool, sessions)...)
@@ -89,7 +89,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestSessionsEndOnce: many sessions that fail at once end the idle ones once. A session that has begun since then stays.
+// TestSessionsEndOnce: many sessions that fail at once end the idle ones once. A session that was opened after that
+// stays.
 func TestSessionsEndOnce(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -103,7 +104,7 @@ func TestSessionsEndOnce(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralHostsIsDown: a host that accepts no sessions costs the sessions on another host nothing.
+// TestOneOfSeveralHostsIsDown: a host that accepts no sessions does not affect the sessions on another host.
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
 	down := startingServer(t)
@@ -118,7 +119,7 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	}
 }
 
-// startingServer is the address of a server that is starting up for as long as the test lasts.
+// startingServer is the address of a server that is starting up for the duration of the test.
 func startingServer(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,19 +142,19 @@ func startingServer(t *testing.T) (address string) {
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close() //nolint:errcheck // nobody uses it any more
+		listener.Close() //nolint:errcheck // unused from here on
 		serving.Wait()
 	})
 	return listener.Addr().String()
 }
 
-// TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL may say otherwise.
+// TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL can override that.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
-	url := newProxy(t, pgtest.Borrow(t).URL).url // which ends with parameters
+	url := newProxy(t, pgtest.Borrow(t).URL).url // this URL ends with parameters
 	config := openAsBot(t, url).Config()
 	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
-		t.Errorf("sessions live for %v at most, %v of it by chance", lifetime, config.MaxConnLifetimeJitter)
+		t.Errorf("sessions live for %v, with a jitter of %v", lifetime, config.MaxConnLifetimeJitter)
 	}
 	config = openAsBot(t, pgtest.WithParameter(url, "pool_max_conn_lifetime", "2h")).Config()
 	if config.MaxConnLifetime != 2*time.Hour || config.MaxConnLifetimeJitter != 0 {
@@ -168,7 +169,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.TransactionPooler(t, pgtest.Borrow(t).URL, sessions)
-			pool, err := postgres.Open(t.Context(), url, 4*patience, slog.New(slog.DiscardHandler))
+			pool, err := postgres.Open(t.Context(), url, 4*maxWait, slog.New(slog.DiscardHandler))
 			if err == nil {
 				pool.Close()
 			}
@@ -179,7 +180,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaksWhileOpening: wherever a connection breaks, the database is opened by another one.
+// TestConnectionBreaksWhileOpening: wherever a connection breaks, Open continues with another one.
 func TestConnectionBreaksWhileOpening(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int64{1, 2, 4, 6, 8} {

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// TestUpdateAttempts: attempts that have not returned are counted by update, and an update that is done is forgotten.
+// TestUpdateAttempts: attempts that have not returned are counted by update; a finished update is forgotten.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -56,8 +56,8 @@ func TestUpdateAttempts(t *testing.T) {
 	purge(t, pool, 1)
 }
 
-// TestWebhookInstances: an instance learns that another one has vanished, until two minutes later, and of one that was
-// there before it that this one is there.
+// TestWebhookInstances: for two minutes an instance learns that another one has vanished. An older instance that has
+// not renewed since this one started counts as vanished too.
 func TestWebhookInstances(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

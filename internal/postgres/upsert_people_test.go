@@ -114,12 +114,12 @@ func TestIntroduceIsIdempotent(t *testing.T) {
 		t.Errorf("the second time changes (-once +twice):\n%s", diff)
 	}
 	if got := w.read(t, bob).People[0].Standing.Name; got != "Robert" {
-		t.Errorf("in the ladder the name is %q", got)
+		t.Errorf("the name in the ladder is %q", got)
 	}
 }
 
-// TestIntroduceAtOnce has two instances meet the same new person: one waits for the other, and loses.
-func TestIntroduceAtOnce(t *testing.T) {
+// TestUpsertAtOnce lets two instances insert the same new person: one waits for the other, and gets a conflict.
+func TestUpsertAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	for name, change := range map[string]ranking.PlayerChange{
@@ -142,7 +142,7 @@ func TestIntroduceAtOnce(t *testing.T) {
 		if err := receive(t, second); !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}
-		// read again, there is nothing left to introduce but the chat
+		// after reading again, only the chat is left to upsert
 		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -21,7 +21,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// leader returns the lease of the leader as a holder sees it.
+// leader returns the leader's lease for a holder.
 func leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
 	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
 }
@@ -36,11 +36,11 @@ func (w *world) asLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
 
 // writing is something that the leader writes.
 type writing struct {
-	method string // of ranking.Store, or what it is
+	method string // of ranking.Store, or a description
 	do     func(ctx context.Context, lease *postgres.Lease) error
 }
 
-// writings are all that a leader writes, each of which changes something.
+// writings returns everything that a leader writes; each changes something.
 func (w *world) writings(t *testing.T) []writing {
 	t.Helper()
 	al := w.id(t, "Al")
@@ -85,22 +85,22 @@ func (w *world) writings(t *testing.T) []writing {
 	}
 }
 
-// TestUnderLostLease: whoever has lost the lease changes nothing any more, whatever it is, and knows why. Whoever has it
-// by then changes it all.
+// TestUnderLostLease: after losing the lease, every write fails with outbox.ErrLeaseLost. The new holder can make all
+// of them.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, ranking.Person{Username: "al", Name: "Al"})
 	w.play(t, "1", alice, bob)
 	oldKeys(t, w.pool, 1)
 	writings := w.writings(t)
-	methods := map[string]bool{"Read": true} // which writes nothing
+	methods := map[string]bool{"Read": true} // Read writes nothing
 	for _, wr := range writings {
 		methods[wr.method] = true
 	}
 	store := reflect.TypeFor[ranking.Store]()
 	for i := range store.NumMethod() {
 		if name := store.Method(i).Name; !methods[name] {
-			t.Errorf("nobody knows what %s does under a lease that is lost", name)
+			t.Errorf("%s is not tested under a lost lease", name)
 		}
 	}
 
@@ -109,7 +109,7 @@ func TestUnderLostLease(t *testing.T) {
 	acquire(t, first, true)
 	exec(t, w.pool, runsOut)
 	acquire(t, second, true)
-	w.told.Store(0)
+	w.wakes.Store(0)
 	before := w.contents(t)
 	for _, wr := range writings {
 		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
@@ -123,8 +123,8 @@ func TestUnderLostLease(t *testing.T) {
 	if err := receive(t, ended); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.told.Load() != 0 {
-		t.Errorf("something was changed, and told %d times (-before +after):\n%s", w.told.Load(), diff)
+	if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != 0 {
+		t.Errorf("something was changed, and woken %d times (-before +after):\n%s", w.wakes.Load(), diff)
 	}
 	for _, wr := range writings {
 		if err := wr.do(t.Context(), second); err != nil {
@@ -136,13 +136,13 @@ func TestUnderLostLease(t *testing.T) {
 		}
 		before = after
 	}
-	if w.told.Load() == 0 {
-		t.Error("nobody was told")
+	if w.wakes.Load() == 0 {
+		t.Error("no lane was woken")
 	}
 }
 
-// TestTakeoverWaits: what has begun under the lease is over before somebody else has it, be it one batch or a transaction
-// of many statements.
+// TestTakeoverWaits: whatever has begun under the lease ends before somebody else gets it, be it one batch or a
+// transaction of many statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *postgres.Store, c ranking.Changes) error{
@@ -162,12 +162,12 @@ func TestTakeoverWaits(t *testing.T) {
 			}
 			applied := start(func() error { return change(t.Context(), store, changes) })
 			await(t, w.pool, blocked)
-			exec(t, w.pool, runsOut) // which does not have to wait
+			exec(t, w.pool, runsOut) // does not wait
 			next := leader(w.pool, "b")
 			taken := start(func() error {
 				mine, err := next.Acquire(t.Context())
 				if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 1 {
-					t.Errorf("it was taken over when there were %d matches", n)
+					t.Errorf("the lease was taken over when there were %d matches", n)
 				}
 				if err == nil && !mine {
 					err = errors.New("it was not to be had")
@@ -177,7 +177,7 @@ func TestTakeoverWaits(t *testing.T) {
 			await(t, w.pool, `SELECT count(*) = 2 FROM pg_stat_activity
 				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 			if next.Left() > 0 {
-				t.Error("it was taken over in the middle of something")
+				t.Error("the lease was taken over during a transaction")
 			}
 			if err := holder.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
@@ -193,7 +193,7 @@ func TestTakeoverWaits(t *testing.T) {
 	}
 }
 
-// TestApplyAndTakeover: what begins while somebody takes the lease over waits to see whether that is so.
+// TestApplyAndTakeover: an Apply that begins during a takeover waits for its outcome.
 func TestApplyAndTakeover(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
@@ -218,9 +218,9 @@ func TestApplyAndTakeover(t *testing.T) {
 	}
 }
 
-// TestHolderStandsStill: a process that stands still in the middle of a transaction keeps others from taking over only for
-// some time, in which they may ask as often as they like.
-func TestHolderStandsStill(t *testing.T) {
+// TestHolderStalls: a process that stalls during a transaction delays a takeover only for some time, however often
+// others ask for the lease.
+func TestHolderStalls(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, pgtest.BorrowWith(t, hurried), alice, bob)
 	store, lease := w.asLeader(t)
@@ -230,7 +230,7 @@ func TestHolderStandsStill(t *testing.T) {
 	standing, resume := make(chan struct{}), make(chan struct{})
 	stand := sync.OnceFunc(func() { close(standing) })
 	frozen := start(func() error {
-		defer stand() // it may have been cut off before, if the machine is slow
+		defer stand() // on a slow machine the session may have ended before
 		return store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
 			err := inside.Apply(ctx, changes)
 			stand()
@@ -239,7 +239,7 @@ func TestHolderStandsStill(t *testing.T) {
 		})
 	})
 	receive(t, standing)
-	next, over := leader(w.pool, "b"), time.Now().Add(patience)
+	next, over := leader(w.pool, "b"), time.Now().Add(maxWait)
 	for mine := false; !mine; {
 		var err error
 		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
@@ -248,19 +248,19 @@ func TestHolderStandsStill(t *testing.T) {
 	}
 	close(resume)
 	if err := receive(t, frozen); err == nil || !w.store.Unavailable(err) {
-		t.Errorf("who stood still: %v", err)
+		t.Errorf("the stalled transaction: %v", err)
 	}
 	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
-		t.Errorf("and then: %v", err)
+		t.Errorf("the next transaction: %v", err)
 	}
 	if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 0 {
 		t.Errorf("there are %d matches", n)
 	}
 }
 
-// TestStandstillOfALease asks the server how long it lets a transaction do nothing: seconds under the lease, and however long
-// in the same session once that is over.
-func TestStandstillOfALease(t *testing.T) {
+// TestIdleTimeoutOfALease asks the server how long a transaction may be idle: seconds under the lease, and without
+// limit in the same session afterwards.
+func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`
 	pool := pgtest.Borrow(t).Pool
@@ -282,11 +282,11 @@ func TestStandstillOfALease(t *testing.T) {
 		conn.Release()
 	}
 	if err != nil || under != "5s" || later != "0" {
-		t.Errorf("the server waits for %q and then for %q, want 5s and then 0, no end (%v)", under, later, err)
+		t.Errorf("the idle timeout is %q and then %q, want 5s and then 0 for none (%v)", under, later, err)
 	}
 }
 
-// TestManyUnderLease has many write at the same time under a lease that is renewed again and again.
+// TestManyUnderLease writes many times in parallel under a lease that is renewed again and again.
 func TestManyUnderLease(t *testing.T) {
 	t.Parallel()
 	const writers, each = 6, 10
