@@ -73,11 +73,11 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	if err := receive(t, second); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.row(t, 2); got != "sending attempts 1 perhaps 0 message 0 error  finished false" {
+	if got := m.row(t, 2); got != "sending attempts 1 duplicates 0 message 0 error  finished false" {
 		t.Errorf("notice 2 is %s", got)
 	}
 	m.finish(t, sentAs(*turns[0].Message, 7))
-	if got := m.row(t, 2); got != "sent attempts 1 perhaps 0 message 7 error  finished true" {
+	if got := m.row(t, 2); got != "sent attempts 1 duplicates 0 message 7 error  finished true" {
 		t.Errorf("then notice 2 is %s", got)
 	}
 }

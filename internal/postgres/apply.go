@@ -26,7 +26,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	defer slot.Release()
 	err := s.apply(ctx, []ranking.Changes{c}, slot)
 	if s.lease == nil && errors.Is(err, outbox.ErrLeaseLost) { // only the direct send depends on the lease
-		s.log.WarnContext(ctx, "failed to apply a command with a direct send, queueing its notice instead", "key", c.Key, "error", err)
+		s.log.WarnContext(ctx, "failed to apply with a direct send, queueing the notice instead", "key", c.Key, "error", err)
 		return s.batchWriter.apply(ctx, s, c)
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// town is a world of many groups, in each of which Alice and Bob have played one match.
+// town is a world of many groups in which Alice and Bob have played one match each.
 type town struct {
 	*world
 	chats []ranking.Chat
@@ -83,7 +83,7 @@ func (w *town) recorded(t *testing.T) []string {
 		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`)
 }
 
-// everything is what results leave behind, but for when that was and in which order it was written.
+// everything is all rows that results write, without times and order.
 var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,

@@ -46,7 +46,7 @@ func (c cards) change(t *testing.T, key string, n int) {
 func (c cards) outboxRows(t *testing.T) []string {
 	t.Helper()
 	return values[string](t, c.world.pool, `
-		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' outboxRows ' || (payload->>'number')
+		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' shows ' || (payload->>'number')
 		FROM outbox ORDER BY id`)
 }
 
@@ -75,10 +75,10 @@ func (c cards) send(t *testing.T, message int64) outbox.Message {
 func TestCardThatWaits(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	c.mustHave(t, "send planned match_recorded 1 says 1")
+	c.mustHave(t, "send planned match_recorded 1 shows 1")
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send planned match_recorded 1 says 33")
+	c.mustHave(t, "send planned match_recorded 1 shows 33")
 	if m := c.mustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
 		t.Errorf("took %+v", m)
 	}
@@ -90,9 +90,9 @@ func TestCardOnItsWay(t *testing.T) {
 	c := newCards(t)
 	card := c.mustTake(t, 1, 1)
 	c.change(t, "2", 22)
-	c.mustHave(t, "send sending match_recorded 1 says 22", "edit planned match_recorded 1 says 22")
+	c.mustHave(t, "send sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sending match_recorded 1 says 33", "edit planned match_recorded 1 says 33")
+	c.mustHave(t, "send sending match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
 	c.finish(t, sentAs(card, 71))
 	edit := c.take(t, 1)
 	want := outbox.Message{
@@ -103,7 +103,7 @@ func TestCardOnItsWay(t *testing.T) {
 	for _, item := range append(edit.Items, edit.Row) {
 		var outboxRows ranking.MatchRecorded
 		if err := json.Unmarshal(item.Payload, &outboxRows); err != nil || outboxRows.Number != 33 {
-			t.Errorf("the edit says %s (%v)", item.Payload, err)
+			t.Errorf("the edit shows %s (%v)", item.Payload, err)
 		}
 	}
 	want.Row.ID, edit.Row.Payload, edit.Items[0].Payload = edit.Row.ID, nil, nil
@@ -119,19 +119,19 @@ func TestCardThatWasSent(t *testing.T) {
 	c.send(t, 71)
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sent match_recorded 1 says 33", "edit planned match_recorded 1 says 33")
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
 	first := *c.take(t, 1)
 	c.change(t, "4", 44)
 	c.change(t, "5", 55)
-	c.mustHave(t, "send sent match_recorded 1 says 55", "edit sending match_recorded 1 says 33",
-		"edit planned match_recorded 1 says 55")
+	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sending match_recorded 1 shows 33",
+		"edit planned match_recorded 1 shows 55")
 	c.finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
 	c.mustYield(t, messages, "-100 71 1 first")
 	if last := c.send(t, 71); last.Target != 71 || last.Known != "first" {
 		t.Errorf("the last edit is %+v", last)
 	}
-	c.mustHave(t, "send sent match_recorded 1 says 55", "edit sent match_recorded 1 says 33",
-		"edit sent match_recorded 1 says 55")
+	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sent match_recorded 1 shows 33",
+		"edit sent match_recorded 1 shows 55")
 	c.mustYield(t, messages, "-100 71 1 print 71")
 }
 
@@ -146,10 +146,10 @@ func TestEditThatWasTried(t *testing.T) {
 	c.finish(t, r)
 	c.change(t, "3", 33)
 	c.change(t, "4", 44)
-	c.mustHave(t, "send sent match_recorded 1 says 44", "edit planned match_recorded 1 says 22", "edit planned match_recorded 1 says 44")
+	c.mustHave(t, "send sent match_recorded 1 shows 44", "edit planned match_recorded 1 shows 22", "edit planned match_recorded 1 shows 44")
 	for range 2 { // each has the current content of the card
 		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
-			t.Errorf("the edit says %s, want 44", edit.Items[0].Payload)
+			t.Errorf("the edit shows %s, want 44", edit.Items[0].Payload)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func TestCardOfAnotherMatch(t *testing.T) {
 	c.play(t, "2", bob, alice)
 	exec(t, c.world.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sent match_recorded 1 says 33", "send planned match_recorded 2 says 2", "send planned other 1 says 9",
-		"edit planned match_recorded 1 says 33")
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "send planned match_recorded 2 shows 2", "send planned other 1 shows 9",
+		"edit planned match_recorded 1 shows 33")
 }
 
 // TestCardIsTakenConcurrently begins to send a card while it is being changed: its message is edited.
@@ -204,7 +204,7 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 			if err := receive(t, changed); err != nil {
 				t.Fatal(err)
 			}
-			c.mustHave(t, "send "+state+" match_recorded 1 says 22", "edit planned match_recorded 1 says 22")
+			c.mustHave(t, "send "+state+" match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
 		})
 	}
 }
@@ -229,7 +229,7 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	if err := receive(t, changed); err != nil {
 		t.Fatal(err)
 	}
-	c.mustHave(t, "send sent match_recorded 1 says 33", "edit sending match_recorded 1 says 22", "edit planned match_recorded 1 says 33")
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
 // TestTakeWaitsForTheChange is the opposite order: the message that is taken has the changed content.

@@ -108,14 +108,14 @@ func TestFindDeadLetters(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
 	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
-	gone := letterToOne
-	gone.Notice = &postgres.DeadNotice{ID: 2}
+	withoutRow := letterToOne
+	withoutRow.Notice = &postgres.DeadNotice{ID: 2}
 	for name, tc := range map[string]struct {
 		ids  []postgres.DeadLetterID
 		want []postgres.DeadLetter
 	}{
-		"all":     {nil, []postgres.DeadLetter{letterToClub, letterOfUpdate, gone}},
-		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []postgres.DeadLetter{letterOfUpdate, gone}},
+		"all":     {nil, []postgres.DeadLetter{letterToClub, letterOfUpdate, withoutRow}},
+		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []postgres.DeadLetter{letterOfUpdate, withoutRow}},
 		"unknown": {[]postgres.DeadLetterID{99}, nil},
 	} {
 		got, err := d.Find(t.Context(), tc.ids)
@@ -158,7 +158,7 @@ func TestDropDeadLetters(t *testing.T) {
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters`); !slices.Equal(left, []int64{3}) {
 		t.Errorf("the letters left are %v", left)
 	}
-	if got := d.row(t, 1); got != "dead attempts 1 perhaps 0 message 0 error refused finished true" {
+	if got := d.row(t, 1); got != "dead attempts 1 duplicates 0 message 0 error refused finished true" {
 		t.Errorf("the notice is %s", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestSendAgain(t *testing.T) {
 	if err := d.SendAgain(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.row(t, 1); got != "planned attempts 1 perhaps 0 message 0 error refused finished false" {
+	if got := d.row(t, 1); got != "planned attempts 1 duplicates 0 message 0 error refused finished false" {
 		t.Errorf("the notice is %s", got)
 	}
 	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {

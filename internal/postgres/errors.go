@@ -55,9 +55,9 @@ func translate(err error) error {
 		case "handled_commands_pkey", "matches_idempotency_key_key":
 			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
 		case "players_telegram_user_id_key", "players_username_key", "group_players_ladder_id_player_id_key":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two transactions inserted the same person at once
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same person
 		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // two transactions inserted the same chat at once, or it is being moved
+			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same chat, or it is being moved
 		}
 	case pgerrcode.ForeignKeyViolation:
 		switch pg.ConstraintName {

@@ -51,7 +51,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		read("match by message", 40, 2, nil, ranking.MatchRef{Message: 40, Key: "none"}),
 		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
-		{"course", func(ctx context.Context) error {
+		{"history", func(ctx context.Context) error {
 			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, MatchHistory: &ranking.HistoryFrom{Ladder: 150, Number: 41}})
 			if len(got.MatchHistory.Matches) != 10 || len(got.MatchHistory.Standings) != 11 {
 				t.Errorf("the history has %d matches of %d players", len(got.MatchHistory.Matches), len(got.MatchHistory.Standings))

@@ -155,7 +155,7 @@ const years = `
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160;`
 
-// filled is the URL of the database in which there are years of use, once a test has asked for one.
+// filled is the URL of the database with years of use; the first test that asks for it creates it.
 var filled struct {
 	mu  sync.Mutex
 	url string

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-func TestExclusivelyCommits(t *testing.T) {
+func TestGroupLockCommits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	err := w.store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
@@ -37,7 +37,7 @@ func TestExclusivelyCommits(t *testing.T) {
 	}
 }
 
-func TestExclusivelyRollsBack(t *testing.T) {
+func TestGroupLockRollsBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	before := w.contents(t)
@@ -121,7 +121,7 @@ func TestGroupLockPanics(t *testing.T) {
 	w.play(t, "1", alice, bob)
 }
 
-func TestExclusivelyShutsOthersOut(t *testing.T) {
+func TestGroupLockExcludesOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	c := match(w.read(t, alice, bob), "1")

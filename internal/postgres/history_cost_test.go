@@ -40,7 +40,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := snap.MatchHistory; len(c.Matches) != stretch || len(c.Standings) != 50 {
-		t.Fatalf("the course has %d matches of %d players", len(c.Matches), len(c.Standings))
+		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	blocks := 0
 	for _, s := range rec.take() {

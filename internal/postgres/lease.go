@@ -109,7 +109,8 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	if _, err := l.pool.Exec(ctx, cut, l.name, l.length); err != nil {
 		return false, 0, fmt.Errorf("cut lease %s: %w", l.name, l.resetOnTimeout(err))
 	}
-	l.log.WarnContext(ctx, "lease expired too far ahead, cut it: was the database's clock set back?", "excess_ms", excess.Milliseconds())
+	l.log.WarnContext(ctx, "lease expired too far ahead, cut it: was the database's clock set back?",
+		"excess_ms", excess.Milliseconds())
 	return true, epoch, nil
 }
 

@@ -136,7 +136,7 @@ func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 	}
 }
 
-func TestMergeOfOthersMeanwhile(t *testing.T) {
+func TestMergeAfterAnotherChange(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
 		"claimed": `UPDATE players SET telegram_user_id = 77 WHERE username = 'al'`,

@@ -117,7 +117,7 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 	select {
 	case <-migrates:
 	case err := <-migrated:
-		t.Fatalf("it does not wait: %v", err)
+		t.Fatalf("Migrate does not wait: %v", err)
 	}
 	await(t, d.Pool, blocked)
 	if err := writing.Rollback(t.Context()); err != nil {

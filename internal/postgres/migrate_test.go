@@ -69,7 +69,7 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	migrate(t, pool, migrations.FS)
 	want := schema(t, pool)
 	if len(want) < 100 {
-		t.Fatalf("the migrations made only %d things: %v", len(want), want)
+		t.Fatalf("the migrations created only %d objects: %v", len(want), want)
 	}
 	migrate(t, pool, migrations.FS) // nothing to do
 	names, err := fs.Glob(migrations.FS, "*.down.sql")
@@ -367,7 +367,7 @@ func goDown(t *testing.T, pool *pgxpool.Pool, to int) {
 		}
 		names, err := fs.Glob(migrations.FS, fmt.Sprintf("%06d_*.down.sql", step))
 		if err != nil || len(names) != 1 {
-			t.Fatalf("the way down from step %d is %q, error %v", step, names, err)
+			t.Fatalf("the down migration of step %d is %q, error %v", step, names, err)
 		}
 		down, err := migrations.FS.ReadFile(names[0])
 		if err != nil {

@@ -180,8 +180,8 @@ func TestNotifyBatches(t *testing.T) {
 	}
 	conn.Release()
 	other.received(t, lanes)
-	if said := len(rec.take()); said > 2 {
-		t.Errorf("published in %d statements", said)
+	if statements := len(rec.take()); statements > 2 {
+		t.Errorf("published in %d statements", statements)
 	}
 }
 
@@ -313,8 +313,8 @@ func TestNotificationAfterSilence(t *testing.T) {
 	}
 	for range 3 {
 		before := p.syncs.Load()
-		if said, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); said != nil || err != nil {
-			t.Fatalf("in silence: %v, %v", said, err)
+		if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); notification != nil || err != nil {
+			t.Fatalf("in silence: %v, %v", notification, err)
 		}
 		if p.syncs.Load() == before {
 			t.Error("the connection is not checked")
@@ -323,11 +323,11 @@ func TestNotificationAfterSilence(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := postgres.NextNotification(t.Context(), conn, maxWait); err != nil || said.Payload != "y" {
-		t.Errorf("afterwards: %v, %v", said, err)
+	if notification, err := postgres.NextNotification(t.Context(), conn, maxWait); err != nil || notification.Payload != "y" {
+		t.Errorf("afterwards: %v, %v", notification, err)
 	}
 	p.onMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more
-	if said, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
-		t.Errorf("without a server: %v", said)
+	if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
+		t.Errorf("without a server: %v", notification)
 	}
 }

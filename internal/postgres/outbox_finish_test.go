@@ -14,7 +14,7 @@ import (
 
 func TestFinishFailures(t *testing.T) {
 	t.Parallel()
-	const waits = "planned attempts 1 perhaps 0 message 0 error why finished false"
+	const waits = "planned attempts 1 duplicates 0 message 0 error why finished false"
 	for class, tc := range map[outbox.Class]struct {
 		row   string
 		waits string // the row's pause and failures
@@ -30,16 +30,16 @@ func TestFinishFailures(t *testing.T) {
 		outbox.RateLimited:  {waits, "0", "3600", "3600", []outbox.ChatID{2}, "1"},
 		outbox.Forbidden:    {waits, "0", "parked", "0", []outbox.ChatID{2}, "1"},
 		outbox.Ambiguous: {
-			"sending attempts 1 perhaps 0 message 0 error why finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1 perhaps 1",
+			"sending attempts 1 duplicates 0 message 0 error why finished false", "3600 0", "", "3600", []outbox.ChatID{2}, "1 duplicates 1",
 		},
 		outbox.Rejected: {
-			"dead attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+			"dead attempts 1 duplicates 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 duplicates 1",
 		},
 		outbox.Uncertain: {
-			"uncertain attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+			"uncertain attempts 1 duplicates 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 duplicates 1",
 		},
 		outbox.Obsolete: {
-			"expired attempts 1 perhaps 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 perhaps 1",
+			"expired attempts 1 duplicates 0 message 0 error why finished true", "0", "", "3", []outbox.ChatID{1, 2}, "3 duplicates 1",
 		},
 	} {
 		t.Run(string(class), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestFinishFailures(t *testing.T) {
 				}
 				s := fmt.Sprint(turn.Message.Row.ID)
 				if n := turn.Message.Row.PossibleDuplicates; n > 0 {
-					s += fmt.Sprint(" perhaps ", n)
+					s += fmt.Sprint(" duplicates ", n)
 				}
 				return s
 			}
@@ -280,7 +280,7 @@ func TestFinishTogether(t *testing.T) {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}
 			for i := range tc.next {
-				if perhaps := next.Items[i].PossibleDuplicates == 1; perhaps != (tc.class == outbox.Ambiguous) {
+				if duplicates := next.Items[i].PossibleDuplicates == 1; duplicates != (tc.class == outbox.Ambiguous) {
 					t.Errorf("next is %+v", next.Items[i])
 				}
 			}

@@ -142,7 +142,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
 	turn := c.turn(t, chat(1))
 	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Fatalf("%d have expired, then is sent (-want +got):\n%s", turn.Expired, diff)
+		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
 	}
 	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.Repeated {
 		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)

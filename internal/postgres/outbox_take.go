@@ -215,8 +215,8 @@ const takeRows = `
 //   - or as many new notices of the same topic as can be sent together;
 //   - or whatever else comes first, alone.
 func queueTake(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
-	kind := ranking.KindMatchRecorded
-	batch.Queue(takeRows, chats, toasts, bounds.Merge, bounds.Waiting, kind, maxNamed, maxPerLane).Query(func(rows pgx.Rows) error {
+	args := []any{chats, toasts, bounds.Merge, bounds.Waiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
+	batch.Queue(takeRows, args...).Query(func(rows pgx.Rows) error {
 		var n int
 		var wait time.Duration
 		var m outbox.Message

@@ -115,7 +115,7 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
 	turn := m.turn(t, chat(1))
 	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Fatalf("%d have ended (-want +got):\n%s", turn.Expired, diff)
+		t.Fatalf("%d have expired (-want +got):\n%s", turn.Expired, diff)
 	}
 	m.finish(t, sentAs(*turn.Message, 7))
 	m.mustTake(t, 1, 2, 3, 5)
@@ -256,7 +256,7 @@ func TestExcessCovered(t *testing.T) {
 		"refused":               {outbox.Rejected, 0, []string{"dead 1", "planned 29"}, 9},
 		"the first is rejected": {outbox.Rejected, 1, []string{"dead 1", "planned 29"}, 9},
 		"uncertain":             {outbox.Uncertain, 0, []string{"planned 20", "uncertain 10"}, 4},
-		"perhaps":               {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
+		"possible duplicates":   {outbox.Ambiguous, 10, []string{"planned 20", "sending 10"}, 10},
 		"maybe only the first":  {outbox.Ambiguous, 1, []string{"planned 29", "sending 1"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestLateBeyondTheBound(t *testing.T) {
 	}{{[]int64{1, 2, 3, 4}, 0}, {[]int64{6}, 1}} {
 		turn := m.advance(t, b, nil, chat(1))[0]
 		if diff := cmp.Diff(want.ids, ids(turn.Message)); diff != "" || turn.Expired != want.expired {
-			t.Fatalf("%d have ended (-want +got):\n%s", turn.Expired, diff)
+			t.Fatalf("%d have expired (-want +got):\n%s", turn.Expired, diff)
 		}
 		m.finish(t, sentAs(*turn.Message, 7))
 	}

@@ -78,7 +78,7 @@ func (m mail) mustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Mes
 	t.Helper()
 	message := m.take(t, id)
 	if message == nil {
-		t.Fatalf("there is nothing to be sent, want %v", want)
+		t.Fatalf("nothing to send, want %v", want)
 	}
 	if diff := cmp.Diff(want, ids(message)); diff != "" {
 		t.Fatalf("took (-want +got):\n%s", diff)
@@ -135,7 +135,7 @@ func (m mail) mustWait(t *testing.T, want ...outbox.ChatID) {
 func (m mail) row(t *testing.T, id int64) string {
 	t.Helper()
 	return value[string](t, m.pool, `
-		SELECT state || ' attempts ' || attempts || ' perhaps ' || possible_duplicates || ' message ' || coalesce(telegram_message_id, 0)
+		SELECT state || ' attempts ' || attempts || ' duplicates ' || possible_duplicates || ' message ' || coalesce(telegram_message_id, 0)
 		       || ' error ' || coalesce(last_error, '') || ' finished ' || (finished_at IS NOT NULL)
 		FROM outbox WHERE id = $1`, id)
 }
@@ -191,7 +191,7 @@ func TestTake(t *testing.T) {
 		t.Error("More is set for the last one")
 	}
 	m.finish(t, sentAs(last, 103))
-	if got := m.row(t, 3); got != "sent attempts 1 perhaps 0 message 103 error  finished true" {
+	if got := m.row(t, 3); got != "sent attempts 1 duplicates 0 message 103 error  finished true" {
 		t.Errorf("notice 3 is %s", got)
 	}
 	m.mustWait(t, 2)

@@ -193,7 +193,8 @@ var _ ranking.Store = (*Store)(nil)
 // with its lane; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
-		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed, now: time.Now, log: slog.New(slog.DiscardHandler),
+		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed,
+		now: time.Now, log: slog.New(slog.DiscardHandler),
 	}
 }
 

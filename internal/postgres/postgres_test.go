@@ -116,7 +116,7 @@ func await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("never came true: %s", sql)
+			t.Fatalf("condition never held: %s", sql)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestGreetedConcurrently(t *testing.T) {
 	}
 }
 
-func TestLanguageIsThatOfTheFirst(t *testing.T) {
+func TestFirstLanguageIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, tc := range []struct {

@@ -45,8 +45,9 @@ var purges = []string{
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
 	     WHERE o.action = 'toast' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// A parked chat may never be active again, so no dispatcher expires its notices. A notice without a deadline ends
-	// together with the rows of sent ones. So do results, because the chat is notified of how many have expired.
+	// The lane of a parked chat may never be advanced again, so expire its notices here. A notice without a deadline
+	// expires after the week for which sent rows are kept. So do results, because the chat is notified of how many
+	// have expired.
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (

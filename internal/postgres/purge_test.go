@@ -53,8 +53,8 @@ func TestPurgeByAge(t *testing.T) {
 	purge(t, pool, 0)
 }
 
-// TestPurgeAnswersToPresses: callback answers are removed after an hour, all other sent notices after a week.
-func TestPurgeAnswersToPresses(t *testing.T) {
+// TestPurgeCallbackAnswers: callback answers are removed after an hour, all other sent notices after a week.
+func TestPurgeCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
@@ -155,7 +155,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 		    (1, 'expired long ago', '{}', 'expired', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dead', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dropped', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
-		    (1, 'dead and gone', '{}', 'dead', now() - interval '1 year', now() - interval '721 hours');
+		    (1, 'dead and letter purged', '{}', 'dead', now() - interval '1 year', now() - interval '721 hours');
 		INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at, last_seen_at) VALUES
 		    ('notice', NULL, 5, '', 'why', 1, now() - interval '1 year', now() - interval '169 hours'),
 		    ('notice', NULL, 7, '', 'why', 1, now() - interval '1 year', now() - interval '721 hours'),
@@ -236,8 +236,8 @@ func TestPurgerRuns(t *testing.T) {
 	if n := value[int](t, pool, `SELECT count(*) FROM handled_commands`); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
-	if said := log.String(); strings.Contains(said, "WARN") {
-		t.Errorf("logged: %s", said)
+	if logged := log.String(); strings.Contains(logged, "WARN") {
+		t.Errorf("logged: %s", logged)
 	}
 	if err := newPurger(pool).Run(ctx); err != nil {
 		t.Errorf("after the end of its context: %v", err)

@@ -78,7 +78,7 @@ func TestReadMatch(t *testing.T) {
 	}
 }
 
-func TestReadWhatThereIsOfAMatch(t *testing.T) {
+func TestReadMatchDetails(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
 	w.fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})

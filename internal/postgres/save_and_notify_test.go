@@ -20,7 +20,7 @@ const letterAndNotice = `
 	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
 	FROM outbox o JOIN chats c ON c.id = o.chat_id ORDER BY o.id`
 
-func TestKeepAndTell(t *testing.T) {
+func TestSaveAndNotify(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	exec(t, w.pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)

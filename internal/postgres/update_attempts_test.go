@@ -72,9 +72,9 @@ func TestWebhookInstances(t *testing.T) {
 		}
 	}
 	renew("alone", a, false)
-	renew("the first has not been heard of since the second is there", b, true)
+	renew("the first has not renewed since the second started", b, true)
 	renew("the second is newer", a, false)
-	renew("the first has been heard of", b, false)
+	renew("the first has renewed", b, false)
 	if err := a.Leave(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ func (w *world) known(t *testing.T) []string {
 		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
 }
 
-func TestIntroduceChat(t *testing.T) {
+func TestUpsertChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	private := ranking.Chat{ID: 5, Kind: ranking.Private}
@@ -37,7 +37,7 @@ func TestIntroduceChat(t *testing.T) {
 	}
 }
 
-func TestIntroducePeople(t *testing.T) {
+func TestUpsertPeople(t *testing.T) {
 	t.Parallel()
 	player := func(id ranking.PlayerID, user ranking.UserID, username, name string) ranking.PlayerChange {
 		return ranking.PlayerChange{Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}}
@@ -100,7 +100,7 @@ func TestIntroducePeople(t *testing.T) {
 	}
 }
 
-func TestIntroduceIsIdempotent(t *testing.T) {
+func TestUpsertIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.play(t, "1", alice, bob)
@@ -149,6 +149,6 @@ func TestUpsertAtOnce(t *testing.T) {
 	}
 }
 
-// blocked says whether somebody in this database waits for a lock.
+// blocked is whether a session in this database waits for a lock.
 const blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`

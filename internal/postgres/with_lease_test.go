@@ -243,7 +243,7 @@ func TestHolderStalls(t *testing.T) {
 	for mine := false; !mine; {
 		var err error
 		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
-			t.Fatalf("it is taken over: %t, %v", mine, err)
+			t.Fatalf("the lease is taken over: %t, %v", mine, err)
 		}
 	}
 	close(resume)
