@@ -35,7 +35,7 @@ func singles(a, b ranking.Person, scores ...ranking.Score) ranking.Report {
 	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: scores}
 }
 
-// record has Bob report a match.
+// record makes Bob report a match.
 func (w *world) record(t *testing.T, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := singles(a, b, ranking.Score{A: scoreA, B: scoreB})
@@ -104,7 +104,7 @@ func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking
 	return c
 }
 
-// commands that change what four matches of Alice, Bob and Carol have made.
+// commands amend the matches of newAmendable.
 var commands = map[string]func(context.Context, *ranking.Service) error{
 	"match": func(ctx context.Context, s *ranking.Service) error {
 		return s.RecordMatch(ctx, by("k", carol), aliceBeatsBob)

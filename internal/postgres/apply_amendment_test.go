@@ -95,9 +95,9 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	both := []string{"undo", "fix"}
 	for name, tc := range map[string]struct {
 		commands []string
-		sql      string // or what a trigger refuses
+		sql      string // to run first, or the change that a trigger refuses
 		spoil    func(*changes)
-		want     string // conflict, handled or the constraint that is broken
+		want     string // conflict, handled or the name of the violated constraint
 	}{
 		"key is there":         {both, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
 		"undone by others":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},

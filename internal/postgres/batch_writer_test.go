@@ -120,7 +120,7 @@ func TestTogetherAsAlone(t *testing.T) {
 		all[2].Match.Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
 		all[3].ReplyTo, all[3].Thread, all[3].Match.ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, "", ranking.NoChange
-		for i, p := range []ranking.Person{carol, zoe} { // who are new, two against two
+		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
 			change := asNew(p)
 			change.Reserved = value[ranking.PlayerID](t, w.pool, `SELECT nextval('players_id_seq')`)
 			all[5].People = append(all[5].People, change)

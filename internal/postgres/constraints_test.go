@@ -74,7 +74,7 @@ var breaks = map[string][]string{
 	"groups_chat_id_fkey":            {`INSERT INTO groups (chat_id) VALUES (99)`, `UPDATE groups SET chat_id = 99`},
 	"groups_last_match_number_check": {`UPDATE groups SET last_match_number = -1`},
 	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
-	// the primary key, which is older, always finds it first
+	// the primary key is older and always fails first
 	"ladders_group_id_id_key": {`ALTER TABLE matches DROP CONSTRAINT matches_ladder_id_fkey;
 		ALTER TABLE group_players DROP CONSTRAINT group_players_ladder_id_fkey; ALTER TABLE ladders DROP CONSTRAINT ladders_pkey;
 		INSERT INTO ladders (id, group_id, is_default) OVERRIDING SYSTEM VALUE VALUES (1, 1, false)`},
@@ -247,7 +247,7 @@ var breaks = map[string][]string{
 		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET possible_duplicates = -1`, `UPDATE outbox SET failures = -1`,
 	},
 	"leases_pkey": {`INSERT INTO leases VALUES ('leader', 'y', 2, now())`},
-	// the primary key, which is older, always finds it first
+	// the primary key is older and always fails first
 	"leases_name_epoch_key":          {`ALTER TABLE leases DROP CONSTRAINT leases_pkey; INSERT INTO leases VALUES ('leader', 'y', 1, now())`},
 	"leases_epoch_check":             {`UPDATE leases SET epoch = 0`},
 	"leases_duration_check":          {`UPDATE leases SET duration = interval '0'`},

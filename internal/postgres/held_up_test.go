@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// hurried has statements wait for a lock a thirtieth of the usual time.
-const hurried = "SET lock_timeout = '50ms'"
+// shortWait makes statements wait for a lock for a thirtieth of the usual time.
+const shortWait = "SET lock_timeout = '50ms'"
 
 // locks are what others may have locked.
 var locks = map[string]string{
@@ -36,7 +36,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			pool := pgtest.BorrowWith(t, hurried).Pool
+			pool := pgtest.BorrowWith(t, shortWait).Pool
 			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool), service)) {
@@ -121,7 +121,7 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 // TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.BorrowWith(t, hurried).Pool
+	pool := pgtest.BorrowWith(t, shortWait).Pool
 	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
 	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 		t.Fatal(err)

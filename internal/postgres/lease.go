@@ -164,8 +164,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// DatabaseNow returns the current time by the database's clock. ok is false until the lease has heard from the
-// database.
+// DatabaseNow returns the current time by the database's clock. ok is false until the database has answered once.
 func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 
 // resetOnTimeout returns the error unchanged. After a timeout it drops the idle connections, because they may be dead

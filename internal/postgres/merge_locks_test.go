@@ -123,7 +123,7 @@ func TestMergesAtOnce(t *testing.T) {
 		for j, match := range [][2]ranking.Person{{al, bob}, {alice, bo}, {bo, al}, {alice, bob}} {
 			key := fmt.Sprint(i, j)
 			w.recordIn(t, chat, key, match[0], match[1], 3, 1)
-			for k := range match { // the same with those who they are
+			for k := range match { // replace both by the players they really are
 				switch match[k] {
 				case al:
 					match[k] = alice

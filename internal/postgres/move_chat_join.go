@@ -101,8 +101,8 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 // queueJoinChats passes everything of a chat to another one, except for what the other one has itself.
 func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 	queueForgetMessages(batch, older.ID)
-	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop the notices of such events (keys with
-	// s:) if the group knows the bot already.
+	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys
+	// begin with s:) if the older group was greeted already.
 	batch.Queue(`
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')

@@ -38,7 +38,7 @@ func endsSession(code string) bool {
 type sessions struct {
 	pool atomic.Pointer[pgxpool.Pool]
 	// generation counts how often the idle sessions were closed. Only a session of the current generation closes them
-	// again, so that many failures at once close them once.
+	// again, so that many simultaneous failures close them only once.
 	generation atomic.Int64
 }
 

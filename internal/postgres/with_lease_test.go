@@ -222,7 +222,7 @@ func TestApplyAndTakeover(t *testing.T) {
 // others ask for the lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
-	w := newWorldIn(t, pgtest.BorrowWith(t, hurried), alice, bob)
+	w := newWorldIn(t, pgtest.BorrowWith(t, shortWait), alice, bob)
 	store, lease := w.asLeader(t)
 	lease.SetIdleTimeout(250 * time.Millisecond)
 	exec(t, w.pool, runsOut)
