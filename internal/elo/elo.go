@@ -1,7 +1,7 @@
-// Package elo is the mathematics of Elo ratings, and nothing else: no players, no rules of a club, no storage.
+// Package elo calculates Elo ratings. It knows nothing about players, ladders or storage.
 //
-// The formulas are those of Arpad Elo, "The Rating of Chessplayers, Past and Present" (1978), with the logistic
-// curve and the divisor of 400 that FIDE uses:
+// The formulas come from Arpad Elo, "The Rating of Chessplayers, Past and Present" (1978), with the logistic curve and
+// the divisor of 400 that FIDE uses:
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
 //	change           round(K·(S−E))
@@ -15,7 +15,7 @@ const (
 	Max = 10_000
 )
 
-// Score is what a side has scored, from that side's point of view.
+// Score is the outcome of a match from one side's point of view.
 type Score float64
 
 // The three scores of a match.
@@ -25,7 +25,7 @@ const (
 	Win  Score = 1
 )
 
-// ScoreOf returns the score of a side that has made own points, or goals, or games, to the other's.
+// ScoreOf returns the score of a side that made own points (or goals, or games) against other.
 func ScoreOf(own, other int) Score {
 	switch {
 	case own > other:
@@ -42,32 +42,31 @@ func Expected(a, b float64) float64 {
 	return 1 / (1 + math.Pow(10, (b-a)/400))
 }
 
-// Change returns what each member of side a gains (or, negative, loses) when a scores s against side b; each member
-// of b gets the opposite. The rating of a side is the average of its members. The K-factor is positive, and neither
-// side is empty.
+// Change returns how the rating of each member of side a changes when a scores s against side b. The ratings of b's
+// members change by the opposite. A side is rated at the average of its members. k must be positive, and neither side
+// may be empty.
 //
-// The change is cut to what every member can give and take, so that no rating leaves Min to Max and, with even sides,
-// the sum of all ratings stays what it was.
+// The change is limited so that every rating stays between Min and Max. With sides of equal size, the sum of all
+// ratings therefore stays the same.
 func Change(k int, a, b []int, s Score) int {
-	// Always reckoned from the side that gains, so that rounding cannot make a difference between "a beat b" and
-	// "b lost to a".
+	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
 	if s == Loss || s == Draw && average(a) > average(b) {
 		return -gain(k, b, a, Win-s)
 	}
 	return gain(k, a, b, s)
 }
 
-// gain returns what each of the takers, who score s, gets from each of the givers. It is never negative, as long as
-// the takers do at least as well as expected.
-func gain(k int, takers, givers []int, s Score) int {
-	g := int(math.Round(float64(k) * (float64(s) - Expected(average(takers), average(givers)))))
-	for _, r := range takers {
-		g = min(g, Max-r)
+// gain returns how many points each gainer wins and each loser loses when the gainers score s. The result is not
+// negative if the gainers score at least as expected.
+func gain(k int, gainers, losers []int, s Score) int {
+	points := int(math.Round(float64(k) * (float64(s) - Expected(average(gainers), average(losers)))))
+	for _, r := range gainers {
+		points = min(points, Max-r)
 	}
-	for _, r := range givers {
-		g = min(g, r-Min)
+	for _, r := range losers {
+		points = min(points, r-Min)
 	}
-	return g
+	return points
 }
 
 func average(ratings []int) float64 {

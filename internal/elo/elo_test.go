@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	// The pairs are those of the table in the FIDE Handbook, B.02, 8.1.2, which gives two digits, and the two that
-	// follow from the formula by hand.
+	// Two pairs are calculated by hand from the formula. The others come from the table in the FIDE Handbook, B.02,
+	// 8.1.2, which gives two digits.
 	for _, tc := range []struct {
 		a, b, want, within float64
 	}{
@@ -53,10 +53,10 @@ func TestChange(t *testing.T) {
 		{"the outsider draws", 32, []int{1500}, []int{1900}, elo.Draw, 13},
 		{"a smaller K", 10, []int{1500}, []int{1500}, elo.Win, 5},
 		{"half a point is rounded away from zero", 1, []int{1500}, []int{1500}, elo.Win, 1},
-		{"averages", 32, []int{1400, 1600}, []int{1500, 1500}, elo.Win, 16},
-		{"no more than the loser has", 32, []int{5}, []int{5}, elo.Win, 5},
-		{"no more than the winner can take", 32, []int{elo.Max - 1}, []int{elo.Max - 1}, elo.Win, 1},
-		{"no more than the poorest of a side has", 32, []int{20, 20}, []int{2, 38}, elo.Win, 2},
+		{"sides with the same average", 32, []int{1400, 1600}, []int{1500, 1500}, elo.Win, 16},
+		{"limited by the loser's rating", 32, []int{5}, []int{5}, elo.Win, 5},
+		{"limited by the winner's distance from the maximum", 32, []int{elo.Max - 1}, []int{elo.Max - 1}, elo.Win, 1},
+		{"limited by the lowest rating of a side", 32, []int{20, 20}, []int{2, 38}, elo.Win, 2},
 	} {
 		if got := elo.Change(tc.k, tc.a, tc.b, tc.s); got != tc.want {
 			t.Errorf("%s: Change(%d, %v, %v, %v) = %d, want %d", tc.name, tc.k, tc.a, tc.b, tc.s, got, tc.want)
@@ -75,18 +75,18 @@ func TestChangeProperties(t *testing.T) {
 		change := elo.Change(k, a, b, s)
 
 		if mirrored := elo.Change(k, b, a, 1-s); mirrored != -change {
-			t.Fatalf("seen from the other side it is %d, not %d", mirrored, -change)
+			t.Fatalf("change seen from the other side is %d, want %d", mirrored, -change)
 		}
 		if s == elo.Win && change < 0 || s == elo.Loss && change > 0 {
-			t.Fatalf("a score of %v changes the rating by %d", s, change)
+			t.Fatalf("score %v changes the rating by %d", s, change)
 		}
 		if change > k || change < -k {
-			t.Fatalf("a change of %d with a K-factor of %d", change, k)
+			t.Fatalf("change is %d with K-factor %d", change, k)
 		}
 		for i := range a {
 			for _, r := range []int{a[i] + change, b[i] - change} {
 				if r < elo.Min || r > elo.Max {
-					t.Fatalf("a rating of %d", r)
+					t.Fatalf("rating %d is out of range", r)
 				}
 			}
 		}
@@ -96,6 +96,6 @@ func TestChangeProperties(t *testing.T) {
 func TestScoreOf(t *testing.T) {
 	t.Parallel()
 	if elo.ScoreOf(3, 1) != elo.Win || elo.ScoreOf(1, 3) != elo.Loss || elo.ScoreOf(2, 2) != elo.Draw {
-		t.Error("3:1 wins, 1:3 loses and 2:2 is a draw")
+		t.Error("want a win for 3:1, a loss for 1:3 and a draw for 2:2")
 	}
 }

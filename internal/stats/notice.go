@@ -9,12 +9,12 @@ const (
 	KindMyStandings = "my_standings"
 )
 
-// RankingPage tells the beginning of a ladder's ranking.
+// RankingPage shows the top of a ladder's ranking.
 type RankingPage struct {
 	Title string `json:"title"` // of the group
 	Rows  []Row  `json:"rows"`
-	Total int    `json:"total"`         // all who are ranked
-	Own   *Row   `json:"own,omitempty"` // the asker's row when it is not among Rows
+	Total int    `json:"total"`         // number of ranked players
+	Own   *Row   `json:"own,omitempty"` // the asker's row, if it is not among Rows
 }
 
 // Row is one line of a ranking. Equal ratings share a position.
@@ -33,18 +33,18 @@ func (RankingPage) Kind() string { return KindRankingPage }
 // Purpose implements ranking.Notice.
 func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
 
-// MyStanding tells somebody where they stand in a group.
+// MyStanding shows a player's standing in a group.
 type MyStanding struct {
-	Name     ranking.Name `json:"name,omitzero"`      // not set for somebody who is not known yet
-	Position int          `json:"position,omitempty"` // 0 for somebody who is not shown in the ranking
-	Total    int          `json:"total,omitempty"`    // all who are ranked
+	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
+	Position int          `json:"position,omitempty"` // 0 for a player who is not shown in the ranking
+	Total    int          `json:"total,omitempty"`    // number of ranked players
 	Elo      int          `json:"elo,omitempty"`
 	Best     int          `json:"best,omitempty"`
 	Won      int          `json:"won,omitempty"`
 	Drawn    int          `json:"drawn,omitempty"`
 	Lost     int          `json:"lost,omitempty"`
 	Streak   int          `json:"streak,omitempty"` // wins in a row, or losses in a row as a negative number
-	// Left says that they had left the group, and so are not shown until their next match.
+	// Left is true for a player who left the group. The ranking does not show them until they play or join again.
 	Left bool `json:"left,omitempty"`
 }
 
@@ -54,17 +54,17 @@ func (MyStanding) Kind() string { return KindMyStanding }
 // Purpose implements ranking.Notice.
 func (MyStanding) Purpose() ranking.Purpose { return ranking.Answer }
 
-// MyStandings tells somebody where they stand in all groups in which they are ranked.
+// MyStandings shows a player's standings in all groups in which they are ranked.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
-	More   int             `json:"more,omitempty"` // how many more groups there are
+	More   int             `json:"more,omitempty"` // number of groups that are not listed
 }
 
-// GroupStanding is where somebody stands in one of their groups.
+// GroupStanding is a player's standing in one of their groups.
 type GroupStanding struct {
 	Title    string `json:"title"`
 	Position int    `json:"position"`
-	Total    int    `json:"total"` // all who are ranked
+	Total    int    `json:"total"` // number of ranked players
 	Elo      int    `json:"elo"`
 	Won      int    `json:"won"`
 	Drawn    int    `json:"drawn"`

@@ -1,5 +1,5 @@
-// Package stats answers questions about ratings. It reads and changes nothing: that a question has been answered is
-// committed by the ranking service, together with the answer.
+// Package stats answers questions about ratings. It only reads: the ranking service commits the answer together with the
+// question's idempotency key.
 package stats
 
 import (
@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// TopRows is how many rows a page of the ranking has.
+	// TopRows is the maximum number of rows in a RankingPage.
 	TopRows = 20
-	// MaxGroups is how many groups the answer to /me names.
+	// MaxGroups is the maximum number of groups in the answer to /me.
 	MaxGroups = 20
 )
 
-// Store is what questions read. An unknown chat has an empty ranking, and an unknown person has no standing.
+// Store reads the answers. An unknown chat has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns the first rows of a group's ranking, and the asker's own row if it is not among them. The asker may
-	// be nil.
+	// Ranking returns the first rows of a group's ranking, and the asker's own row if it is not among them. asker may be
+	// nil.
 	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (RankingPage, error)
-	// Standing returns where somebody stands in a group.
+	// Standing returns a person's standing in a group.
 	Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (MyStanding, error)
-	// Standings returns where somebody stands in all groups, those with the most matches first.
+	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first.
 	Standings(ctx context.Context, who ranking.Person, limit int) (MyStandings, error)
 }
 
@@ -42,7 +42,7 @@ type Service struct {
 // NewService returns a service that reads from the store.
 func NewService(store Store, answerer Answerer) *Service { return &Service{store, answerer} }
 
-// ShowRanking answers with the beginning of the group's ranking.
+// ShowRanking answers with the top of the group's ranking.
 func (s *Service) ShowRanking(ctx context.Context, o ranking.Origin) error {
 	return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) {
 		page, err := s.store.Ranking(ctx, o.Chat.ID, o.Sender, TopRows)
@@ -53,7 +53,7 @@ func (s *Service) ShowRanking(ctx context.Context, o ranking.Origin) error {
 	})
 }
 
-// ShowMe answers where the sender stands: in the group's ranking, or in a private chat in those of all their groups.
+// ShowMe answers with the sender's standing in the group, or, in a private chat, with their standings in all groups.
 func (s *Service) ShowMe(ctx context.Context, o ranking.Origin) error {
 	if o.Sender == nil {
 		return s.answerer.Answer(ctx, o, ranking.Refusal{Code: ranking.NobodyToShow})
