@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// CommandOutcome is what came of a command, as the log has it.
+// CommandOutcome is the outcome of a command in the log.
 type CommandOutcome string
 
-// The outcomes. A command that has failed has none yet: it is tried again.
+// The outcomes. A failed command has none, because it is retried.
 const (
 	OutcomeRecorded   CommandOutcome = "recorded"
 	OutcomeUndone     CommandOutcome = "undone"
@@ -19,20 +19,20 @@ const (
 	OutcomeJoined     CommandOutcome = "joined"
 	OutcomeAnswered   CommandOutcome = "answered"
 	OutcomeRefused    CommandOutcome = "refused"
-	OutcomeUnanswered CommandOutcome = "unanswered"  // a question too many, or one that needs no answer
-	OutcomeDuplicate  CommandOutcome = "duplicate"   // it was handled before
-	OutcomeDeadLetter CommandOutcome = "dead_letter" // it could not be handled
+	OutcomeUnanswered CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
+	OutcomeDuplicate  CommandOutcome = "duplicate"   // already handled
+	OutcomeDeadLetter CommandOutcome = "dead_letter" // failed for good
 )
 
-// CommandLog is what the log says of a command that only whoever has read it knows.
+// CommandLog holds the log fields of a command that only its parser knows.
 type CommandLog struct {
-	Update  int64  // the messenger's number of the update that it came with
-	Command string // its name, or that of the button that was pressed
+	Update  int64  // the messenger's id of the update that contained the command
+	Command string // the name of the command, or of the button that was pressed
 }
 
 type commandLogKey struct{}
 
-// With returns a context in which a command is handled that is logged like this. Nothing but the log depends on it.
+// With returns a context that carries the log fields to the service. They affect nothing but the log.
 func (l CommandLog) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, commandLogKey{}, l)
 }
@@ -44,16 +44,16 @@ func (l CommandLog) Done(ctx context.Context, log *slog.Logger, o Origin, outcom
 		slog.Int64("duration_ms", took.Milliseconds()))
 }
 
-// logOf returns what the log says of the command that is handled, which is the command's own name if nobody has said it.
-func (c command) logOf(ctx context.Context) CommandLog {
+// commandLog returns the log fields from the context. Without a name there, it uses the command's own.
+func (c command) commandLog(ctx context.Context) CommandLog {
 	l, _ := ctx.Value(commandLogKey{}).(CommandLog)
 	l.Command = cmp.Or(l.Command, c.name)
 	return l
 }
 
-// logDone logs what came of a command. Of what nobody has asked for, and of a failure, there is nothing to be said; and
-// whoever has a command handled once more sees what comes of it.
-func (s *Service) logDone(ctx context.Context, o Origin, c command, err error, begun time.Time) {
+// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for redelivered ones:
+// whoever requests a redelivery sees its outcome.
+func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
 	outcome := *c.outcome
 	switch {
 	case c.silent, o.Redelivered:
@@ -65,16 +65,16 @@ func (s *Service) logDone(ctx context.Context, o Origin, c command, err error, b
 	case err != nil, outcome == "":
 		return
 	}
-	c.logOf(ctx).Done(ctx, s.log, o, outcome, time.Since(begun))
+	c.commandLog(ctx).Done(ctx, s.log, o, outcome, time.Since(started))
 }
 
-// outcomeOf returns what comes of a command that makes these changes.
+// outcomeOf returns the outcome of a command that makes the changes.
 func outcomeOf(o Origin, c Changes) CommandOutcome {
-	told := c.Notice
-	if told == nil {
-		told = c.CallbackAnswer
+	notice := c.Notice
+	if notice == nil {
+		notice = c.CallbackAnswer
 	}
-	switch told.(type) {
+	switch notice.(type) {
 	case Refusal, NotRecorded:
 		return OutcomeRefused
 	}
@@ -89,7 +89,7 @@ func outcomeOf(o Origin, c Changes) CommandOutcome {
 		return OutcomeJoined
 	case o.Malformed != "":
 		return OutcomeRefused
-	case told == nil:
+	case notice == nil:
 		return OutcomeUnanswered
 	default:
 		return OutcomeAnswered

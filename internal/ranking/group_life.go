@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// DefaultLanguage is what is spoken where nobody has shown another language.
+// DefaultLanguage is the language of a chat until a member's language is known.
 const DefaultLanguage = "en"
 
-// greetingGap is how far apart the addition of the bot and its start are when they are not one: whoever adds a bot by its
-// link has it started at the same moment.
+// greetingGap is the longest time between the bot's addition and /start that counts as one event. Adding a bot by its
+// link also sends /start at about the same time.
 const greetingGap = time.Minute
 
-// Greet greets a group that has asked for it, unless that asks for the greeting that the addition of the bot has brought.
+// Greet answers /start in a group with a greeting, unless the addition of the bot has just caused one.
 func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 	var people participants
 	if o.Sender != nil {
 		people.add(*o.Sender)
 	}
 	decide := func(snap Snapshot) (Changes, error) {
-		if atOnce(snap.Added, o.SentAt) {
+		if simultaneous(snap.Added, o.SentAt) {
 			return Changes{}, nil
 		}
 		greeted := Greeted{Before: snap.Greeted, At: snap.Greeted}
@@ -31,16 +31,16 @@ func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 	return s.handle(ctx, o, command{name: "greet", people: people, class: RateQuestion, decide: decide})
 }
 
-// BotAdded makes known that the bot has been added to a group. It speaks the language there of whoever has added it, and
-// greets the group, unless its start has just done that. Where it is already, as far as one knows, it has not been added:
-// the messenger says so too of a group that goes by another id now.
+// BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot.
+// The bot greets the group, unless /start has just done so. If the bot is already in the group, this is no addition: the
+// messenger also reports one when a group gets a new id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
 	if language == "" {
 		language = DefaultLanguage
 	}
 	decide := func(snap Snapshot) (Changes, error) {
-		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && atOnce(snap.Greeted, o.SentAt)
+		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && simultaneous(snap.Greeted, o.SentAt)
 		if greeted && !started {
 			return Changes{Presence: BotActive}, nil
 		}
@@ -56,19 +56,19 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	return s.handle(ctx, o, command{name: "bot added", silent: true, decide: decide})
 }
 
-// atOnce tells whether two moments are close enough for the addition of the bot and its start to be one.
-func atOnce(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
+// simultaneous reports whether two times are close enough for the addition of the bot and /start to be one event.
+func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
-// BotBack makes known that the bot may write in a chat, perhaps again. In a chat that nobody knows it means nothing.
+// BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(Snapshot) Changes { return Changes{Presence: BotActive} })
 }
 
-// BotRemoved makes known that the bot is not in a chat any more, or may not write to the person. What there is to tell
-// waits until it is back. In a chat that nobody knows it means nothing.
+// BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices wait until the bot is
+// back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap Snapshot) Changes {
-		// it may be known late, when the bot has been added again, or be said of an id that the chat does not have any more
+		// A late update may describe the time before the bot was added again, or a former id of the chat.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Changes{Presence: NoChange}
 		}
@@ -76,21 +76,21 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	})
 }
 
-// Renamed makes known that a chat is called what the origin says. In a chat that nobody knows it means nothing.
+// Renamed records the chat's title from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// The title is kept with all else that has been seen of the chat. Of the bot it says nothing: it may be known late.
+	// ensureEntities stores the title. The update may be late, so it says nothing about the bot's presence.
 	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
 }
 
-// MemberLeft makes known that somebody has left a group: they are not shown in its ranking until they play again, or join.
-// Of somebody who has no standing there, and in a chat that nobody knows, it means nothing, and nobody is added for it.
+// MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does
+// nothing in an unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	return s.handle(ctx, o, command{
-		name:       "member left",
-		people:     participants{who},
-		lastPlayed: true,
-		known:      true,
-		silent:     true,
+		name:          "member left",
+		people:        participants{who},
+		lastPlayed:    true,
+		knownChatOnly: true,
+		silent:        true,
 		decide: func(snap Snapshot) (Changes, error) {
 			standing := snap.People[0].Standing
 			if standing == nil || !standing.LeftAt.IsZero() || snap.LastPlayed.After(o.SentAt) {
@@ -103,10 +103,10 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	})
 }
 
-// event handles what has happened to a known chat, which concerns nobody in it.
+// event handles a change of a known chat that involves no players.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Changes) error {
 	return s.handle(ctx, o, command{
-		name: name, known: true, silent: true,
+		name: name, knownChatOnly: true, silent: true,
 		decide: func(snap Snapshot) (Changes, error) { return decide(snap), nil },
 	})
 }

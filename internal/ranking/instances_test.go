@@ -24,10 +24,10 @@ import (
 const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
-	instances   = 3
-	clientsEach = 16                     // of an instance
-	patience    = 30 * time.Second       // with a database that is away at the start
-	pause       = 100 * time.Millisecond // before an order is given once more
+	instances      = 3
+	clientsEach    = 16                     // of an instance
+	defaultTimeout = 30 * time.Second       // with a database that is away at the start
+	pause          = 100 * time.Millisecond // before an order is given once more
 )
 
 // four are all who play.
@@ -149,7 +149,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 		cancel()
 	}()
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	pool, err := postgres.Open(ctx, i.URL, patience, logger)
+	pool, err := postgres.Open(ctx, i.URL, defaultTimeout, logger)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package ranking
 
 import "context"
 
-// Join gives the sender a standing in the group's ladder.
+// Join gives the sender a standing in the group's ladder. A player who left is shown in the ranking again.
 func (s *Service) Join(ctx context.Context, o Origin) error {
 	if o.Sender == nil {
 		return s.Answer(ctx, o, Refusal{Code: NobodyToJoin})
@@ -12,9 +12,9 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 		people: participants{*o.Sender},
 		needed: 1,
 		class:  RateQuestion,
-		acts: func(snap Snapshot) bool {
+		mutates: func(snap Snapshot) bool {
 			standing := snap.People[0].Standing
-			return standing == nil || standing.back(o.SentAt) != *standing
+			return standing == nil || standing.presentAt(o.SentAt) != *standing
 		},
 		decide: func(snap Snapshot) (Changes, error) {
 			known := snap.People[0]
@@ -27,8 +27,8 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 			}}
 			if known.Standing == nil {
 				changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
-			} else if back := standing.back(o.SentAt); back != standing {
-				changes.Standing = &back // who had left is shown again
+			} else if present := standing.presentAt(o.SentAt); present != standing {
+				changes.Standing = &present
 			}
 			return changes, nil
 		},

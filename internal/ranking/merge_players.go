@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// merge makes an unclaimed player the person that they have turned out to be. Where both are ranked, their matches are
-// one person's from then on, and the ladder is replayed from the first of them; a match of the two against each other, or
-// side by side, is undone. It is no effect of the command that has shown it: repeating it changes nothing.
+// merge merges an unclaimed player into the known player who turned out to be the same person. In ladders that rank
+// both, into gets the matches of from, and the ladder is replayed from the first of them. Matches in which both played
+// are undone. Merging is idempotent and not an effect of the command that revealed it.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
-	s.log.InfoContext(ctx, "two players are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
+	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
 	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []SharedLadder) ([]LadderMerge, error) {
 		var merges []LadderMerge
 		for _, l := range ladders {
@@ -23,14 +23,15 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 	})
 }
 
-// merge makes one standing of the two in a ladder: that of the player who stays, with the start of the older one.
+// merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating
+// of the older standing.
 func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	keep, drop := l.Into, l.From
 	m := LadderMerge{Chat: l.Chat, Drop: drop.Standing}
 	if !slices.ContainsFunc(l.MatchHistory.Standings, func(c RankedPlayer) bool { return c.ID == keep.ID }) {
-		l.MatchHistory.Standings = append(l.MatchHistory.Standings, keep) // has joined, and not played yet
+		l.MatchHistory.Standings = append(l.MatchHistory.Standings, keep) // joined, but not played yet
 	}
-	standings, err := l.MatchHistory.before()
+	standings, err := l.MatchHistory.initialStandings()
 	if err != nil {
 		return m, err
 	}
@@ -38,8 +39,8 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	if drop.ID < keep.ID {
 		one.StartElo = drop.StartElo
 	}
-	one.LeftAt = keep.Standing.leftWith(drop.Standing)
-	one = one.beginning()
+	one.LeftAt = keep.Standing.mergedLeftAt(drop.Standing)
+	one = one.initial()
 	delete(standings, drop.Player)
 	standings[keep.Player] = &one
 	var undone []PlayedMatch

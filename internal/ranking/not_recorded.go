@@ -1,32 +1,30 @@
 package ranking
 
-// MaxNotDone is how many results a NotRecorded names.
+// MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
-// NotRecorded tells somebody that they have sent more results in a minute than count, and which were not recorded. As
-// long as it waits to be told, further ones are added to it.
+// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent,
+// further rejected results of the sender are added to it.
 type NotRecorded struct {
-	Limit int              `json:"limit"`          // how many results a minute count
-	Items []RejectedResult `json:"items"`          // the first MaxNotDone of them, in the order in which they were refused
-	More  int              `json:"more,omitempty"` // how many there are besides
+	Limit int              `json:"limit"`          // maximum number of results per minute
+	Items []RejectedResult `json:"items"`          // the first MaxRejected results, in the order of their rejection
+	More  int              `json:"more,omitempty"` // number of results that are not listed
 }
 
-// NotDone is a result that was not recorded, undone or corrected.
+// RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
 	Command string `json:"command"` // match, undo or fix
-	// Sides, of a match, are those who played, in the order of the command; and so are the scores, which a correction
-	// has as well.
+	// Sides are the players of a match, in the order of the command. The scores are in that order too; a fix also has them.
 	Sides [2][]Name  `json:"sides,omitzero"`
 	Score [2]int     `json:"score,omitzero"`
 	Sets  []SetScore `json:"sets,omitempty"`
-	// Number is that of the match that was to be undone or corrected, 0 if there is none, and Last says that the sender's
-	// last one was meant.
+	// Number is the match to be undone or fixed, 0 if unknown. Last is true if the command means the sender's last match.
 	Number    int  `json:"number,omitempty"`
 	Last      bool `json:"last,omitempty"`
-	Malformed bool `json:"malformed,omitempty"` // it could not be read, and there is nothing but the Command
+	Malformed bool `json:"malformed,omitempty"` // the command could not be parsed; all fields but Command are empty
 }
 
-// The names of the commands that are results.
+// The names of the commands that count as results.
 const (
 	commandMatch = "match"
 	commandUndo  = "undo"

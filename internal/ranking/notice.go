@@ -2,27 +2,27 @@ package ranking
 
 import "time"
 
-// Notice is what there is to tell about a command's outcome: facts, not words. It is stored as JSON until it is sent,
-// so the fields of a notice may become more, but none may change its name or its meaning.
+// Notice is a fact that a chat is to be notified of, before it is put into words. It is stored as JSON until it is sent:
+// fields may be added, but no field may change its name or its meaning.
 type Notice interface {
-	// Kind names the type of the notice in the store.
+	// Kind returns the name of the notice's type in the store.
 	Kind() string
-	// Purpose is what it is told for.
+	// Purpose returns why the notice is sent.
 	Purpose() Purpose
 }
 
-// Purpose is what something is told for.
+// Purpose is the reason to send a notice.
 type Purpose string
 
 // The purposes.
 const (
-	Outcome      Purpose = "outcome"      // what came of a command, or why nothing did
-	Answer       Purpose = "answer"       // to a question, which can be asked again
-	Notification Purpose = "notification" // for people who have not asked
+	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
+	Answer       Purpose = "answer"       // the answer to a question, which can be asked again
+	Notification Purpose = "notification" // something that nobody asked for
 )
 
-// Lifetime is how long after the command there is a point in telling something: as long as Telegram keeps the command,
-// but for the answer to a question, which nobody waits for so long.
+// Lifetime returns how long after the command a notice is still worth sending: 24 hours, as long as Telegram keeps the
+// command, but only 10 minutes for the answer to a question.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -30,7 +30,7 @@ func (p Purpose) Lifetime() time.Duration {
 	return 24 * time.Hour
 }
 
-// ToastLifetime is the lifetime of whatever is told to somebody who has pressed a button.
+// CallbackLifetime is the lifetime of the answer to a pressed button.
 const CallbackLifetime = 15 * time.Second
 
 // The kinds of notices of this package.
@@ -48,27 +48,27 @@ const (
 	KindResultsExpired = "results_expired"
 )
 
-// Name is what a player is called in a notice.
+// Name is a player's name in a notice.
 type Name struct {
 	Name string `json:"name"`
-	// Mark tells the player from others in the ladder who are called the same: the username, or else a number.
+	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
 	Mark string `json:"mark,omitempty"`
 }
 
-// MatchRecorded tells of a match. It is what the match's card says, at first and whenever the card changes. The side
-// that scored more when the match was recorded comes first, also after a correction that makes the other one the winner.
+// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The side that scored
+// more when the match was recorded comes first, even if a fix makes the other side the winner.
 type MatchRecorded struct {
-	Number     int        `json:"number"` // filled in by the store, which draws it
+	Number     int        `json:"number"` // set by the store, which assigns it
 	Sides      [2]Side    `json:"sides"`
-	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, when the score counts sets
+	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, if the score counts sets
 	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
-	ReportedBy *Reporter  `json:"reported_by,omitempty"` // set when no player reported it
-	Was        *OldScore  `json:"was,omitempty"`         // what the score was before it was corrected
-	Undone     bool       `json:"undone,omitempty"`      // it does not count any more
-	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // not set when both sides turned out to be the same person
+	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
+	Was        *OldScore  `json:"was,omitempty"`         // the score before the last fix
+	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
+	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it
 }
 
-// ResultsExpired tells how many results were recorded of which the chat could not be told in time.
+// ResultsExpired says how many recorded results could not be sent to the chat in time.
 type ResultsExpired struct {
 	Count int `json:"count"`
 }
@@ -79,10 +79,10 @@ func (ResultsExpired) Kind() string { return KindResultsExpired }
 // Purpose implements Notice.
 func (ResultsExpired) Purpose() Purpose { return Outcome }
 
-// SetScore is the points of one set, in the order of the sides.
+// SetScore holds the points of one set, in the order of the sides.
 type SetScore [2]int
 
-// OldScore is a score that has been corrected, in the order of the sides as they stand now.
+// OldScore is the score before a fix, in the order of the sides in the notice.
 type OldScore struct {
 	Score [2]int     `json:"score"`
 	Sets  []SetScore `json:"sets,omitempty"`
@@ -94,14 +94,14 @@ type Side struct {
 	Players []RatingChange `json:"players"`
 }
 
-// RatingChange is how a match moved a player's rating.
+// RatingChange is the change of a player's rating.
 type RatingChange struct {
 	Name   Name `json:"name"`
 	Before int  `json:"before"`
 	After  int  `json:"after"`
 }
 
-// Reporter is somebody who reported a match of others. Without a name it was an anonymous admin.
+// Reporter is the person who sent a command. Name is nil for an anonymous admin.
 type Reporter struct {
 	Name *Name `json:"name,omitempty"`
 }
@@ -112,10 +112,10 @@ func (MatchRecorded) Kind() string { return KindMatchRecorded }
 // Purpose implements Notice.
 func (MatchRecorded) Purpose() Purpose { return Outcome }
 
-// MatchUndone tells that a match does not count any more.
+// MatchUndone says that a match no longer counts.
 type MatchUndone struct {
 	Number int        `json:"number"`
-	Sides  [2]Side    `json:"sides"` // as the match had been recorded
+	Sides  [2]Side    `json:"sides"` // with the ratings from before the undo
 	Sets   []SetScore `json:"sets,omitempty"`
 	By     Reporter   `json:"by"`
 	Moved
@@ -127,10 +127,10 @@ func (MatchUndone) Kind() string { return KindMatchUndone }
 // Purpose implements Notice.
 func (MatchUndone) Purpose() Purpose { return Outcome }
 
-// MatchFixed tells that the score of a match has been corrected.
+// MatchFixed says that the score of a match was corrected.
 type MatchFixed struct {
 	Number int        `json:"number"`
-	Sides  [2]Side    `json:"sides"` // as the match counts now
+	Sides  [2]Side    `json:"sides"` // with the new score and ratings
 	Sets   []SetScore `json:"sets,omitempty"`
 	Was    OldScore   `json:"was"`
 	By     Reporter   `json:"by"`
@@ -143,12 +143,12 @@ func (MatchFixed) Kind() string { return KindMatchFixed }
 // Purpose implements Notice.
 func (MatchFixed) Purpose() Purpose { return Outcome }
 
-// PlayersMerged tells that a player who was known by a username alone turned out to be another player of the ladder,
-// so that the results of both are one person's.
+// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. The results of both now
+// belong to that player.
 type PlayersMerged struct {
 	Username string `json:"username"`         // without @
-	Name     Name   `json:"name"`             // who it is
-	Undone   []int  `json:"undone,omitempty"` // the numbers of matches that this person would have played against themself
+	Name     Name   `json:"name"`             // the known player
+	Undone   []int  `json:"undone,omitempty"` // the numbers of matches that were undone because both had played in them
 	Moved
 }
 
@@ -158,10 +158,10 @@ func (PlayersMerged) Kind() string { return KindPlayersMerged }
 // Purpose implements Notice.
 func (PlayersMerged) Purpose() Purpose { return Notification }
 
-// GroupsJoined tells that a group which had begun anew, because nobody knew yet that it was an older one with another id,
-// is one with that again: its matches, 1 to Count, come after those of the older one.
+// GroupsJoined says that two groups turned out to be one, because a chat got a new id. The matches 1 to Count of the
+// newer group now come after those of the older one.
 type GroupsJoined struct {
-	First int `json:"first"` // the number that match 1 has now
+	First int `json:"first"` // the new number of match 1
 	Count int `json:"count"`
 }
 
@@ -171,18 +171,17 @@ func (GroupsJoined) Kind() string { return KindGroupsJoined }
 // Purpose implements Notice.
 func (GroupsJoined) Purpose() Purpose { return Notification }
 
-// Moved tells how ratings have moved because matches were replayed: from what everybody had before to what they have
-// now, those whom the notice is about first.
+// Moved lists how a replay changed the current ratings. The players whom the notice is about come first, changed or not.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
-	Others  int            `json:"others,omitempty"` // how many more ratings have moved
+	Others  int            `json:"others,omitempty"` // number of changed ratings that are not listed
 }
 
-// Joined tells that a player is in the ladder.
+// Joined says that a player is in the ladder.
 type Joined struct {
 	Name    Name `json:"name"`
 	Elo     int  `json:"elo"`
-	Already bool `json:"already,omitempty"` // they were in it before
+	Already bool `json:"already,omitempty"` // the player was in the ladder before
 	Played  int  `json:"played,omitempty"`
 }
 
@@ -201,34 +200,34 @@ const (
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
-	NotAPerson    RefusalCode = "not_a_person"     // Name is perhaps a bot, and no person of that name has been seen
-	TooManyAtOnce RefusalCode = "too_many_at_once" // others kept changing the same standings; nothing was recorded
+	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and no person with that username has been seen
+	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts persisted; nothing was changed
 
-	UnevenTeams RefusalCode = "uneven_teams" // the ladder wants sides of the same size
+	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
-	NotAboutAMatch RefusalCode = "not_about_match"  // the message that was replied to tells of no match
-	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match of the last Minutes in the group
+	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a match
+	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes in the group
 	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has no match of their own
 	NotYours       RefusalCode = "not_yours"        // the sender neither played nor reported the match and is no admin
 	TooLate        RefusalCode = "too_late"         // the match is older than Minutes, and the sender is no admin
-	UndoneAlready  RefusalCode = "undone_already"   // the match does not count any more
-	SameScore      RefusalCode = "same_score"       // the match has the score already that it was to get
-	AdminsUnknown  RefusalCode = "admins_unknown"   // it could not be found out whether the sender is an admin
-	Inconsistent   RefusalCode = "inconsistent"     // what is stored contradicts itself, so nothing can be reckoned anew
-	UnknownButton  RefusalCode = "unknown_button"   // the button means nothing any more
+	UndoneAlready  RefusalCode = "undone_already"   // the match is already undone
+	SameScore      RefusalCode = "same_score"       // the match already has the new score
+	AdminsUnknown  RefusalCode = "admins_unknown"   // checking whether the sender is an admin failed
+	Inconsistent   RefusalCode = "inconsistent"     // the stored ratings are inconsistent, so they cannot be replayed
+	UnknownButton  RefusalCode = "unknown_button"   // the bot no longer has this button
 
-	TooManyQuestions RefusalCode = "too_many_questions" // of the sender in a minute; results still count
-	TooManyPresses   RefusalCode = "too_many_presses"   // of the person in a minute; the press was not looked at
-	TooManyResults   RefusalCode = "too_many_results"   // of the sender in a minute; what the button does was not done
+	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
+	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored
+	TooManyResults   RefusalCode = "too_many_results"   // from the sender in a minute; the press changed nothing
 )
 
-// Refusal tells why nothing was changed.
+// Refusal says why nothing was changed.
 type Refusal struct {
 	Code   RefusalCode `json:"code"`
-	Name   string      `json:"name,omitempty"`   // whom it is about, where the code says so
-	Number int         `json:"number,omitempty"` // the match that it is about
-	// Minutes is how long those who played or reported a match may take it back.
+	Name   string      `json:"name,omitempty"`   // the person it is about, where the code says so
+	Number int         `json:"number,omitempty"` // the match it is about
+	// Minutes is how long the players and the reporter may amend a match.
 	Minutes int `json:"minutes,omitempty"`
 }
 
@@ -237,7 +236,7 @@ func (Refusal) Kind() string { return KindRefusal }
 
 // Purpose implements Notice.
 func (n Refusal) Purpose() Purpose {
-	if n.Code == TooManyQuestions { // which is over soon
+	if n.Code == TooManyQuestions { // obsolete once the minute has passed
 		return Answer
 	}
 	return Outcome

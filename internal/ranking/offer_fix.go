@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// OfferFix answers the correction of the command that has made a match, with the offer to correct the match as well: if
-// the same sender reports the same people on the same sides, and another score. Nothing else is answered, and nothing is
-// changed. made is the message of the command and its key.
-func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Report) error {
-	offer := offering{origin: o, right: resultOf(r.Scores)}
+// OfferFix handles an edit of the command that recorded a match. It offers to fix the match if the same sender now
+// reports another score for the same people on the same sides. Other edits get no answer. OfferFix itself changes no
+// match. original refers to the match by the message and the key of the command.
+func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r Report) error {
+	corrected := correctedReport{origin: o, result: resultOf(r.Scores)}
 	for side, people := range [][]Person{r.A, r.B} {
 		for _, p := range people {
-			offer.sides[side] = append(offer.sides[side], offer.people.add(p))
+			corrected.sides[side] = append(corrected.sides[side], corrected.people.add(p))
 		}
 	}
 	if o.Sender != nil {
-		offer.reporter = offer.people.add(*o.Sender)
+		corrected.reporter = corrected.people.add(*o.Sender)
 	}
-	c := command{name: "offer fix", people: offer.people, class: RateQuestion, match: &made, outcome: new(CommandOutcome)}
-	begun, log := time.Now(), c.logOf(ctx)
+	c := command{name: "offer fix", people: corrected.people, class: RateQuestion, match: &original, outcome: new(CommandOutcome)}
+	started, log := time.Now(), c.commandLog(ctx)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
 		*c.outcome = ""
 		q := c.query(o)
@@ -34,49 +34,49 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, made MatchRef, r Repor
 		if snap.Handled {
 			return ErrHandled
 		}
-		notice, ok := offer.notice(snap)
+		notice, ok := corrected.notice(snap)
 		if _, over := s.overLimit(o, c, snap); !ok || over {
 			return nil
 		}
 		c.decide = answer(notice)
 		return apply(ctx, s.store, o, c, snap, nil)
 	}, "update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	s.logDone(ctx, o, c, err, begun)
+	s.logOutcome(ctx, o, c, err, started)
 	if err != nil && !errors.Is(err, ErrHandled) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
 }
 
-// offering is a corrected report.
-type offering struct {
+// correctedReport is a report after its command was edited.
+type correctedReport struct {
 	origin   Origin
-	right    Result
+	result   Result
 	people   participants
-	sides    [2][]int // who plays, as indexes into people
-	reporter int      // who reports it, as an index into people, if the origin has a sender
+	sides    [2][]int // the players, as indexes into people
+	reporter int      // the sender, as an index into people; meaningless without a sender
 }
 
-// notice returns the offer. ok is false if there is nothing to be offered.
-func (f offering) notice(snap Snapshot) (n FixOffer, ok bool) {
+// notice returns the offer. ok is false if there is nothing to offer.
+func (f correctedReport) notice(snap Snapshot) (n FixOffer, ok bool) {
 	m := snap.Match
 	switch {
-	case m == nil, !m.ByCommand, m.Undone, f.right.equal(m.Result):
+	case m == nil, !m.ByCommand, m.Undone, f.result.equal(m.Result):
 		return n, false
-	case f.right.A == f.right.B && !snap.Ladder.DrawsAllowed:
+	case f.result.A == f.result.B && !snap.Ladder.DrawsAllowed:
 		return n, false
 	case f.sender(snap) != m.ReportedBy, !f.plays(snap, 0), !f.plays(snap, 1):
 		return n, false
 	}
 	return FixOffer{
 		Number: m.Number,
-		Score:  [2]int{f.right.A, f.right.B}, Sets: f.right.setScores(),
+		Score:  [2]int{f.result.A, f.result.B}, Sets: f.result.setScores(),
 		Was: OldScore{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()},
 	}, true
 }
 
-// sender returns who sends the report, 0 for somebody without a name, and -1 for somebody who is not known.
-func (f offering) sender(snap Snapshot) PlayerID {
+// sender returns the sender's player id: 0 for an anonymous admin, -1 for an unknown person.
+func (f correctedReport) sender(snap Snapshot) PlayerID {
 	switch {
 	case f.origin.Sender == nil:
 		return 0
@@ -86,8 +86,8 @@ func (f offering) sender(snap Snapshot) PlayerID {
 	return snap.People[f.reporter].Player.ID
 }
 
-// plays says whether those of a side have played on that side of the match.
-func (f offering) plays(snap Snapshot, side int) bool {
+// plays reports whether the people on a side of the report are the players of that side of the match.
+func (f correctedReport) plays(snap Snapshot, side int) bool {
 	var ids []PlayerID
 	for _, i := range f.sides[side] {
 		p := snap.People[i].Player
@@ -101,12 +101,12 @@ func (f offering) plays(snap Snapshot, side int) bool {
 	return slices.Equal(ids, played)
 }
 
-// FixOffer offers to correct the score of a match whose command was edited. All scores are in the order of the command.
+// FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.
 type FixOffer struct {
 	Number int        `json:"number"`
-	Score  [2]int     `json:"score"` // as the command says now
+	Score  [2]int     `json:"score"` // from the edited command
 	Sets   []SetScore `json:"sets,omitempty"`
-	Was    OldScore   `json:"was"` // as the match counts
+	Was    OldScore   `json:"was"` // the stored score
 }
 
 // Kind implements Notice.

@@ -7,62 +7,63 @@ import (
 	"strings"
 )
 
-// sightings returns what has to be kept of a person who has been seen or named. Who is not known yet is added only
-// when the command needs them; nobody is kept for having asked a question.
+// profileUpdates returns the changes needed to store what a message shows about a person. An unknown person is added only
+// if the command needs them; asking a question creates no player.
 func profileUpdates(p Person, k Known, needed bool) []PlayerChange {
 	player := k.Player
 	if player == nil && !needed {
 		return nil
 	}
-	right := Player{UserID: p.ID, Username: p.Username, Name: p.Name}
+	updated := Player{UserID: p.ID, Username: p.Username, Name: p.Name}
 	switch {
 	case player == nil && p.ID == 0:
-		right.Name = p.Username // until the person is seen
+		updated.Name = p.Username // until a message shows the person
 	case player == nil:
 	case p.ID == 0:
-		right = *player // a mention tells nothing new
+		updated = *player // a mention shows nothing new
 	default:
-		right.ID = player.ID // if the player was unclaimed, this claims it
+		updated.ID = player.ID // claims the player if it was unclaimed
 	}
 	var changes []PlayerChange
-	if holder := k.ByUsername; holder != nil && holder.ID != right.ID {
+	if holder := k.ByUsername; holder != nil && holder.ID != updated.ID {
 		if holder.UserID == 0 {
-			right.Username = "" // an unclaimed player keeps the username until the two are merged
+			updated.Username = "" // an unclaimed player keeps the username until the two are merged
 		} else {
-			released := *holder // whoever was seen last with a username owns it
+			released := *holder // a username belongs to the person seen with it last
 			released.Username = ""
 			changes = append(changes, PlayerChange{Player: released})
 		}
 	}
-	change := PlayerChange{Player: right, Reserved: k.Reserved}
-	if k.Standing != nil && k.Standing.Name != right.Name {
+	change := PlayerChange{Player: updated, Reserved: k.Reserved}
+	if k.Standing != nil && k.Standing.Name != updated.Name {
 		change.Standing = k.Standing.ID
-	} else if player != nil && *player == right {
+	} else if player != nil && *player == updated {
 		return changes
 	}
 	return append(changes, change)
 }
 
-// recollections is sightings for a command of long ago: it adds who is needed and not known yet, and changes nothing of
-// anybody who is.
+// missingPlayers replaces profileUpdates for a redelivered command, whose view of people may be outdated. It adds unknown
+// people that the command needs, and changes no known player.
 func missingPlayers(p Person, k Known, needed bool) []PlayerChange {
 	if k.Player != nil || !needed {
 		return nil
 	}
 	added := Player{UserID: p.ID, Username: p.Username, Name: cmp.Or(p.Name, p.Username)}
 	if k.ByUsername != nil {
-		added.Username = "" // it is somebody else's by now
+		added.Username = "" // another player has it now
 	}
 	return []PlayerChange{{Player: added, Reserved: k.Reserved}}
 }
 
-// foresee returns what there is once the news of its people are kept, as the store would return it. It returns false
-// where that takes another look: where somebody goes by two or gives a username away, and where a new name may tell others of the command apart, or no longer.
+// predictSnapshot returns the snapshot that the store would return after the upserts. It returns false if the snapshot
+// must be read again: if an upsert matches no person of the command or several, if a person has several upserts, or if a
+// new name may change who needs a mark to be told apart.
 func predictSnapshot(snap Snapshot, upserts []PlayerChange) (Snapshot, bool) {
 	people := slices.Clone(snap.People)
 	for _, change := range upserts {
-		i := slices.IndexFunc(people, change.concerns)
-		if i < 0 || slices.ContainsFunc(people[i+1:], change.concerns) || people[i].Player != snap.People[i].Player {
+		i := slices.IndexFunc(people, change.appliesTo)
+		if i < 0 || slices.ContainsFunc(people[i+1:], change.appliesTo) || people[i].Player != snap.People[i].Player {
 			return snap, false
 		}
 		player := change.Player
@@ -80,7 +81,7 @@ func predictSnapshot(snap Snapshot, upserts []PlayerChange) (Snapshot, bool) {
 			continue
 		}
 		for j, other := range people {
-			if j != i && (other.goesBy(before.Name) || other.goesBy(k.Standing.Name)) {
+			if j != i && (other.hasName(before.Name) || other.hasName(k.Standing.Name)) {
 				return snap, false
 			}
 		}
@@ -89,22 +90,22 @@ func predictSnapshot(snap Snapshot, upserts []PlayerChange) (Snapshot, bool) {
 	return snap, true
 }
 
-// goesBy tells whether the person is known and called so.
-func (k Known) goesBy(name string) bool {
+// hasName reports whether the person is a known player with this name, ignoring case.
+func (k Known) hasName(name string) bool {
 	return k.Player != nil && strings.EqualFold(k.Player.Name, name)
 }
 
-// concerns tells whether the change is of what the person is known as.
-func (c PlayerChange) concerns(k Known) bool {
+// appliesTo reports whether the change concerns the person's player.
+func (c PlayerChange) appliesTo(k Known) bool {
 	if c.Player.ID == 0 {
 		return c.Reserved != 0 && c.Reserved == k.Reserved
 	}
 	return k.Player != nil && k.Player.ID == c.Player.ID
 }
 
-// outdated tells whether a mention names somebody who has given that username up: the store still knows it as that of one of
-// the people, and the command shows that person with another one.
-func outdated(snap Snapshot, people []Person) bool {
+// namesFormerUsername reports whether a mention uses a username that its owner may have given up: the store still knows
+// it as the username of one of the people, but the command shows that person with another one.
+func namesFormerUsername(snap Snapshot, people []Person) bool {
 	for i, p := range people {
 		holder := snap.People[i].Player
 		if p.ID != 0 || holder == nil || holder.UserID == 0 {
@@ -117,36 +118,37 @@ func outdated(snap Snapshot, people []Person) bool {
 	return false
 }
 
-// same says whether two people are the same person as far as one can see. There may be more to it: the store may know
-// that a username belongs to somebody's user id.
-func same(p, q Person) bool {
+// samePerson reports whether two people are visibly the same person. The store may know more, such as which user id has a
+// username.
+func samePerson(p, q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
-// cast is the people of a command, each of them once.
+// participants are the people of a command, each of them once.
 type participants []Person
 
-// add returns the index of the person. Of somebody who is both named and seen, what was seen is kept.
-func (c *participants) add(p Person) int {
-	i := slices.IndexFunc(*c, func(q Person) bool { return same(p, q) })
+// add adds the person unless they are present, and returns their index. If a person is both mentioned and shown with an
+// id, add keeps the one with the id.
+func (ps *participants) add(p Person) int {
+	i := slices.IndexFunc(*ps, func(q Person) bool { return samePerson(p, q) })
 	if i < 0 {
-		*c = append(*c, p)
-		return len(*c) - 1
+		*ps = append(*ps, p)
+		return len(*ps) - 1
 	}
-	if (*c)[i].ID == 0 {
-		(*c)[i] = p
+	if (*ps)[i].ID == 0 {
+		(*ps)[i] = p
 	}
 	return i
 }
 
-// names returns what the people, all of them known, are called in a ladder that some of them are only about to enter.
-// Those who go by the same name get a mark that tells them apart.
+// names returns the names of known people in a ladder, which some of them are about to enter. People with the same name
+// get a mark to tell them apart.
 func names(people []Known) []Name {
 	all := make([]Name, len(people))
 	for i, k := range people {
 		others, earlier := k.Namesakes, k.Earlier
 		for j, other := range people {
-			// who is in the ladder already is among the namesakes that the store has counted
+			// The store has already counted namesakes who are in the ladder.
 			if i == j || other.Standing != nil || !strings.EqualFold(other.Player.Name, k.Player.Name) {
 				continue
 			}
@@ -160,7 +162,8 @@ func names(people []Known) []Name {
 	return all
 }
 
-// mark tells a player from others of the same name, of whom some came earlier.
+// mark returns what distinguishes a player from others with the same name: the username, or else a number. earlier is how
+// many of the others came first.
 func mark(username string, others, earlier int) string {
 	switch {
 	case others == 0:

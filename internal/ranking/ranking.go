@@ -1,9 +1,9 @@
 // Package ranking is the domain: groups and their ladders, the people in them, and the matches that move their ratings.
 //
-// A [Service] handles one command at a time. It reads what the command concerns, decides in plain Go what shall change,
-// and has the [Store] apply all of it in one transaction: the effect, the idempotency key and the [Notice] that
-// answers. The package knows neither Telegram nor SQL, and no wording: notices carry facts, and others put them into
-// words.
+// A [Service] handles a command in three steps. It reads what the command concerns, decides in plain Go what to change,
+// and has the [Store] apply everything in one transaction: the effect, the idempotency key and the [Notice] that answers
+// the command. The package knows nothing about Telegram, SQL or wording: notices carry facts, and other packages render
+// them.
 package ranking
 
 import "time"
@@ -20,7 +20,7 @@ type (
 type (
 	// ChatID is the store's id of a chat.
 	ChatID int64
-	// GroupID is the id of a group, which is the ranking side of a chat.
+	// GroupID is the id of a group. A group is what a chat is to the ranking.
 	GroupID int64
 	// LadderID is the id of a ladder of a group.
 	LadderID int64
@@ -30,35 +30,34 @@ type (
 	StandingID int64
 	// MatchID is the id of a match.
 	MatchID int64
-	// HistoryID is the id of an entry of the history.
+	// HistoryID is the id of a history entry.
 	HistoryID int64
 )
 
 // Origin says where a command came from: who sent it, when, and where the answer goes.
 type Origin struct {
-	// Key is the idempotency key: commands with the same key are the same command, and only one of them counts.
+	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
 	Key    string
 	Chat   Chat
-	Sender *Person // nil when the sender has no name of their own, as an anonymous admin has none
+	Sender *Person // nil for an anonymous admin
 	SentAt time.Time
-	// Button is the id of the press of a button that the command came by, empty for a message. A press is answered
-	// where it was made; the chat is told only of what it changes.
+	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
+	// answer; the chat is notified only if the press changes something.
 	Button string
-	// Malformed is the name of a command that would have reported, undone or corrected a match if it could have been
-	// read; empty for every other one.
+	// Malformed is the name of a command that reports or amends a match but could not be parsed. It is empty for all
+	// other commands.
 	Malformed string
-	// Again says that the command is handled once more because somebody asked for it: what comes of it is told however
-	// late it is, and it is never one too many.
+	// Redelivered is true if an operator has the command handled again. Its notices never expire, and no rate limit
+	// applies.
 	Redelivered bool
-	// ReplyTo and Thread are the address of the answer: the message that it answers and the topic that it belongs to,
-	// 0 for none.
+	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
 }
 
-// ChatKind tells group chats from private ones.
+// ChatKind distinguishes group chats from private ones.
 type ChatKind string
 
-// The kinds of chats that the bot talks in.
+// The kinds of chats that the bot supports.
 const (
 	Private    ChatKind = "private"
 	Group      ChatKind = "group"
@@ -70,33 +69,33 @@ type Chat struct {
 	ID    ExternalChatID
 	Kind  ChatKind
 	Title string
-	// Language is that of whoever has written, as an IETF tag, empty if it is not known: what the bot speaks in a chat that
-	// is new to it. A chat that comes from the store does not say it.
+	// Language is the sender's language as an IETF tag, empty if unknown. A new chat gets this language. It is empty in a
+	// chat read from the store.
 	Language string
 }
 
-// looksLike says whether two views of a chat are the same, whoever has them.
-func (c Chat) looksLike(o Chat) bool {
+// equalExceptLanguage reports whether two chats are equal, apart from the sender's language.
+func (c Chat) equalExceptLanguage(o Chat) bool {
 	c.Language, o.Language = "", ""
 	return c == o
 }
 
-// IsGroup says whether the chat can have a ranking.
+// IsGroup reports whether the chat can have a ranking.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Person is somebody as the messenger shows them. A person that is merely named has a Username and no ID; one that has
-// been seen has an ID and a Name, and perhaps a username.
+// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom
+// the messenger shows has an ID and a Name, and possibly a Username.
 type Person struct {
 	ID       UserID
 	Username string // without @
 	Name     string
-	// Doubtful says of somebody who is merely named that it may be no person at all. They count only if they have been
-	// seen before.
+	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message has
+	// shown a person with that username.
 	Doubtful bool
 }
 
-// Player is a person as the store knows them. A player without an ID of the messenger is unclaimed: somebody has named
-// the username, and the person has not been seen yet.
+// Player is a person as the store knows them. A player without a UserID is unclaimed: somebody mentioned the username,
+// but the messenger has not shown the person yet.
 type Player struct {
 	ID       PlayerID
 	UserID   UserID

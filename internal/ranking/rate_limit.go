@@ -6,52 +6,50 @@ import (
 )
 
 const (
-	// FloodWindow is the time over which it is counted what somebody sends.
+	// RateWindow is the sliding window over which a sender's commands are counted.
 	RateWindow = time.Minute
-	// maxQuestions is how many questions of one sender are answered in that time.
+	// maxQuestions is how many questions of one sender are answered within the window.
 	maxQuestions = 20
-	// defaultResults is how many results of one sender count in that time, unless the settings say otherwise.
+	// defaultResults is the default limit of one sender's results within the window.
 	defaultResults = 60
-	// maxPresses is how many presses of buttons of one person are handled in that time, of those that change nothing.
+	// maxPresses limits one person's button presses that change nothing within the window.
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of whom a command counts for: a person's, or that of the chat for somebody who writes as
-// the chat.
+// SenderID is the messenger's id of the sender to whom a command is counted: a person, or the chat for an anonymous admin.
 type SenderID int64
 
-// Sort is what a command counts as.
+// RateClass is how a command counts towards the rate limits.
 type RateClass string
 
-// The sorts of commands.
+// The rate classes.
 const (
-	RateQuestion RateClass = "question" // it was answered
-	RateSlowed   RateClass = "slowed"   // a question that was answered by asking for patience
-	RateResult   RateClass = "result"   // it reports, undoes or corrects a match, or tries to
-	RateRefused  RateClass = "refused"  // one of those that was too many, and was not done
-	RatePress    RateClass = "press"    // the press of a button that changes nothing
+	RateQuestion RateClass = "question" // an answered question
+	RateSlowed   RateClass = "slowed"   // a question that was answered by TooManyQuestions
+	RateResult   RateClass = "result"   // a command that reports or amends a match, successful or not
+	RateRefused  RateClass = "refused"  // a result over the limit
+	RatePress    RateClass = "press"    // a button press that changes nothing
 )
 
-// Counted says what a command counts as, for whom, and when it was sent. The zero value is that of a command that counts
-// for nobody.
+// RateEntry says how a command counts, for which sender, and when it was sent. The zero value does not count.
 type RateEntry struct {
 	RateClass RateClass
 	Sender    SenderID
 	At        time.Time
 }
 
-// Lately is how many commands of a sender there are in the FloodWindow that ends with a command, at its date.
+// RecentUsage counts a sender's commands by class, in the RateWindow that ends when the current command was sent.
 type RecentUsage struct {
 	Questions int
 	Results   int
 	Presses   int
-	Slowed    int // also in the time after the command, which need not be handled in the order of the dates
+	Slowed    int // also counts the RateWindow after it: commands may be handled out of order
 }
 
-// errUnanswered says that nothing is to be done about a command, and nothing told.
-var errUnanswered = errors.New("there is nothing to be said to this")
+// errUnanswered means that a command is dropped without an answer.
+var errUnanswered = errors.New("command needs no answer")
 
-// sender returns for whom a command counts.
+// sender returns the sender to whom a command is counted.
 func (o Origin) sender() SenderID {
 	if o.Sender == nil {
 		return SenderID(o.Chat.ID)
@@ -59,7 +57,7 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// counted returns what the command counts as when it is answered with the notice, nil for one that is not answered yet.
+// rateEntry returns how the command counts if it is answered with the notice. n is nil as long as there is no answer.
 func (c command) rateEntry(o Origin, n Notice) RateEntry {
 	rateEntry := RateEntry{RateClass: c.class, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {
@@ -79,15 +77,15 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 	return rateEntry
 }
 
-// tooMuch says whether a command is one too many, and what is told in its place: nil for nothing, because that has been
-// told already. It goes by when commands were sent, so that what has waited during an outage is no flood.
-// Nothing is locked for it: commands of one sender that are handled at the very same moment in several chats may each
-// take the last place.
+// overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender
+// has already been asked to slow down. What counts is when commands were sent, so that a backlog after an outage does not
+// exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
+// than the limit may pass.
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
 	switch limit := s.settings.ResultsPerMinute; {
 	case o.Redelivered:
 		return nil, false
-	case c.acts != nil && c.acts(snap):
+	case c.mutates != nil && c.mutates(snap):
 		return nil, false
 	case c.class == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
@@ -96,24 +94,24 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 		return Refusal{Code: TooManyQuestions}, true
 	case c.class == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
-	case c.item != nil && limit > 0 && snap.RecentUsage.Results >= limit:
+	case c.rejectedResult != nil && limit > 0 && snap.RecentUsage.Results >= limit:
 		if o.Button != "" {
 			return Refusal{Code: TooManyResults}, true
 		}
-		return NotRecorded{Limit: limit, Items: []RejectedResult{c.item(snap)}}, true
+		return NotRecorded{Limit: limit, Items: []RejectedResult{c.rejectedResult(snap)}}, true
 	}
 	return nil, false
 }
 
-// isFlood tells the answer to a press that changes nothing, and of which there are too many.
+// isRateLimited reports whether the notice refuses a button press over the limit.
 func isRateLimited(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses
 }
 
-// item tells a match that is not recorded, with everybody as they are known or were named.
-func (r recording) item(snap Snapshot) RejectedResult {
-	done := RejectedResult{Command: commandMatch}
+// rejectedResult describes a match that is not recorded. Players appear under their known names, or as mentioned.
+func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
+	rejected := RejectedResult{Command: commandMatch}
 	for i, person := range r.players {
 		name := Name{Name: r.people[person].Name}
 		switch p := snap.People[person].Player; {
@@ -122,30 +120,32 @@ func (r recording) item(snap Snapshot) RejectedResult {
 		case name.Name == "":
 			name.Name = "@" + r.people[person].Username
 		}
-		done.Sides[r.sides[i]-1] = append(done.Sides[r.sides[i]-1], name)
+		rejected.Sides[r.sides[i]-1] = append(rejected.Sides[r.sides[i]-1], name)
 	}
-	done.Score, done.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
-	return done
+	rejected.Score, rejected.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
+	return rejected
 }
 
-// item tells what is not taken back. Which match a reply means is known once it has been found.
-func (t *amendment) item(name string, snap Snapshot) RejectedResult {
-	done := RejectedResult{Command: name, Number: t.Match.Number, Last: t.Match == MatchRef{}}
-	if done.Number == 0 && !done.Last && snap.Match != nil {
-		done.Number = snap.Match.Number
+// rejectedResult describes an amendment that is not made.
+func (a *amendment) rejectedResult(name string, snap Snapshot) RejectedResult {
+	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
+	if rejected.Number == 0 && !rejected.Last && snap.Match != nil {
+		rejected.Number = snap.Match.Number
 	}
-	return done
+	return rejected
 }
 
-func (u undoing) item(snap Snapshot) RejectedResult { return u.amendment.item(commandUndo, snap) }
-
-func (f fixing) item(snap Snapshot) RejectedResult {
-	done := f.amendment.item(commandFix, snap)
-	done.Score, done.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
-	return done
+func (u undoOperation) rejectedResult(snap Snapshot) RejectedResult {
+	return u.amendment.rejectedResult(commandUndo, snap)
 }
 
-// malformed tells a command that could not be read.
+func (f fixOperation) rejectedResult(snap Snapshot) RejectedResult {
+	rejected := f.amendment.rejectedResult(commandFix, snap)
+	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return rejected
+}
+
+// malformed describes a command that could not be parsed.
 func malformed(name string) func(Snapshot) RejectedResult {
 	return func(Snapshot) RejectedResult { return RejectedResult{Command: name, Malformed: true} }
 }

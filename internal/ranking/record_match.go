@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Report is a match as somebody reports it: who played whom, and the score, or the scores of the sets.
+// Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	A, B   []Person // at least one on each side, side A the one whose scores come first
+	A, B   []Person // at least one each; side A's scores come first
 	Scores []Score  // at least one
-	Shown  []Person // others whom the message shows with their ids, as the one that it replies to
+	Shown  []Person // other people whom the message shows with their ids, such as the sender of the replied-to message
 }
 
-// RecordMatch records a match, moves the ratings of all who played and tells the group.
+// RecordMatch records a match, updates the ratings of all players and notifies the group.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
-	rec := recording{result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
+	rec := recordOperation{result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
 	for side, people := range [][]Person{r.A, r.B} {
 		for _, p := range people {
 			i := rec.people.add(p)
@@ -37,29 +37,29 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 	shown := rec.people[involved:]
 	rec.people = rec.people[:involved:involved]
 	return s.handle(ctx, o, command{
-		name:   "record match",
-		people: rec.people,
-		shown:  shown,
-		needed: len(rec.people),
-		class:  RateResult,
-		item:   rec.item,
-		refuse: rec.refuse,
-		decide: rec.decide,
+		name:           "record match",
+		people:         rec.people,
+		shown:          shown,
+		needed:         len(rec.people),
+		class:          RateResult,
+		rejectedResult: rec.rejectedResult,
+		refuse:         rec.refuse,
+		decide:         rec.decide,
 	})
 }
 
-// recording is a match on its way into the store.
-type recording struct {
+// recordOperation is a match to be recorded.
+type recordOperation struct {
 	result   Result
-	even     bool // both sides have as many players
+	even     bool // the sides have the same number of players
 	playedAt time.Time
 	people   participants
-	players  []int // who plays, as indexes into people
-	sides    []int // on which side each of the players is
-	reporter int   // who reports it, as an index into people; -1 for somebody without a name
+	players  []int // indexes into people
+	sides    []int // the side of each player, 1 or 2
+	reporter int   // index into people; -1 for an anonymous admin
 }
 
-func (r recording) refuse(snap Snapshot) Notice {
+func (r recordOperation) refuse(snap Snapshot) Notice {
 	for _, i := range r.players {
 		p, k := r.people[i], snap.People[i]
 		if p.Doubtful && (k.Player == nil || k.Player.UserID == 0) {
@@ -67,10 +67,10 @@ func (r recording) refuse(snap Snapshot) Notice {
 		}
 	}
 	switch l := snap.Ladder; {
-	case r.sameTwice(snap):
+	case r.hasDuplicatePlayer(snap):
 		return Refusal{Code: SamePlayer}
 	case l.ID == 0:
-		return nil // the rules will be those that every group begins with, once there is one
+		return nil // a new group gets the default rules, which decide applies
 	case r.result.A == r.result.B && !l.DrawsAllowed:
 		return Refusal{Code: NoDraws}
 	case !r.even && !l.UnevenTeamsAllowed:
@@ -79,8 +79,8 @@ func (r recording) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// sameTwice tells whether two of the players are the same person, named in two ways.
-func (r recording) sameTwice(snap Snapshot) bool {
+// hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
+func (r recordOperation) hasDuplicatePlayer(snap Snapshot) bool {
 	seen := make(map[PlayerID]bool, len(r.players))
 	for _, i := range r.players {
 		if p := snap.People[i].Player; p != nil {
@@ -93,9 +93,9 @@ func (r recording) sameTwice(snap Snapshot) bool {
 	return false
 }
 
-func (r recording) decide(snap Snapshot) (Changes, error) {
+func (r recordOperation) decide(snap Snapshot) (Changes, error) {
 	if n := r.refuse(snap); n != nil {
-		return Changes{Notice: n}, nil // which shows only now that everybody is known
+		return Changes{Notice: n}, nil // some refusals need all people to be known
 	}
 	m := &NewMatch{
 		Group: snap.Group, Ladder: snap.Ladder.ID, Result: r.result, K: snap.Ladder.K, PlayedAt: r.playedAt,
@@ -105,7 +105,7 @@ func (r recording) decide(snap Snapshot) (Changes, error) {
 	for i, person := range r.players {
 		p := &m.Players[i]
 		p.Side, p.Before = r.sides[i], snap.People[person].standing(snap.Ladder)
-		p.After = p.Before.back(r.playedAt) // a match shows that they play here again
+		p.After = p.Before.presentAt(r.playedAt) // playing again brings back a player who left
 		parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.After
 	}
 	play(m.K, m.Score, parts, standings)
@@ -115,20 +115,20 @@ func (r recording) decide(snap Snapshot) (Changes, error) {
 	return Changes{Match: m, Notice: r.notice(snap, m)}, nil
 }
 
-// notice tells of the match.
-func (r recording) notice(snap Snapshot, m *NewMatch) MatchRecorded {
-	called := names(snap.People)
+// notice returns the notice of the recorded match.
+func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
+	playerNames := names(snap.People)
 	var sides [2]Side
 	for i, p := range m.Players {
 		side := &sides[p.Side-1]
 		side.Players = append(side.Players, RatingChange{
-			Name: called[r.players[i]], Before: p.Before.Elo, After: p.After.Elo,
+			Name: playerNames[r.players[i]], Before: p.Before.Elo, After: p.After.Elo,
 		})
 	}
 	n := card(m.Result, sides, m.B > m.A)
 	for _, i := range r.players {
 		if snap.People[i].Standing == nil {
-			n.NewPlayers = append(n.NewPlayers, called[i])
+			n.NewPlayers = append(n.NewPlayers, playerNames[i])
 		}
 	}
 	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
@@ -136,12 +136,12 @@ func (r recording) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	case r.reporter < 0:
 		n.ReportedBy = &Reporter{}
 	case !slices.ContainsFunc(m.Players, plays):
-		n.ReportedBy = &Reporter{Name: &called[r.reporter]}
+		n.ReportedBy = &Reporter{Name: &playerNames[r.reporter]}
 	}
 	return n
 }
 
-// card tells of a result, given with the players of side A and side B. On a card that is turned side B comes first.
+// card returns the card of a result. sides are side A and side B. On a turned card side B comes first.
 func card(r Result, sides [2]Side, turned bool) MatchRecorded {
 	if turned {
 		r = r.swapped()
@@ -151,7 +151,7 @@ func card(r Result, sides [2]Side, turned bool) MatchRecorded {
 	return MatchRecorded{Sides: sides, Sets: r.setScores()}
 }
 
-// standing returns the person's standing, or the one that they begin with in the ladder.
+// standing returns the person's standing, or a new one in the ladder.
 func (k Known) standing(l Ladder) Standing {
 	if k.Standing != nil {
 		return *k.Standing

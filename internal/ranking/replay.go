@@ -10,11 +10,10 @@ import (
 	"elobot/internal/elo"
 )
 
-// ErrInconsistent means that what is stored of a ladder contradicts itself, so that nothing can be reckoned from it.
-// Verifying the group says where.
-var ErrInconsistent = errors.New("the stored ratings contradict each other")
+// ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be replayed. Verify says where.
+var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
-// PlayedMatch is a match of a ladder as it is stored.
+// PlayedMatch is a stored match of a ladder.
 type PlayedMatch struct {
 	ID     MatchID
 	Number int
@@ -24,37 +23,37 @@ type PlayedMatch struct {
 	Parts  []Part // side 1 first
 }
 
-// Part is somebody's part in a match.
+// Part is a player's participation in a match.
 type Part struct {
 	Player PlayerID
 	Side   int    // 1 is A, 2 is B
-	Entry  *Entry // the history's current entry; nil when there is none, as of a match that is undone
+	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
 }
 
-// Entry is an entry of the history: how a match has moved a standing.
+// Entry is a history entry: how a match changed a standing.
 type Entry struct {
 	ID     HistoryID
 	Before int
 	After  int
-	// BestBefore and StreakBefore are those of the standing before the match: what a replay that begins with this match
-	// cannot reckon backwards.
+	// BestBefore and StreakBefore belong to the standing before the match. A replay that begins with this match needs them,
+	// because they cannot be calculated backwards.
 	BestBefore   int
 	StreakBefore int
 }
 
-// differs tells whether two entries say something different.
+// differs reports whether two entries differ in anything but their ids.
 func (e Entry) differs(o Entry) bool {
 	e.ID, o.ID = 0, 0
 	return e != o
 }
 
-// Course is the course of a ladder from some match on to the last one.
+// MatchHistory holds the matches of a ladder from some match to the last one.
 type MatchHistory struct {
 	Matches   []PlayedMatch  // in the order of their numbers, undone ones too
-	Standings []RankedPlayer // of all who have a part in them
+	Standings []RankedPlayer // the current standings of all their players
 }
 
-// Contender is a standing with what it takes to name whose it is.
+// RankedPlayer is a standing, with what is needed to name its player.
 type RankedPlayer struct {
 	Standing
 	Username string
@@ -62,27 +61,27 @@ type RankedPlayer struct {
 	// Namesakes and Earlier are as in Known.
 	Namesakes, Earlier int
 
-	// Merged says that the player has become another one, and should not be ranked any more.
+	// Merged is true if the player was merged into another one. Such a player must not have a standing.
 	Merged bool
 }
 
-// Called returns what the contender is called in notices.
-func (c RankedPlayer) Called() Name {
-	return Name{Name: c.Name, Mark: mark(c.Username, c.Namesakes, c.Earlier)}
+// Called returns the player's name in notices.
+func (p RankedPlayer) Called() Name {
+	return Name{Name: p.Name, Mark: mark(p.Username, p.Namesakes, p.Earlier)}
 }
 
-// without returns the contender as it is when another one is gone from the ladder.
-func (c RankedPlayer) without(gone RankedPlayer) RankedPlayer {
-	if strings.EqualFold(c.Name, gone.Name) {
-		c.Namesakes--
-		if gone.ID < c.ID {
-			c.Earlier--
+// without returns the player as they are after another one is removed from the ladder.
+func (p RankedPlayer) without(removed RankedPlayer) RankedPlayer {
+	if strings.EqualFold(p.Name, removed.Name) {
+		p.Namesakes--
+		if removed.ID < p.ID {
+			p.Earlier--
 		}
 	}
-	return c
+	return p
 }
 
-// play moves the standings of those who play a match, given in the order of the parts.
+// play updates the standings of a match's players. standings are in the order of parts.
 func play(k int, score Score, parts []Part, standings []*Standing) {
 	var sides [2][]int
 	for i, p := range parts {
@@ -98,13 +97,13 @@ func play(k int, score Score, parts []Part, standings []*Standing) {
 	}
 }
 
-// replayer plays matches again, one after the other.
+// replayer replays matches one after the other, starting from standings.
 type replayer struct {
 	standings map[PlayerID]*Standing
 }
 
-// play plays a match again and returns the entries that the history must have for it, in the order of the parts: none
-// for a match that is undone.
+// play replays a match and returns the history entries that it must have, in the order of its parts. An undone match has
+// none.
 func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 	if m.Undone {
 		return nil, nil
@@ -130,12 +129,12 @@ func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 	return entries, nil
 }
 
-// Rewrite is what a replay changes: entries of the history that others take the place of, and standings.
+// Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
 	Reason     Reason
 	Superseded []HistoryID
 	Appended   []NewEntry
-	Standings  []Standing // in the order of their ids, each with the version that it was read with
+	Standings  []Standing // sorted by id, each with the version that was read
 }
 
 // Reason is why the history was rewritten.
@@ -149,14 +148,14 @@ const (
 	ByRepair Reason = "repair"
 )
 
-// NewEntry is an entry to be appended to the history.
+// NewEntry is a history entry to be appended.
 type NewEntry struct {
 	Match  MatchID
 	Player PlayerID
 	Entry
 }
 
-// compare adds to the rewrite what it takes for the history of a match to say this.
+// compare adds the changes to the rewrite that make the history entries of a match equal to entries.
 func (w *Rewrite) compare(m *PlayedMatch, entries []Entry) {
 	for i, p := range m.Parts {
 		if p.Entry != nil && entries != nil && !p.Entry.differs(entries[i]) {
@@ -171,7 +170,7 @@ func (w *Rewrite) compare(m *PlayedMatch, entries []Entry) {
 	}
 }
 
-// entries returns what the history says of a match after the rewrite, in the order of its parts.
+// entries returns the history entries of a match after the rewrite, in the order of its parts.
 func (w Rewrite) entries(m PlayedMatch) []Entry {
 	entries := m.entries()
 	for i, p := range m.Parts {
@@ -183,16 +182,16 @@ func (w Rewrite) entries(m PlayedMatch) []Entry {
 	return entries
 }
 
-// before returns the standings as they were before the course, by player.
-func (c MatchHistory) before() (map[PlayerID]*Standing, error) {
-	standings := make(map[PlayerID]*Standing, len(c.Standings))
-	for _, s := range c.Standings {
+// initialStandings returns the standings before the first match of the history, by player.
+func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
+	standings := make(map[PlayerID]*Standing, len(h.Standings))
+	for _, s := range h.Standings {
 		standing := s.Standing
 		standings[s.Player] = &standing
 	}
-	seen := make(map[PlayerID]bool, len(c.Standings))
-	for i := range c.Matches {
-		m := &c.Matches[i]
+	seen := make(map[PlayerID]bool, len(h.Standings))
+	for i := range h.Matches {
+		m := &h.Matches[i]
 		for _, p := range m.Parts {
 			s := standings[p.Player]
 			if m.Undone && p.Entry == nil {
@@ -211,21 +210,21 @@ func (c MatchHistory) before() (map[PlayerID]*Standing, error) {
 	return standings, nil
 }
 
-// replay plays the course again after change has altered its matches, and returns what that changes. change is called
-// for each match, in order.
-func (c MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
-	standings, err := c.before()
+// replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it
+// before it is replayed.
+func (h MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
+	standings, err := h.initialStandings()
 	if err != nil {
 		return Rewrite{}, err
 	}
-	return c.replayFrom(standings, reason, change)
+	return h.replayFrom(standings, reason, change)
 }
 
-// replayFrom is replay with the standings that the course begins with.
-func (c MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
+// replayFrom is replay from the given initial standings.
+func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
 	r, w := replayer{standings}, Rewrite{Reason: reason}
-	for i := range c.Matches {
-		m := c.Matches[i]
+	for i := range h.Matches {
+		m := h.Matches[i]
 		m.Parts = slices.Clone(m.Parts)
 		change(&m)
 		entries, err := r.play(&m)
@@ -234,7 +233,7 @@ func (c MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 		}
 		w.compare(&m, entries)
 	}
-	for _, s := range c.Standings {
+	for _, s := range h.Standings {
 		if now, there := r.standings[s.Player]; there && *now != s.Standing {
 			w.Standings = append(w.Standings, *now)
 		}
@@ -243,17 +242,18 @@ func (c MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 	return w, nil
 }
 
-// maxMoved is how many ratings a notice names.
+// maxMoved is the maximum number of ratings that a notice lists.
 const maxMoved = 12
 
-// moved tells whose ratings a rewrite moves: first the given players, moved or not, then others by how far they move.
-func (c MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
+// moved returns the ratings that a rewrite changes. The players in first come first, changed or not. Others follow,
+// largest change first.
+func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 	now := make(map[PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {
 		now[s.Player] = s.Elo
 	}
 	var named, others []RatingChange
-	for _, s := range c.Standings {
+	for _, s := range h.Standings {
 		after, rewritten := now[s.Player]
 		if !rewritten {
 			after = s.Elo
@@ -271,5 +271,5 @@ func (c MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 	return Moved{Ratings: append(named, others[:room]...), Others: len(others) - room}
 }
 
-// distance is how far a rating has moved.
+// distance returns the absolute change of the rating.
 func (r RatingChange) distance() int { return max(r.After-r.Before, r.Before-r.After) }

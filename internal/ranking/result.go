@@ -6,17 +6,17 @@ import (
 	"elobot/internal/elo"
 )
 
-// Score is what the two sides of a match, or of one set of it, have made, each from 0 to 999.
+// Score is the score of a match or of one set, from 0 to 999 for each side.
 type Score struct{ A, B int }
 
-// Result is how a match ended. When it was played in sets, the score counts the sets that each side has won.
+// Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
 type Result struct {
 	Score
 	Sets []Score // the points of each set; none, or at least two
 }
 
-// resultOf returns the result that is reported as these scores: one score is the result, several are those of sets. A
-// set that nobody has won counts for neither side.
+// resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of
+// its sets. A drawn set counts for neither side.
 func resultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}
@@ -35,7 +35,7 @@ func resultOf(scores []Score) Result {
 
 func (r Result) equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
 
-// swapped returns the result as seen from the other side.
+// swapped returns the result with the sides exchanged.
 func (r Result) swapped() Result {
 	s := Result{Score: Score{r.B, r.A}}
 	for _, set := range r.Sets {
@@ -44,7 +44,7 @@ func (r Result) swapped() Result {
 	return s
 }
 
-// of returns how a side, 1 or 2, has done.
+// of returns the outcome for a side, 1 or 2.
 func (s Score) of(side int) elo.Score {
 	if side == 1 {
 		return elo.ScoreOf(s.A, s.B)
@@ -52,7 +52,7 @@ func (s Score) of(side int) elo.Score {
 	return elo.ScoreOf(s.B, s.A)
 }
 
-// setScores returns the sets as notices tell them.
+// setScores returns the sets in the form that notices use.
 func (r Result) setScores() []SetScore {
 	var sets []SetScore
 	for _, s := range r.Sets {

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Service handles the commands of all groups. Each of its methods ends with the command's effect, its key and its
-// answer committed together, or with an error and nothing changed; called again with the same key it changes nothing
-// and succeeds.
+// Service handles the commands of all groups. Each of its methods either commits the command's effect, its key and its
+// answer together, or returns an error and changes nothing. Called again with the same key, it changes nothing and
+// succeeds.
 type Service struct {
 	store    Store
 	log      *slog.Logger
 	settings Settings
-	// rivals are the chats in which somebody else, who is another instance, was faster lately. Whoever expects to lose there
-	// does better to wait for the group than to find out at the end.
-	recentConflicts recently[ExternalChatID]
-	// slow are the keys of commands that were not done in time.
-	slow recently[string]
+	// recentConflicts are the chats with a recent conflict, usually with another instance. Locking the group at once is
+	// cheaper there than failing at commit.
+	recentConflicts recentEvents[ExternalChatID]
+	// timedOut are the keys of commands that timed out.
+	timedOut recentEvents[string]
 }
 
-// Settings of a Service. The zero value of a field stands for its default.
+// Settings are the settings of a Service. A zero field means its default.
 type Settings struct {
-	// UndoWindow is how long those who played or reported a match may undo or correct it, default 24 h.
+	// UndoWindow is how long the players and the reporter of a match may amend it, default 24 hours.
 	UndoWindow time.Duration
-	// ResultsPerMinute is how many results of one sender count in a minute, default 60; negative for any number, and of
-	// presses too.
+	// ResultsPerMinute limits the results of one sender, default 60. A negative value disables this limit and that on
+	// button presses.
 	ResultsPerMinute int
 }
 
-// NewService returns a service that keeps everything in the store.
+// NewService returns a service that uses the store.
 func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour
@@ -42,28 +42,27 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	}
 	return &Service{
 		store: store, log: log, settings: settings,
-		recentConflicts: newRecently[ExternalChatID](), slow: newRecently[string](),
+		recentConflicts: newRecentEvents[ExternalChatID](), timedOut: newRecentEvents[string](),
 	}
 }
 
-// Answer answers a command that changes nothing else: a question, or what would have changed something if it could have
-// been read.
+// Answer answers a question, or a command that could not be parsed. It changes nothing else.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	var people participants
 	if o.Sender != nil {
-		people.add(*o.Sender) // any command claims the player that was only named so far
+		people.add(*o.Sender) // every command of a person claims their unclaimed player
 	}
 	c := command{name: "answer", people: people, class: RateQuestion, decide: answer(n)}
 	if o.Button != "" {
-		c.class = RatePress // whoever presses waits for a word, and sees it for a moment only
+		c.class = RatePress // a press always gets an answer, up to a limit of its own
 	}
 	if o.Malformed != "" {
-		c.class, c.item = RateResult, malformed(o.Malformed)
+		c.class, c.rejectedResult = RateResult, malformed(o.Malformed)
 	}
 	return s.handle(ctx, o, c)
 }
 
-// Ask answers a question with what read returns.
+// Ask answers a question with the notice that read returns.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
 	var people participants
 	if o.Sender != nil {
@@ -72,43 +71,43 @@ func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) 
 	return s.handle(ctx, o, command{name: "answer", people: people, class: RateQuestion, read: read})
 }
 
-// answer decides that nothing changes, and that this is told.
+// answer returns a decide function that changes nothing and answers with the notice.
 func answer(n Notice) func(Snapshot) (Changes, error) {
 	return func(Snapshot) (Changes, error) { return Changes{Notice: n}, nil }
 }
 
-// command is the part of a command's handling that differs from kind to kind.
+// command holds the parts of a command's handling that depend on its kind.
 type command struct {
 	name   string
 	people participants
-	needed int // the first so many people are added when they are not known
-	// shown are others whom the message shows with their ids. They have no part in the command, but a username that one of
-	// them has given up means somebody else.
+	needed int // how many of the people, from the first on, are added if unknown
+	// shown are other people whom the message shows with their ids. They do not take part in the command, but a mention
+	// of a username that one of them gave up must mean somebody else.
 	shown []Person
-	// lastPlayed asks when the first of the people has played last.
+	// lastPlayed requests Snapshot.LastPlayed.
 	lastPlayed bool
-	// read, if set, reads the answer to a question, once everybody goes by the name that they have now.
+	// read, if set, reads the answer to a question after all names are up to date.
 	read func(context.Context) (Notice, error)
-	// known says that it means nothing in a chat that is not known; that is not made known then.
-	known bool
-	// silent says that nobody waits for what comes of it: when it cannot be done, nobody is told, and it is tried again.
+	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
+	knownChatOnly bool
+	// silent is true if nobody waits for the outcome. A failure is then not answered; the caller retries.
 	silent bool
-	// sort is what it counts as, empty for what no person has sent, and item tells it if it is a result too many.
+	// class is the command's rate class, empty if no person sent the command.
 	class RateClass
-	// acts, if set, says whether a question would change something, so that it must not go unanswered.
-	acts func(Snapshot) bool
-	item func(Snapshot) RejectedResult
-	// match, if set, is a match that the command takes back. It is decided on with the group held, and with the course
-	// of the ladder from that match on.
+	// mutates, if set, reports whether a question changes something. The rate limit does not apply then.
+	mutates        func(Snapshot) bool
+	rejectedResult func(Snapshot) RejectedResult
+	// match, if set, is the match that the command amends. decide then runs with the group locked, and gets the history of
+	// the ladder from that match on.
 	match *MatchRef
-	// outcome is set to what came of the command, unless it changed nothing.
+	// outcome is set once the changes are decided.
 	outcome *CommandOutcome
-	// decide turns what there is into what shall change. It may run several times.
+	// decide returns the changes that the command makes. It may run several times.
 	decide func(Snapshot) (Changes, error)
-	// refuse, if set, is asked before anybody is added.
+	// refuse, if set, returns a refusal or nil. It runs before any player is added.
 	refuse func(Snapshot) Notice
-	// permit, if set, refuses whoever may not, once nothing else is in the way. It may ask the messenger, so it is
-	// called outside any transaction.
+	// permit, if set, returns a refusal if the sender lacks permission. It runs after refuse. It may ask the messenger, so
+	// it is called outside any transaction.
 	permit func(context.Context, Snapshot) Notice
 }
 
@@ -118,42 +117,41 @@ func (c command) query(o Origin) Query {
 	}
 }
 
-// handle takes a command through reading, deciding and applying, and again from the start when it conflicts with
-// another transaction, or somebody else holds what it needs. An error that is left says nothing against the command if it
-// is ErrConflict, ErrLocked or ErrTimeout.
+// handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
+// ErrConflict, ErrLocked or ErrTimeout, the command itself is not at fault.
 func (s *Service) handle(ctx context.Context, o Origin, c command) error {
-	begun, log := time.Now(), c.logOf(ctx)
+	started, log := time.Now(), c.commandLog(ctx)
 	c.outcome = new(CommandOutcome)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !c.silent && s.asksToRetry(ctx, o, err) {
-		// Giving up is an outcome like any other: with the key written, a redelivery cannot record what the user has
-		// sent once more in the meantime.
-		err = s.attempt(ctx, o, c.instead(Refusal{Code: TooManyAtOnce}), 1)
+		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has
+		// reported again by then.
+		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ErrInconsistent) {
-		s.log.ErrorContext(ctx, "what is stored contradicts itself: `elobot verify` says where", "command", log.Command,
+		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", log.Command,
 			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-		err = s.attempt(ctx, o, c.instead(Refusal{Code: Inconsistent}), 1)
+		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: Inconsistent}), 1)
 	}
-	s.logDone(ctx, o, c, err, begun)
+	s.logOutcome(ctx, o, c, err, started)
 	if err != nil && !errors.Is(err, ErrHandled) && !errors.Is(err, errUnanswered) {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
 }
 
-// instead returns a command that counts the same, does nothing and is answered with this.
-func (c command) instead(n Notice) command {
+// answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.
+func (c command) answerOnly(n Notice) command {
 	return command{class: c.class, outcome: c.outcome, decide: answer(n)}
 }
 
-// attempt runs the command once. From the second time on it holds the group, so that it cannot lose again and again;
-// what takes a match back holds it from the beginning, and so does who plays where others were faster lately.
+// attempt runs the command once. It locks the group from the second attempt on, so that conflicts cannot repeat forever.
+// Amendments lock it at once, and so do commands with players in a chat with a recent conflict.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	alone := attempt > 1 || c.match != nil || c.needed > 0 && s.recentConflicts.has(o.Chat.ID, time.Now(), conflictMemory)
-	// of a command of long ago the store counts namesakes only by the names that it has already
-	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !alone && !o.Redelivered && c.read == nil)
+	locked := attempt > 1 || c.match != nil || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory)
+	// For a redelivered command the store counts namesakes by stored names only, so the upserts must come first.
+	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !locked && !o.Redelivered && c.read == nil)
 	switch {
 	case err != nil:
 		return err
@@ -165,7 +163,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 			return err
 		}
 		c.decide = answer(n)
-	case alone:
+	case locked:
 		return s.store.WithGroupLock(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
 			return redecide(ctx, store, o, c, snap)
 		})
@@ -173,11 +171,11 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	return apply(ctx, s.store, o, c, snap, upserts)
 }
 
-// again reads and decides anew, now that the group is held and nothing can change any more.
-func redecide(ctx context.Context, store Store, o Origin, c command, known Snapshot) error {
+// redecide reads and decides again with the group locked. before is the snapshot from before the lock.
+func redecide(ctx context.Context, store Store, o Origin, c command, before Snapshot) error {
 	q := c.query(o)
-	m := known.Match
-	if m != nil { // that one and no other, also if the sender's last match is another one by now
+	m := before.Match
+	if m != nil { // the same match, even if the sender has a newer last match by now
 		q.Match = &MatchRef{Number: m.Number}
 		q.MatchHistory = &HistoryFrom{Ladder: m.Ladder, Number: m.Number}
 	}
@@ -192,7 +190,7 @@ func redecide(ctx context.Context, store Store, o Origin, c command, known Snaps
 		return ErrHandled
 	}
 	if m != nil && (snap.Match == nil || snap.Match.ID != m.ID) {
-		return fmt.Errorf("%w: match %d has another number now", ErrConflict, m.Number)
+		return fmt.Errorf("%w: match %d has a new number", ErrConflict, m.Number)
 	}
 	if err := c.requireKnown(snap); err != nil {
 		return err
@@ -205,7 +203,7 @@ func redecide(ctx context.Context, store Store, o Origin, c command, known Snaps
 	return apply(ctx, store, o, c, snap, nil)
 }
 
-// apply decides, and has the store apply it, and keep the news as well.
+// apply decides on the changes and has the store apply them, together with the upserts.
 func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
 	changes, err := c.decide(snap)
 	if err != nil {
@@ -216,10 +214,10 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	switch {
 	case !o.Redelivered:
 		changes.SentAt = o.SentAt
-	case changes.Presence == ChatSeen: // it was, long ago perhaps
+	case changes.Presence == ChatSeen: // a redelivered command may be old
 		changes.Presence = NoChange
 	}
-	if snap.Chat.ID == o.Chat.ID { // else there are other messages by now with the ids of those that it came with
+	if snap.Chat.ID == o.Chat.ID { // otherwise the chat has a new id, and its message ids have started over
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
 	if o.Sender != nil {
@@ -227,8 +225,8 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	}
 	if o.Button != "" {
 		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
-		changes.Keyless = isRateLimited(changes.Notice) // so that a flood of presses leaves nothing but its answers
-		if changes.Card == nil {                        // nothing has changed that others have to know
+		changes.Keyless = isRateLimited(changes.Notice) // so that rate-limited presses store no keys
+		if changes.Card == nil {                        // no match has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
 	}
@@ -236,11 +234,11 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	return store.Apply(ctx, changes)
 }
 
-// acquaint reads what the command concerns, after it has made known what is new in it: players who have turned out to be
-// the same person, the chat, and people. None of that is an effect of the command. It returns the refusal if the command
-// is refused; then nobody is added. If the news may come later, and it is clear what they will come to, they are not made
-// known but returned, for whoever applies the command, which spares a transaction and a look at what it has come to.
-func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, later bool) (
+// ensureEntities reads what the command concerns, after storing what the command shows: the chat, people, and players who
+// turned out to be the same person. None of that is an effect of the command. If the command is refused, ensureEntities
+// adds no players and returns the refusal. If deferUpserts is set and the resulting snapshot can be predicted, it returns
+// the upserts, to be applied with the command. That saves a transaction and a read.
+func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, deferUpserts bool) (
 	snap Snapshot, upserts []PlayerChange, refusal Notice, err error,
 ) {
 	q := c.query(o)
@@ -252,7 +250,7 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, later
 	if snap.Handled {
 		return snap, nil, nil, ErrHandled
 	}
-	if c.known && snap.ChatID == 0 {
+	if c.knownChatOnly && snap.ChatID == 0 {
 		return snap, nil, nil, nil
 	}
 	if !o.Redelivered {
@@ -265,27 +263,27 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, later
 	if over && refusal == nil {
 		return snap, nil, nil, errUnanswered
 	}
-	q.RateEntry = RateEntry{} // it is known now
+	q.RateEntry = RateEntry{} // the limit has been checked
 	if refusal == nil {
 		refusal = c.refused(ctx, snap)
 	}
 	if refusal != nil {
 		c.needed = 0
 	}
-	seen := o.Chat
+	chat := o.Chat
 	upserts = playerUpserts(snap, q, c.needed, o.Redelivered)
 	if o.Redelivered && snap.ChatID != 0 {
-		seen = snap.Chat
+		chat = snap.Chat
 	}
-	if snap.ChatID != 0 && snap.Chat.looksLike(seen) {
+	if snap.ChatID != 0 && snap.Chat.equalExceptLanguage(chat) {
 		if len(upserts) == 0 {
 			return snap, nil, refusal, nil
 		}
-		if predicted, ok := predictSnapshot(snap, upserts); ok && later {
+		if predicted, ok := predictSnapshot(snap, upserts); ok && deferUpserts {
 			return predicted, upserts, refusal, nil
 		}
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, seen, upserts); err != nil {
+	if err := s.store.UpsertChatAndPlayers(ctx, chat, upserts); err != nil {
 		return snap, nil, nil, err
 	}
 	if snap, err = s.store.Read(ctx, q); err != nil {
@@ -294,14 +292,14 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, later
 	return snap, nil, refusal, c.requireKnown(snap)
 }
 
-// identify makes sure that the people of a query are whom their names mean by now, and reads it again if they were not:
-// an unclaimed player may be somebody who is known, and a username may have passed from somebody who was seen to others.
+// identify makes sure that the usernames of a query refer to their current owners. It merges unclaimed players into known
+// ones and stores changed usernames, and reads the query again after either.
 func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapshot) (Snapshot, error) {
-	if same := merges(snap); len(same) > 0 {
-		for _, m := range same {
+	if duplicates := findDuplicates(snap); len(duplicates) > 0 {
+		for _, m := range duplicates {
 			err := s.merge(ctx, m.from, m.into)
-			if errors.Is(err, ErrInconsistent) { // in some ladder, which must not lock the person out of all others
-				s.log.ErrorContext(ctx, "two players stay apart: `elobot verify` says what is wrong", "error", err)
+			if errors.Is(err, ErrInconsistent) { // one broken ladder must not lock the person out of the others
+				s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
 			} else if err != nil {
 				return snap, err
 			}
@@ -311,32 +309,32 @@ func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapsho
 			return snap, err
 		}
 	}
-	if !outdated(snap, q.People) {
+	if !namesFormerUsername(snap, q.People) {
 		return snap, nil
 	}
-	var seen []PlayerChange
+	var updates []PlayerChange
 	for i, p := range q.People {
 		if p.ID != 0 {
-			seen = append(seen, profileUpdates(p, snap.People[i], false)...)
+			updates = append(updates, profileUpdates(p, snap.People[i], false)...)
 		}
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, chat, seen); err != nil {
+	if err := s.store.UpsertChatAndPlayers(ctx, chat, updates); err != nil {
 		return snap, err
 	}
 	return s.store.Read(ctx, q)
 }
 
-// met returns an error unless everybody is known whom the command needs.
+// requireKnown returns ErrConflict unless all people that the command needs are known.
 func (c command) requireKnown(snap Snapshot) error {
 	for i, k := range snap.People[:c.needed] {
 		if k.Player == nil {
-			return fmt.Errorf("%w: person %d is gone again", ErrConflict, i+1)
+			return fmt.Errorf("%w: person %d no longer exists", ErrConflict, i+1)
 		}
 	}
 	return nil
 }
 
-// refused returns why the command is refused, or nil.
+// refused returns the refusal of the command, or nil.
 func (c command) refused(ctx context.Context, snap Snapshot) Notice {
 	if c.refuse != nil {
 		if n := c.refuse(snap); n != nil {
@@ -349,29 +347,29 @@ func (c command) refused(ctx context.Context, snap Snapshot) Notice {
 	return nil
 }
 
-// novelties returns what the command has shown of its people that is not known yet. A command that is handled again shows
-// how things were when it was sent.
-func playerUpserts(snap Snapshot, q Query, needed int, redecide bool) []PlayerChange {
-	look := profileUpdates
-	if redecide {
-		look = missingPlayers
+// playerUpserts returns the changes needed to store what the command shows about its people. A redelivered command may
+// show an outdated state, so it only adds missing players.
+func playerUpserts(snap Snapshot, q Query, needed int, redelivered bool) []PlayerChange {
+	changesFor := profileUpdates
+	if redelivered {
+		changesFor = missingPlayers
 	}
 	var changes []PlayerChange
 	for i, p := range q.People {
-		changes = append(changes, look(p, snap.People[i], i < needed)...)
+		changes = append(changes, changesFor(p, snap.People[i], i < needed)...)
 	}
 	return changes
 }
 
-// samePerson is an unclaimed player and the known one who turned out to be the same person.
-type samePerson struct{ from, into Player }
+// duplicatePlayers are an unclaimed player and a known one who turned out to be the same person.
+type duplicatePlayers struct{ from, into Player }
 
-// merges returns the players among the people of a command who are the same person.
-func merges(snap Snapshot) []samePerson {
-	var all []samePerson
+// findDuplicates returns the players among the people of a command who are the same person.
+func findDuplicates(snap Snapshot) []duplicatePlayers {
+	var all []duplicatePlayers
 	for _, k := range snap.People {
 		if k.ByID != nil && k.ByUsername != nil && k.ByID.ID != k.ByUsername.ID && k.ByUsername.UserID == 0 {
-			all = append(all, samePerson{from: *k.ByUsername, into: *k.ByID})
+			all = append(all, duplicatePlayers{from: *k.ByUsername, into: *k.ByID})
 		}
 	}
 	return all

@@ -7,11 +7,11 @@ import (
 	"elobot/internal/elo"
 )
 
-// Standing is a player's place in a ladder. Ratings are between elo.Min and elo.Max.
+// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max.
 type Standing struct {
-	ID       StandingID // 0 while it is not stored
+	ID       StandingID // 0 if not stored yet
 	Player   PlayerID
-	Name     string // what the group last knew the player by
+	Name     string // the player's last name in this group
 	Elo      int
 	StartElo int
 	BestElo  int
@@ -21,28 +21,28 @@ type Standing struct {
 	Drawn    int
 	Lost     int
 	Streak   int // wins in a row, or losses in a row as a negative number
-	// LeftAt is when the player left the group, zero for a member. Who has left is not shown in the ranking.
+	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
 	LeftAt time.Time
 }
 
 // beginning returns the standing as it was before its first match.
-func (s Standing) beginning() Standing {
+func (s Standing) initial() Standing {
 	return Standing{
 		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
 		Elo: s.StartElo, StartElo: s.StartElo, BestElo: s.StartElo, LeftAt: s.LeftAt,
 	}
 }
 
-// back returns the standing of somebody who has been in the group at that moment.
-func (s Standing) back(at time.Time) Standing {
+// presentAt returns the standing of a player who was in the group at that time: it clears an earlier LeftAt.
+func (s Standing) presentAt(at time.Time) Standing {
 	if !s.LeftAt.After(at) {
 		s.LeftAt = time.Time{}
 	}
 	return s
 }
 
-// leftWith returns when somebody has left who has two standings in a ladder: not at all if one of them is a member's.
-func (s Standing) leftWith(o Standing) time.Time {
+// mergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's, else the later one.
+func (s Standing) mergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
 		return time.Time{}
@@ -53,10 +53,10 @@ func (s Standing) leftWith(o Standing) time.Time {
 	}
 }
 
-// counters returns the matches won, drawn and lost as operators read them.
+// counters formats the matches won, drawn and lost for operators.
 func (s Standing) counters() string { return fmt.Sprintf("%d–%d–%d", s.Won, s.Drawn, s.Lost) }
 
-// after returns the standing after a match with this score and this change of the rating.
+// after returns the standing after a match with the given score and rating change.
 func (s Standing) after(score elo.Score, change int) Standing {
 	s.Elo += change
 	s.BestElo = max(s.BestElo, s.Elo)
@@ -72,7 +72,7 @@ func (s Standing) after(score elo.Score, change int) Standing {
 	return s
 }
 
-// count adds so many matches with this score to the counters.
+// count adds n matches with the given score to the counters; n may be negative.
 func (s *Standing) count(score elo.Score, n int) {
 	s.Played += n
 	switch score {

@@ -2,43 +2,43 @@ package ranking
 
 import "context"
 
-// UndoMatch makes a match as if it had never been played: it counts no more, and all that came after it in its ladder is
-// reckoned anew. Those who played or reported it may, for the time that the settings say; admins may always.
-func (s *Service) UndoMatch(ctx context.Context, o Origin, t Amendment) error {
-	undo := undoing{s.amendment(o, t)}
+// UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
+// it within Settings.UndoWindow, admins at any time.
+func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
+	undo := undoOperation{s.amendment(o, a)}
 	return s.handle(ctx, o, command{
-		name:   "undo match",
-		people: undo.people(),
-		needed: len(undo.people()),
-		match:  &t.Match,
-		class:  RateResult,
-		item:   undo.item,
-		refuse: undo.find,
-		permit: undo.permit,
-		decide: undo.decide,
+		name:           "undo match",
+		people:         undo.people(),
+		needed:         len(undo.people()),
+		match:          &a.Match,
+		class:          RateResult,
+		rejectedResult: undo.rejectedResult,
+		refuse:         undo.find,
+		permit:         undo.permit,
+		decide:         undo.decide,
 	})
 }
 
-type undoing struct{ *amendment }
+type undoOperation struct{ *amendment }
 
-func (u undoing) decide(snap Snapshot) (Changes, error) {
+func (u undoOperation) decide(snap Snapshot) (Changes, error) {
 	m := snap.Match
 	rewrite, played, err := u.replay(snap, ByUndo, func(m *PlayedMatch) { m.Undone = true })
 	if err != nil {
 		return Changes{}, err
 	}
-	by, told := u.by(snap)
+	by, reporter := u.by(snap)
 	card := snap.MatchHistory.cardOf(m, m.Result, played.Parts, played.entries())
 	notice := MatchUndone{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: told, Moved: snap.MatchHistory.moved(rewrite, m.players()),
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: snap.MatchHistory.moved(rewrite, m.players()),
 	}
-	card.Undone, card.UndoneBy = true, &told
+	card.Undone, card.UndoneBy = true, &reporter
 	return Changes{
 		Undo: &Undone{Match: m.ID, By: by}, Rewrite: &rewrite, Notice: notice, Card: &Card{Match: m.ID, Notice: card},
 	}, nil
 }
 
-// entries returns what the history says of a match that counts.
+// entries returns the current history entries of a match, in the order of its parts.
 func (m PlayedMatch) entries() []Entry {
 	entries := make([]Entry, len(m.Parts))
 	for i, p := range m.Parts {

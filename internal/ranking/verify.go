@@ -7,28 +7,28 @@ import (
 	"slices"
 )
 
-// Ledger gives sight of everything that is stored.
+// AuditStore gives read access to a consistent snapshot of everything that is stored.
 type AuditStore interface {
-	// Audit runs fn on the books as they are at one moment. It changes nothing.
+	// Audit runs fn on a snapshot of the store. It changes nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 
-// Books are everything that is stored, as it is at one moment.
+// AuditReader reads from one snapshot of the store.
 type AuditReader interface {
-	// Groups returns all groups, or the one of a chat. ErrNoSuchGroup means that the chat has none.
+	// Groups returns all groups if chat is 0, else the group of the chat. It fails with ErrNoSuchGroup if there is none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]Account, error)
 	// Standings returns all standings of a ladder.
 	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
-	// Matches goes through the matches of a ladder in the order of their numbers.
+	// Matches calls yield for each match of a ladder, in the order of their numbers, until yield returns an error.
 	Matches(ctx context.Context, ladder LadderID, yield func(PlayedMatch) error) error
-	// Loose returns what is wrong with the numbers and keys of a group's matches.
+	// Loose returns the issues with the numbers and keys of a group's matches.
 	Loose(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
-// ErrNoSuchGroup means that there is no group in a chat.
+// ErrNoSuchGroup means that a chat has no group.
 var ErrNoSuchGroup = errors.New("no such group")
 
-// Account is a group in the books.
+// Account is a group to be verified.
 type Account struct {
 	Chat    ExternalChatID
 	Title   string
@@ -36,16 +36,16 @@ type Account struct {
 	Ladders []LadderID
 }
 
-// LooseEnds are what is wrong with a group's numbers and keys.
+// IntegrityIssues lists the numbers of matches with integrity issues.
 type IntegrityIssues struct {
-	Missing      []int // numbers that no match has, of those that have been drawn
-	NeverDrawn   []int // numbers of matches that the group has not drawn
-	WithoutKey   []int // numbers of matches of the last day whose command does not count as handled
-	DuplicateKey []int // numbers of matches that share their key with another one
-	Empty        []int // numbers of matches that count, and nobody has played them
+	Missing      []int // assigned numbers that no match has
+	NeverDrawn   []int // matches with numbers that the group has not assigned
+	WithoutKey   []int // matches of the last day whose command is not stored as handled
+	DuplicateKey []int // matches that share their key with another one
+	Empty        []int // counting matches without players
 }
 
-// Problem is a kind of difference that verifying finds.
+// Problem is a kind of difference that Verify finds.
 type Problem string
 
 // The problems.
@@ -55,50 +55,51 @@ const (
 	MissingKey     Problem = "missing_key"
 	DuplicateKey   Problem = "duplicate_key"
 
-	WrongSides      Problem = "wrong_sides"       // a side is empty, or somebody plays on it who has no standing
-	WrongSets       Problem = "wrong_sets"        // the score does not count the sets
-	MergedPlayer    Problem = "merged_player"     // somebody who has become another player is ranked still
-	WrongStart      Problem = "wrong_start"       // the start rating is not what everything after it began with
-	MissingEntry    Problem = "missing_entry"     // a match counts, and the history does not tell of it
-	EntryOfUndone   Problem = "entry_of_undone"   // a match does not count, and the history tells of it
-	WrongEntry      Problem = "wrong_entry"       // the history tells something else than the replay
-	BrokenChain     Problem = "broken_chain"      // a rating before is not the rating after the match before
-	WrongElo        Problem = "wrong_elo"         // the rating is not that of the replay
-	WrongSum        Problem = "wrong_sum"         // the rating is not the start rating and the sum of its changes
-	WrongBest       Problem = "wrong_best"        // the best rating is not that of the replay
-	WrongStreak     Problem = "wrong_streak"      // the streak is not that of the replay
-	WrongCounters   Problem = "wrong_counters"    // won, drawn and lost are not those of the replay
+	WrongSides      Problem = "wrong_sides"       // a side is empty, or one of its players has no standing
+	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
+	MergedPlayer    Problem = "merged_player"     // a player who was merged into another one still has a standing
+	WrongStart      Problem = "wrong_start"       // the start rating contradicts the history
+	MissingEntry    Problem = "missing_entry"     // a counting match has no history entry
+	EntryOfUndone   Problem = "entry_of_undone"   // an undone match has a history entry
+	WrongEntry      Problem = "wrong_entry"       // the history entry differs from the replay
+	BrokenChain     Problem = "broken_chain"      // the rating before a match is not the rating after the previous one
+	WrongElo        Problem = "wrong_elo"         // the rating differs from the replay
+	WrongSum        Problem = "wrong_sum"         // the rating is not the start rating plus the sum of its changes
+	WrongBest       Problem = "wrong_best"        // the best rating differs from the replay
+	WrongStreak     Problem = "wrong_streak"      // the streak differs from the replay
+	WrongCounters   Problem = "wrong_counters"    // won, drawn and lost differ from the replay
 	CountersDontAdd Problem = "counters_dont_add" // played is not the sum of won, drawn and lost
 )
 
-// Finding is one difference between what is stored and what must be.
+// Finding is one difference between stored and expected data.
 type Finding struct {
 	Chat         ExternalChatID
 	Title        string // of the group
 	Ladder       LadderID
 	Problem      Problem
-	Number       int    // the match, 0 if it is about none
-	Player       string // empty if it is about nobody
-	Stored, Want string // empty where the problem says it all
+	Number       int    // of the match, 0 for none
+	Player       string // name, empty for none
+	Stored, Want string // empty if there is no value
 }
 
-// Progress is how far a verification has come.
+// Progress is the progress of a verification.
 type Progress struct {
 	Groups, OfGroups int
 	Matches          int
 }
 
-// Verify replays every ladder from its first match, of all groups or of the one of a chat (0: all), and tells what
-// differs from what is stored. progress is called after each group and now and then within a long one.
-func Verify(ctx context.Context, l AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
-	return l.Audit(ctx, func(ctx context.Context, books AuditReader) error {
-		groups, err := books.Groups(ctx, chat)
+// Verify replays every ladder from its first match and calls found for each difference from what is stored. It verifies
+// the group of the chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It
+// fails with ErrNoSuchGroup if the chat has no group.
+func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
+	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
+		groups, err := reader.Groups(ctx, chat)
 		if err != nil {
 			return fmt.Errorf("verify: %w", err)
 		}
 		p := Progress{OfGroups: len(groups)}
 		for _, g := range groups {
-			a := audit{books: books, progress: func() { progress(p) }, matches: &p.Matches}
+			a := audit{reader: reader, progress: func() { progress(p) }, matches: &p.Matches}
 			a.found = func(f Finding) {
 				f.Chat, f.Title = g.Chat, g.Title
 				found(f)
@@ -115,14 +116,14 @@ func Verify(ctx context.Context, l AuditStore, chat ExternalChatID, found func(F
 
 // audit is the verification of one group.
 type audit struct {
-	books    AuditReader
+	reader   AuditReader
 	found    func(Finding)
 	progress func()
 	matches  *int
 }
 
 func (a audit) group(ctx context.Context, g Account) error {
-	loose, err := a.books.Loose(ctx, g.Group)
+	issues, err := a.reader.Loose(ctx, g.Group)
 	if err != nil {
 		return err
 	}
@@ -130,8 +131,8 @@ func (a audit) group(ctx context.Context, g Account) error {
 		problem Problem
 		numbers []int
 	}{
-		{MissingNumber, loose.Missing}, {NumberNotDrawn, loose.NeverDrawn}, {MissingKey, loose.WithoutKey},
-		{DuplicateKey, loose.DuplicateKey}, {WrongSides, loose.Empty},
+		{MissingNumber, issues.Missing}, {NumberNotDrawn, issues.NeverDrawn}, {MissingKey, issues.WithoutKey},
+		{DuplicateKey, issues.DuplicateKey}, {WrongSides, issues.Empty},
 	} {
 		for _, n := range l.numbers {
 			a.found(Finding{Problem: l.problem, Number: n})
@@ -145,40 +146,40 @@ func (a audit) group(ctx context.Context, g Account) error {
 	return nil
 }
 
-// tally is a standing in the course of a verification.
-type tally struct {
-	stored RankedPlayer
-	past   past
-	last   int // the rating after the last entry of the history
+// standingAudit is the verification of one standing.
+type standingAudit struct {
+	stored     RankedPlayer
+	history    playerHistory
+	lastRating int // the rating after the last entry of the history
 }
 
-// past is what the history says of a player.
-type past struct {
+// playerHistory summarizes the history entries of a player.
+type playerHistory struct {
 	entries int
 	first   int // the rating before the first of them
-	changes int // the sum of all
+	changes int // the sum of all rating changes
 }
 
-// pasts is what the history says of all players of a ladder.
-type pasts map[PlayerID]past
+// ladderHistory summarizes the history entries of all players of a ladder.
+type ladderHistory map[PlayerID]playerHistory
 
-func (ps pasts) add(m *PlayedMatch) {
+func (lh ladderHistory) add(m *PlayedMatch) {
 	for _, part := range m.Parts {
 		if e := part.Entry; e != nil {
-			p := ps[part.Player]
+			p := lh[part.Player]
 			if p.entries == 0 {
 				p.first = e.Before
 			}
 			p.entries++
 			p.changes += e.After - e.Before
-			ps[part.Player] = p
+			lh[part.Player] = p
 		}
 	}
 }
 
-// start returns the rating that a standing began with: the stored one, unless all that the history says since adds up
-// to the rating only from another one.
-func (p past) start(s Standing) int {
+// startRating returns the rating that a standing started with. That is the stored one, unless the history begins with
+// another rating and adds up to the current one from there.
+func (p playerHistory) startRating(s Standing) int {
 	if p.entries > 0 && p.first != s.StartElo && p.first+p.changes == s.Elo {
 		return p.first
 	}
@@ -186,12 +187,12 @@ func (p past) start(s Standing) int {
 }
 
 func (a audit) ladder(ctx context.Context, ladder LadderID) error {
-	standings, err := a.books.Standings(ctx, ladder)
+	standings, err := a.reader.Standings(ctx, ladder)
 	if err != nil {
 		return err
 	}
-	history := make(pasts)
-	err = a.books.Matches(ctx, ladder, func(m PlayedMatch) error {
+	history := make(ladderHistory)
+	err = a.reader.Matches(ctx, ladder, func(m PlayedMatch) error {
 		history.add(&m)
 		return ctx.Err()
 	})
@@ -199,20 +200,20 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 		return err
 	}
 	l := ladderAudit{
-		audit: a, ladder: ladder, replayer: replayer{beginnings(standings, history)},
-		tallies: make(map[PlayerID]*tally, len(standings)),
+		audit: a, ladder: ladder, replayer: replayer{initialStandings(standings, history)},
+		audits: make(map[PlayerID]*standingAudit, len(standings)),
 	}
 	for _, s := range standings {
-		t := &tally{stored: s, past: history[s.Player]}
-		l.tallies[s.Player] = t
+		t := &standingAudit{stored: s, history: history[s.Player]}
+		l.audits[s.Player] = t
 		if s.Merged {
 			l.report(MergedPlayer, nil, s.Player, "", "")
 		}
-		if t.last = t.past.start(s.Standing); t.last != s.StartElo {
-			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(t.last))
+		if t.lastRating = t.history.startRating(s.Standing); t.lastRating != s.StartElo {
+			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(t.lastRating))
 		}
 	}
-	err = a.books.Matches(ctx, ladder, func(m PlayedMatch) error {
+	err = a.reader.Matches(ctx, ladder, func(m PlayedMatch) error {
 		l.match(&m)
 		if *a.matches++; *a.matches%10_000 == 0 {
 			a.progress()
@@ -223,17 +224,17 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 		return err
 	}
 	for _, s := range standings {
-		l.standing(l.tallies[s.Player])
+		l.standing(l.audits[s.Player])
 	}
 	return nil
 }
 
-// beginnings returns what standings were before the first match.
-func beginnings(standings []RankedPlayer, history pasts) map[PlayerID]*Standing {
+// initialStandings returns the standings before the first match.
+func initialStandings(standings []RankedPlayer, history ladderHistory) map[PlayerID]*Standing {
 	all := make(map[PlayerID]*Standing, len(standings))
 	for _, s := range standings {
-		s.StartElo = history[s.Player].start(s.Standing)
-		b := s.beginning()
+		s.StartElo = history[s.Player].startRating(s.Standing)
+		b := s.initial()
 		all[s.Player] = &b
 	}
 	return all
@@ -244,9 +245,9 @@ type ladderAudit struct {
 	audit
 	ladder   LadderID
 	replayer replayer
-	tallies  map[PlayerID]*tally
-	// astray says that there was a match that nothing can be reckoned from: the replay does not tell the truth any more.
-	astray bool
+	audits   map[PlayerID]*standingAudit
+	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from then on.
+	replayFailed bool
 }
 
 func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored, want string) {
@@ -254,7 +255,7 @@ func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 	if m != nil {
 		f.Number = m.Number
 	}
-	if t := l.tallies[player]; t != nil {
+	if t := l.audits[player]; t != nil {
 		f.Player = t.stored.Called().String()
 	}
 	l.found(f)
@@ -269,11 +270,11 @@ func (l *ladderAudit) match(m *PlayedMatch) {
 	entries, err := l.replayer.play(m)
 	if err != nil {
 		l.report(WrongSides, m, 0, "", "")
-		l.astray = true
+		l.replayFailed = true
 	}
 	for i, p := range m.Parts {
 		switch {
-		case l.astray:
+		case l.replayFailed:
 		case p.Entry == nil && entries != nil:
 			l.report(MissingEntry, m, p.Player, "", entries[i].String())
 		case p.Entry == nil:
@@ -282,52 +283,52 @@ func (l *ladderAudit) match(m *PlayedMatch) {
 		case p.Entry.differs(entries[i]):
 			l.report(WrongEntry, m, p.Player, p.Entry.String(), entries[i].String())
 		}
-		l.link(m, p)
+		l.checkChain(m, p)
 	}
 }
 
-// link follows what the history itself says of a player, wherever that leads.
-func (l *ladderAudit) link(m *PlayedMatch, p Part) {
-	t := l.tallies[p.Player]
+// checkChain checks that a history entry begins where the player's previous one ended.
+func (l *ladderAudit) checkChain(m *PlayedMatch, p Part) {
+	t := l.audits[p.Player]
 	if t == nil || p.Entry == nil {
 		return
 	}
-	if p.Entry.Before != t.last {
-		l.report(BrokenChain, m, p.Player, fmt.Sprint(p.Entry.Before), fmt.Sprint(t.last))
+	if p.Entry.Before != t.lastRating {
+		l.report(BrokenChain, m, p.Player, fmt.Sprint(p.Entry.Before), fmt.Sprint(t.lastRating))
 	}
-	t.last = p.Entry.After
+	t.lastRating = p.Entry.After
 }
 
-func (l *ladderAudit) standing(t *tally) {
+func (l *ladderAudit) standing(t *standingAudit) {
 	s, want := t.stored.Standing, *l.replayer.standings[t.stored.Player]
-	differ := func(p Problem, stored, right any) {
-		if stored != right {
-			l.report(p, nil, s.Player, fmt.Sprint(stored), fmt.Sprint(right))
+	differ := func(p Problem, stored, replayed any) {
+		if stored != replayed {
+			l.report(p, nil, s.Player, fmt.Sprint(stored), fmt.Sprint(replayed))
 		}
 	}
-	if !l.astray {
+	if !l.replayFailed {
 		differ(WrongElo, s.Elo, want.Elo)
 		differ(WrongBest, s.BestElo, want.BestElo)
 		differ(WrongStreak, s.Streak, want.Streak)
 		differ(WrongCounters, s.counters(), want.counters())
 	}
-	differ(WrongSum, s.Elo, want.StartElo+t.past.changes)
+	differ(WrongSum, s.Elo, want.StartElo+t.history.changes)
 	differ(CountersDontAdd, s.Played, s.Won+s.Drawn+s.Lost)
 }
 
-// Repair writes what the replay of a ladder says over what is stored, in one transaction, and returns whether anything
-// was to be written. What the replay does not say, it cannot repair.
+// Repair overwrites the history and standings of a ladder with the result of its replay, in one transaction. It reports
+// whether anything had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
 	err = store.WithGroupLock(ctx, chat, func(ctx context.Context, store Store) error {
 		snap, err := store.Read(ctx, Query{Chat: Chat{ID: chat}, MatchHistory: &HistoryFrom{Ladder: ladder}})
 		if err != nil {
 			return err
 		}
-		history := make(pasts)
+		history := make(ladderHistory)
 		for i := range snap.MatchHistory.Matches {
 			history.add(&snap.MatchHistory.Matches[i])
 		}
-		w, err := snap.MatchHistory.replayFrom(beginnings(snap.MatchHistory.Standings, history), ByRepair, func(*PlayedMatch) {})
+		w, err := snap.MatchHistory.replayFrom(initialStandings(snap.MatchHistory.Standings, history), ByRepair, func(*PlayedMatch) {})
 		if err != nil {
 			return err
 		}
@@ -340,19 +341,19 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 	return repaired, nil
 }
 
-// Repairable tells whether Repair can set right what was found.
+// Repairable reports whether Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
 		MissingNumber, NumberNotDrawn, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer,
 	}, p)
 }
 
-// String returns the entry as operators read it.
+// String formats the entry for operators.
 func (e Entry) String() string {
 	return fmt.Sprintf("%d → %d (best %d, streak %d before)", e.Before, e.After, e.BestBefore, e.StreakBefore)
 }
 
-// String returns the name as operators read it.
+// String formats the name for operators.
 func (n Name) String() string {
 	if n.Mark == "" {
 		return n.Name
@@ -360,5 +361,5 @@ func (n Name) String() string {
 	return fmt.Sprintf("%s (%s)", n.Name, n.Mark)
 }
 
-// String returns the score as it is written.
+// String formats the score as A:B.
 func (s Score) String() string { return fmt.Sprintf("%d:%d", s.A, s.B) }

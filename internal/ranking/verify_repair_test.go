@@ -238,7 +238,7 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 
 // awaitBlocked waits until so many wait for a lock in the database.
 func (g *game) awaitBlocked(ctx context.Context, n int) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
