@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// playedCourse returns the course of a ladder of twenty who have played so many matches, in sides of that size, with the
-// history that belongs to it.
-func playedCourse(tb testing.TB, matches, size int) MatchHistory {
+// playedHistory returns the match history of a ladder of 20 players, with the given number of matches and players per
+// side.
+func playedHistory(tb testing.TB, matches, size int) MatchHistory {
 	tb.Helper()
 	const players = 20
 	var c MatchHistory
@@ -20,7 +20,7 @@ func playedCourse(tb testing.TB, matches, size int) MatchHistory {
 	var entry HistoryID
 	for i := range matches {
 		m := PlayedMatch{ID: MatchID(i + 1), Number: i + 1, K: 32, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
-		for j := range 2 * size { // the step from one to the next is odd and no multiple of five, so that they differ
+		for j := range 2 * size { // the step is odd and no multiple of five, so the players differ
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}
 		entries, err := now.play(&m)
@@ -40,11 +40,11 @@ func playedCourse(tb testing.TB, matches, size int) MatchHistory {
 	return c
 }
 
-// BenchmarkReplay plays a whole ladder again: as it was, and without its first match.
+// BenchmarkReplay replays a whole ladder, unchanged and without its first match.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1, 2} {
 		for _, matches := range []int{1_000, 10_000} {
-			c := playedCourse(b, matches, size)
+			c := playedHistory(b, matches, size)
 			for _, first := range []bool{false, true} {
 				b.Run(fmt.Sprintf("undone=%t/size=%d/matches=%d", first, size, matches), func(b *testing.B) {
 					b.ReportAllocs()

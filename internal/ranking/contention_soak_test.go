@@ -13,11 +13,11 @@ import (
 )
 
 var (
-	contentionFor  = flag.Duration("contention.for", 20*time.Second, "how long instances of the service contend")
-	contentionSeed = flag.Uint64("contention.seed", 0, "repeats a test of contention with the seed that it printed")
+	contentionFor  = flag.Duration("contention.for", 20*time.Second, "duration of the contention tests")
+	contentionSeed = flag.Uint64("contention.seed", 0, "seed of the contention tests; 0 for a random one, which is logged")
 )
 
-// TestContentionOfProcesses is TestContention with instances in processes of their own, for some time.
+// TestContentionOfProcesses is TestContention with separate processes, for -contention.for.
 func TestContentionOfProcesses(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, newGame(t))
@@ -25,27 +25,27 @@ func TestContentionOfProcesses(t *testing.T) {
 		f.launch(slot)
 	}
 	f.waitUntil(*contentionFor)
-	f.dismiss()
+	f.stopAll()
 	f.check()
 }
 
-// check compares all that is stored with what was ordered and with what the answers say, and tells how it went.
+// check compares the stored data with the requests and the answers, and logs statistics.
 func (f *fleet) check() {
 	f.t.Helper()
-	took := time.Since(f.begun)
-	l := trial{f.t, f.g, f.orders}.check()
+	took := time.Since(f.started)
+	l := contentionCheck{f.t, f.g, f.requests}.check()
 	retries := f.conflicts[1] + f.conflicts[2] + f.conflicts[3]
 	f.t.Logf("%.1f s, %.0f results a second", took.Seconds(), float64(len(l.claims))/took.Seconds())
-	f.t.Logf("%d conflicts (by attempt: %v), %d retries, %d give-ups; %d tries more because the database was away; "+
-		"the longest order took %.1f s",
+	f.t.Logf("%d conflicts (by attempt: %v), %d retries, %d give-ups; %d repeats because the database was away; "+
+		"the longest request took %.1f s",
 		retries+f.conflicts[4], f.conflicts, retries, l.refused[ranking.TooManyAtOnce], f.repeated, f.longest.Seconds())
-	for _, line := range f.late {
+	for _, line := range f.lockedConflicts {
 		f.t.Log(line)
 	}
-	f.mustBeQuiet()
+	f.mustNotFail()
 }
 
-// connect returns connections that go with the test.
+// connect returns a pool that is closed at the end of the test.
 func connect(tb testing.TB, url string) *pgxpool.Pool {
 	tb.Helper()
 	config, err := pgxpool.ParseConfig(url)

@@ -14,21 +14,21 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention has three instances record matches of the same four players at the same time, and take some back. Every match
-// is recorded in the end: an order that has lost once holds the group, and loses then only to whoever was faster to make known
-// some of the four. Whoever won the first time has made known two at least, so none loses more than three times, and each is
-// tried four times.
+// TestContention has three instances concurrently record and amend matches of the same four players. Every match is
+// recorded in the end, because each request gets four attempts and has at most three conflicts: after the first conflict
+// it locks the group, and then only conflicts with requests that add one of the four players. The winner of the first
+// conflict has added at least two of them.
 func TestContention(t *testing.T) {
 	t.Parallel()
-	const clients, each = 2, 20 // more than one in each instance, and orders of each of them
+	const clients, each = 2, 20 // clients of each instance, and requests of each client
 	g := newGame(t)
 	var all [instances]*instance
-	told := make([]bytes.Buffer, instances)
+	outputs := make([]bytes.Buffer, instances)
 	var work errgroup.Group
 	for n := range all {
 		i := &instance{
-			assignment: assignment{Seed: 1, First: 1 + 1_000_000*int64(n), Each: each, TakesBack: n == 0},
-			service:    g.another(), store: g.store, out: &told[n],
+			assignment: assignment{Seed: 1, First: 1 + 1_000_000*int64(n), Each: each, Amends: n == 0},
+			service:    g.newInstance(), store: g.store, out: &outputs[n],
 		}
 		for c := range clients {
 			work.Go(func() error { return i.client(t.Context(), c) })
@@ -37,9 +37,9 @@ func TestContention(t *testing.T) {
 	if err := work.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	orders := make(map[int64]order)
-	for n := range told {
-		for events := json.NewDecoder(&told[n]); events.More(); {
+	orders := make(map[int64]request)
+	for n := range outputs {
+		for events := json.NewDecoder(&outputs[n]); events.More(); {
 			var e event
 			if err := events.Decode(&e); err != nil {
 				t.Fatal(err)
@@ -50,23 +50,23 @@ func TestContention(t *testing.T) {
 		}
 	}
 	if want := instances * clients * each; len(orders) != want {
-		t.Errorf("%d orders were given, want %d", len(orders), want)
+		t.Errorf("%d requests were sent, want %d", len(orders), want)
 	}
-	l := trial{t, g, orders}.check()
-	if want := (instances*clients - 1) * each; len(l.claims) != want { // one client takes back
+	l := contentionCheck{t, g, orders}.check()
+	if want := (instances*clients - 1) * each; len(l.claims) != want { // one client only amends
 		t.Errorf("%d results were accepted, want all %d", len(l.claims), want)
 	}
 }
 
-// answered is the answer to an order, as it lies in the outbox.
-type answered struct {
-	Message int64 // which it answers
+// storedAnswer is the answer to a request in the outbox.
+type storedAnswer struct {
+	Message int64 // the request's
 	Kind    string
-	Told    told
+	Payload payload
 }
 
-// told is what the payloads of answers of all kinds have.
-type told struct {
+// payload has the fields that the tests need from answers of all kinds.
+type payload struct {
 	Code   ranking.RefusalCode
 	Number int
 	Undone bool
@@ -77,7 +77,7 @@ type told struct {
 	Was *struct{ Score [2]int }
 }
 
-// stored is a match, as it lies in the database or as it must lie there.
+// stored is a match in the database, actual or expected.
 type stored struct {
 	Number         int
 	Key            string
@@ -86,44 +86,44 @@ type stored struct {
 	Undone         bool
 }
 
-// claim is what the answers tell of a match.
+// claim is what the answers say about a match.
 type claim struct {
 	stored
-	made order   // what it comes from
-	was  *[2]int // the score before it was corrected last
-	card told
+	request request // which recorded it
+	was     *[2]int // the score before the last fix
+	card    payload
 }
 
-// ledger is what all answers tell, in the order in which they were given.
-type ledger struct {
+// answerLog is the result of all answers in the order in which they were committed.
+type answerLog struct {
 	claims  map[int]*claim // by number
 	refused map[ranking.RefusalCode]int
 	undone  int
 	fixed   int
 }
 
-// refusals are the codes with which the kinds of orders may be refused.
+// refusals are the allowed refusals by kind of request.
 var refusals = map[string][]ranking.RefusalCode{
-	recordOrder: {ranking.TooManyAtOnce},
-	undoOrder:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready},
-	fixOrder:    {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
+	recordRequest: {ranking.TooManyAtOnce},
+	undoRequest:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready},
+	fixRequest:    {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
 }
 
-// enter takes the next answer in.
-func (l *ledger) enter(o order, kind string, n told) error {
+// add processes the next answer.
+func (l *answerLog) add(o request, kind string, n payload) error {
 	switch {
-	case kind == ranking.KindMatchRecorded && o.Kind == recordOrder:
+	case kind == ranking.KindMatchRecorded && o.Kind == recordRequest:
 		if l.claims[n.Number] != nil {
-			return fmt.Errorf("there are two matches with the number %d", n.Number)
+			return fmt.Errorf("two matches have the number %d", n.Number)
 		}
-		l.claims[n.Number] = &claim{made: o, card: n, stored: stored{
+		l.claims[n.Number] = &claim{request: o, card: n, stored: stored{
 			Number: n.Number, Key: o.key(), A: namesOf(o.A), B: namesOf(o.B), ScoreA: o.Score.A, ScoreB: o.Score.B,
 		}}
 		return nil
-	case kind == ranking.KindMatchUndone && o.Kind == undoOrder:
+	case kind == ranking.KindMatchUndone && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
-	case kind == ranking.KindMatchFixed && o.Kind == fixOrder:
+	case kind == ranking.KindMatchFixed && o.Kind == fixRequest:
 		l.fixed++
 		return l.fix(o, n)
 	case kind == ranking.KindRefusal:
@@ -132,31 +132,31 @@ func (l *ledger) enter(o order, kind string, n told) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the answer is %s %s", kind, n.Code)
+	return fmt.Errorf("unexpected answer %s %s", kind, n.Code)
 }
 
-// find returns the match that an order has taken back.
-func (l *ledger) find(o order, n told) (*claim, error) {
+// find returns the match that a request amended.
+func (l *answerLog) find(o request, n payload) (*claim, error) {
 	c := l.claims[n.Number]
 	switch {
 	case c == nil || c.Undone:
-		return nil, fmt.Errorf("match %d cannot be taken back: there is none that counts", n.Number)
-	case o.Match.Number != 0 && o.Match.Number != n.Number, o.Match.Message != 0 && o.Match.Message != c.made.Message:
-		return nil, fmt.Errorf("match %d was not meant", n.Number)
+		return nil, fmt.Errorf("match %d was amended, but no such match counts", n.Number)
+	case o.Match.Number != 0 && o.Match.Number != n.Number, o.Match.Message != 0 && o.Match.Message != c.request.Message:
+		return nil, fmt.Errorf("wrong match %d was amended", n.Number)
 	}
 	return c, nil
 }
 
-func (l *ledger) undo(o order, n told) error {
+func (l *answerLog) undo(o request, n payload) error {
 	c, err := l.find(o, n)
 	if err != nil {
 		return err
 	}
 	c.Undone = true
-	return c.mustSay(n)
+	return c.checkNotice(n)
 }
 
-func (l *ledger) fix(o order, n told) error {
+func (l *answerLog) fix(o request, n payload) error {
 	c, err := l.find(o, n)
 	if err != nil {
 		return err
@@ -167,23 +167,23 @@ func (l *ledger) fix(o order, n told) error {
 	case o.Match.Message != 0: // the order of the command
 		turned = false
 	case o.Match.Number == 0: // the sender's own score first
-		turned = slices.Contains(c.B, four[o.Sender].Name)
+		turned = slices.Contains(c.B, fourPlayers[o.Sender].Name)
 	}
 	if turned {
 		slices.Reverse(score[:])
 	}
 	c.was, c.ScoreA, c.ScoreB = &was, score[0], score[1]
 	if n.Was == nil {
-		return fmt.Errorf("it does not say what the score was")
+		return fmt.Errorf("the notice lacks the old score")
 	}
-	return c.mustSay(n)
+	return c.checkNotice(n)
 }
 
-// turned says that the card has side B first, because it had won at first.
-func (c *claim) turned() bool { return c.made.Score.B > c.made.Score.A }
+// turned reports whether the card shows side B first, because it won the match as first recorded.
+func (c *claim) turned() bool { return c.request.Score.B > c.request.Score.A }
 
-// mustSay checks that the sides of a notice are those of the match, the one that scored more at first first.
-func (c *claim) mustSay(n told) error {
+// checkNotice checks the sides and scores of a notice. The side that scored more at first must come first.
+func (c *claim) checkNotice(n payload) error {
 	sides, scores, was := [2][]string{c.A, c.B}, [2]int{c.ScoreA, c.ScoreB}, c.was
 	if c.turned() {
 		slices.Reverse(sides[:])
@@ -193,7 +193,7 @@ func (c *claim) mustSay(n told) error {
 		}
 	}
 	if n.Was != nil && (was == nil || n.Was.Score != *was) {
-		return fmt.Errorf("match %d: the score was %v, want %v", c.Number, n.Was.Score, was)
+		return fmt.Errorf("match %d: old score is %v, want %v", c.Number, n.Was.Score, was)
 	}
 	for side := range sides {
 		var names []string
@@ -208,60 +208,60 @@ func (c *claim) mustSay(n told) error {
 	return nil
 }
 
-// namesOf returns what players are called, in the order of the names.
+// namesOf returns the sorted names of players.
 func namesOf(players []int) []string {
 	var names []string
 	for _, i := range players {
-		names = append(names, four[i].Name)
+		names = append(names, fourPlayers[i].Name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// trial is what was ordered in a game that is over.
-type trial struct {
+// contentionCheck checks a game against all requests that were sent.
+type contentionCheck struct {
 	*testing.T
-	g      *game
-	orders map[int64]order // by message
+	g        *game
+	requests map[int64]request // by message
 }
 
-// check compares all that is stored with what was ordered and with what the answers say.
-func (t trial) check() *ledger {
+// check compares the stored data with the requests and the answers.
+func (t contentionCheck) check() *answerLog {
 	t.Helper()
 	l := t.readAnswers()
 	t.checkKeys()
 	t.checkMatches(l)
 	t.checkTable(l)
 	verifyClean(t.T, t.g.store)
-	t.Logf("%d orders: %d results accepted, %d undone, %d fixed, refused: %v", len(t.orders), len(l.claims), l.undone, l.fixed, l.refused)
+	t.Logf("%d requests: %d results accepted, %d undone, %d fixed, refused: %v", len(t.requests), len(l.claims), l.undone, l.fixed, l.refused)
 	if len(l.claims) == 0 {
-		t.Error("nothing was recorded: whoever loses loses to somebody")
+		t.Error("nothing was recorded")
 	}
 	return l
 }
 
-// readAnswers reads all answers. Every order must have exactly one.
-func (t trial) readAnswers() *ledger {
+// readAnswers reads all answers. Every request must have exactly one.
+func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
-	l := &ledger{claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
+	l := &answerLog{claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
 	seen := make(map[int64]bool)
-	for _, a := range rows[answered](t.T, t.g, `
+	for _, a := range rows[storedAnswer](t.T, t.g, `
 		SELECT coalesce(reply_to, 0), kind, payload FROM outbox WHERE action <> 'edit' ORDER BY id`) {
-		o, begun := t.orders[a.Message]
+		o, begun := t.requests[a.Message]
 		switch {
 		case !begun:
-			t.Errorf("a %s answers message %d, which nobody has sent", a.Kind, a.Message)
+			t.Errorf("%s answers unknown message %d", a.Kind, a.Message)
 			continue
 		case seen[a.Message]:
-			t.Errorf("%s %s is answered again: %s", o.Kind, o.key(), a.Kind)
+			t.Errorf("%s %s has a second answer: %s", o.Kind, o.key(), a.Kind)
 			continue
 		}
 		seen[a.Message] = true
-		if err := l.enter(o, a.Kind, a.Told); err != nil {
+		if err := l.add(o, a.Kind, a.Payload); err != nil {
 			t.Errorf("%s %s: %v", o.Kind, o.key(), err)
 		}
 	}
-	for message, o := range t.orders {
+	for message, o := range t.requests {
 		if !seen[message] {
 			t.Errorf("%s %s has no answer", o.Kind, o.key())
 		}
@@ -269,33 +269,33 @@ func (t trial) readAnswers() *ledger {
 	return l
 }
 
-// checkKeys checks that the keys of the orders are there, and no others.
-func (t trial) checkKeys() {
+// checkKeys checks that exactly the keys of the requests are stored.
+func (t contentionCheck) checkKeys() {
 	t.Helper()
 	var want []string
-	for _, o := range t.orders {
+	for _, o := range t.requests {
 		want = append(want, o.key())
 	}
 	slices.Sort(want)
 	got := rows[struct{ Key string }](t.T, t.g, `SELECT key FROM handled_commands ORDER BY key COLLATE "C"`)
 	if !slices.EqualFunc(got, want, func(g struct{ Key string }, w string) bool { return g.Key == w }) {
-		t.Errorf("%d keys of commands that were handled, want %d", len(got), len(want))
+		t.Errorf("%d keys of handled commands, want %d", len(got), len(want))
 	}
 }
 
-// checkMatches compares the matches with what the answers say of them, and their cards as they are to be sent now.
-func (t trial) checkMatches(l *ledger) {
+// checkMatches compares the stored matches and their current cards with the answers.
+func (t contentionCheck) checkMatches(l *answerLog) {
 	t.Helper()
 	var want []stored
 	for _, number := range slices.Sorted(maps.Keys(l.claims)) {
 		c := l.claims[number]
 		want = append(want, c.stored)
-		err := c.mustSay(c.card)
+		err := c.checkNotice(c.card)
 		if err != nil || c.card.Undone != c.Undone || (c.card.Was == nil) != (c.was == nil || c.Undone) {
-			t.Errorf("the card of match %d says %+v: %v", number, c.card, err)
+			t.Errorf("the card of match %d is %+v: %v", number, c.card, err)
 		}
 		if number != len(want) {
-			t.Errorf("the match after %d has the number %d", len(want)-1, number)
+			t.Errorf("the match after match %d has number %d", len(want)-1, number)
 		}
 	}
 	const side = `ARRAY(SELECT p.display_name FROM match_players mp JOIN players p ON p.id = mp.player_id
@@ -307,23 +307,23 @@ func (t trial) checkMatches(l *ledger) {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
 	if n := t.g.count(t.T, "match_fixes"); n != l.fixed {
-		t.Errorf("%d corrections are stored, %d were told", n, l.fixed)
+		t.Errorf("%d fixes are stored, %d were answered", n, l.fixed)
 	}
 	if n := t.g.count(t.T, fmt.Sprintf("groups WHERE last_match_number = %d", len(want))); n != 1 {
-		t.Errorf("the last number that was drawn is not %d", len(want))
+		t.Errorf("the last assigned number is not %d", len(want))
 	}
 }
 
-// checkTable compares the standings with what a plain list of the matches that count makes of them.
-func (t trial) checkTable(l *ledger) {
+// checkTable compares the standings with those calculated from the counting matches.
+func (t contentionCheck) checkTable(l *answerLog) {
 	t.Helper()
-	var bouts []bout
+	var bouts []countedMatch
 	for _, number := range slices.Sorted(maps.Keys(l.claims)) {
 		if c := l.claims[number]; !c.Undone {
-			bouts = append(bouts, bout{A: c.A, B: c.B, ScoreA: c.ScoreA, ScoreB: c.ScoreB})
+			bouts = append(bouts, countedMatch{A: c.A, B: c.B, ScoreA: c.ScoreA, ScoreB: c.ScoreB})
 		}
 	}
-	got, sum := t.g.places(t.T, club.ID, byName), 0
+	got, sum := t.g.standingTable(t.T, club.ID, byName), 0
 	for _, p := range got {
 		sum += p.Elo
 	}

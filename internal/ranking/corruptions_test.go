@@ -7,11 +7,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// pub is a second group, of which the club must know nothing, with an id as long as those of supergroups are.
+// pub is a second group that must not affect the club. Its id is as long as those of supergroups.
 var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 
-// newBooks returns a game with two groups, in one of which all has happened that can happen to a match. Dave has joined
-// there and never played. These are the ratings after each match of the club:
+// newAuditGame returns a game with two groups. The club has matches of all kinds, and Dave has joined it without playing.
+// These are the ratings after each match of the club:
 //
 //	                                  Alice  Bob   Carol  Zoe
 //	1  Alice – Bob 3:1                1516   1484
@@ -21,7 +21,7 @@ var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 //	5  Carol – Alice 0:3, now 3:2     1497         1500
 //	6  Alice, Zoe – Bob, Carol 10:8   1513   1486  1484   1517
 //	7  Bob – Alice 1:1                1512   1487
-func newBooks(t *testing.T) *game {
+func newAuditGame(t *testing.T) *game {
 	t.Helper()
 	g := newGame(t)
 	type side = []ranking.Person
@@ -42,13 +42,13 @@ func newBooks(t *testing.T) *game {
 	play(club, side{carol}, side{alice}, ranking.Score{A: 0, B: 3})
 	play(club, side{alice, zoe}, side{bob, carol}, ranking.Score{A: 10, B: 8})
 	play(club, side{bob}, side{alice}, ranking.Score{A: 1, B: 1})
-	back := func(n int) ranking.Amendment {
+	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
-	if err := g.UndoMatch(t.Context(), g.origin(&alice), back(4)); err != nil {
+	if err := g.UndoMatch(t.Context(), g.origin(&alice), amendment(4)); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.FixMatch(t.Context(), g.origin(&alice), back(5), []ranking.Score{{A: 2, B: 3}}); err != nil {
+	if err := g.FixMatch(t.Context(), g.origin(&alice), amendment(5), []ranking.Score{{A: 2, B: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
@@ -64,7 +64,7 @@ func newBooks(t *testing.T) *game {
 	return g
 }
 
-// shorthand lets corruptions name matches and standings of the club, players, and entries of the history that hold.
+// shorthand defines functions by which corruptions refer to the club's matches, standings and current history entries.
 const shorthand = `
 	CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100';
@@ -79,19 +79,19 @@ const shorthand = `
 
 const withoutShorthand = `DROP FUNCTION club(), match(integer), who(text), standing(text), entry(integer, text)`
 
-// corruption is something that is done to the books of newBooks behind the bot's back.
+// corruption is a manipulation of the database of newAuditGame.
 type corruption struct {
 	sql []string
-	// want is what is found, with all that follows from it: problem, match and player, what is stored, and what must be.
+	// want are the expected findings: problem, match and player, stored and expected value.
 	want []string
-	// beyond says that a repair has nothing to write.
-	beyond bool
-	// err is why a repair is refused.
+	// unrepairable is true if a repair has nothing to write.
+	unrepairable bool
+	// err is the expected error of a repair.
 	err error
-	// left is what a repair leaves.
-	left []string
-	// facts says that the matches themselves were changed, so that a repair does not bring back what was there.
-	facts bool
+	// remaining are the expected findings after a repair.
+	remaining []string
+	// changesMatches is true if the matches themselves are changed, so that a repair does not restore the old standings.
+	changesMatches bool
 }
 
 var corruptions = map[string]corruption{
@@ -102,40 +102,40 @@ var corruptions = map[string]corruption{
 			"DELETE FROM match_players WHERE match_id = match(4)",
 			"DELETE FROM matches WHERE id = match(4)",
 		},
-		want:   []string{"missing_number 4"},
-		beyond: true,
+		want:         []string{"missing_number 4"},
+		unrepairable: true,
 	},
 	"numbers drawn that no match has": {
-		sql:    []string{"UPDATE groups SET last_match_number = 9 WHERE id = club()"},
-		want:   []string{"missing_number 8", "missing_number 9"},
-		beyond: true,
+		sql:          []string{"UPDATE groups SET last_match_number = 9 WHERE id = club()"},
+		want:         []string{"missing_number 8", "missing_number 9"},
+		unrepairable: true,
 	},
 	"numbers not drawn": {
-		sql:    []string{"UPDATE groups SET last_match_number = 5 WHERE id = club()"},
-		want:   []string{"number_not_drawn 6", "number_not_drawn 7"},
-		beyond: true,
+		sql:          []string{"UPDATE groups SET last_match_number = 5 WHERE id = club()"},
+		want:         []string{"number_not_drawn 6", "number_not_drawn 7"},
+		unrepairable: true,
 	},
 	"a key gone": {
 		sql: []string{
 			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
 		},
-		want:   []string{"missing_key 3"},
-		beyond: true,
+		want:         []string{"missing_key 3"},
+		unrepairable: true,
 	},
 	"a key gone with the years": {
 		sql: []string{
 			"UPDATE matches SET created_at = now() - interval '25 hours' WHERE id = match(3)",
 			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
 		},
-		beyond: true,
+		unrepairable: true,
 	},
 	"a key twice": {
 		sql: []string{
 			"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
 			"UPDATE matches SET idempotency_key = (SELECT idempotency_key FROM matches WHERE id = match(1)) WHERE id = match(6)",
 		},
-		want:   []string{"duplicate_key 1", "duplicate_key 6"},
-		beyond: true,
+		want:         []string{"duplicate_key 1", "duplicate_key 6"},
+		unrepairable: true,
 	},
 	"all players of a match gone": {
 		sql: []string{
@@ -153,8 +153,8 @@ var corruptions = map[string]corruption{
 			"wrong_counters Bob: 1–2–2 | 1–1–2",
 			"wrong_sum Bob: 1487 | 1486",
 		},
-		left:  []string{"wrong_sides 7"},
-		facts: true,
+		remaining:      []string{"wrong_sides 7"},
+		changesMatches: true,
 	},
 	"an empty side": {
 		sql:  []string{"UPDATE match_players SET side = 2 WHERE match_id = match(7) AND player_id = who('Bob')"},
@@ -177,12 +177,12 @@ var corruptions = map[string]corruption{
 			"wrong_best Bob: 1502 | 1518",
 			"wrong_counters Bob: 1–2–2 | 2–2–1",
 		},
-		facts: true,
+		changesMatches: true,
 	},
 	"a score that does not count the sets": {
-		sql:    []string{"UPDATE matches SET score_a = 3 WHERE id = match(3)"},
-		want:   []string{"wrong_sets 3: 3:1 | 2:1"},
-		beyond: true,
+		sql:          []string{"UPDATE matches SET score_a = 3 WHERE id = match(3)"},
+		want:         []string{"wrong_sets 3: 3:1 | 2:1"},
+		unrepairable: true,
 	},
 	"an entry gone": {
 		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
@@ -221,7 +221,7 @@ var corruptions = map[string]corruption{
 			"wrong_streak Bob: 0 | -1",
 			"wrong_counters Bob: 1–2–2 | 1–1–2",
 		},
-		facts: true,
+		changesMatches: true,
 	},
 	"another rating after": {
 		sql: []string{"UPDATE elo_history SET elo_after = 1518 WHERE id = entry(6, 'Zoe')"},
@@ -266,7 +266,7 @@ var corruptions = map[string]corruption{
 			"wrong_best Dave: 1500 | 1501",
 			"wrong_sum Dave: 1500 | 1501",
 		},
-		facts: true,
+		changesMatches: true,
 	},
 	"another start of somebody who has played": {
 		sql:  []string{"UPDATE group_players SET start_elo = 1900 WHERE id = standing('Alice')"},
@@ -276,8 +276,8 @@ var corruptions = map[string]corruption{
 		sql: []string{
 			"UPDATE players SET merged_into = who('Carol'), telegram_user_id = NULL, username = NULL WHERE id = who('Dave')",
 		},
-		want:   []string{"merged_player Dave"},
-		beyond: true,
+		want:         []string{"merged_player Dave"},
+		unrepairable: true,
 	},
 	"another best rating": {
 		sql:  []string{"UPDATE group_players SET best_elo = 1600 WHERE id = standing('Zoe')"},
@@ -318,7 +318,7 @@ var corruptions = map[string]corruption{
 			"wrong_streak Bob: 0 | 1",
 			"wrong_counters Bob: 1–2–2 | 2–1–2",
 		},
-		facts: true,
+		changesMatches: true,
 	},
 	"another K": {
 		sql: []string{"UPDATE matches SET k_factor = 320 WHERE id = match(7)"},
@@ -328,15 +328,15 @@ var corruptions = map[string]corruption{
 			"wrong_elo Alice: 1512 | 1501",
 			"wrong_elo Bob: 1487 | 1498",
 		},
-		facts: true,
+		changesMatches: true,
 	},
 	"other rules of the ladder": {
-		sql:    []string{"UPDATE ladders SET k_factor = 10, start_elo = 1000, draws_allowed = false"},
-		beyond: true,
+		sql:          []string{"UPDATE ladders SET k_factor = 10, start_elo = 1000, draws_allowed = false"},
+		unrepairable: true,
 	},
 }
 
-// corrupt does to the books what the name says.
+// corrupt applies the named corruption.
 func (g *game) corrupt(t *testing.T, name string) corruption {
 	t.Helper()
 	c, there := corruptions[name]

@@ -23,13 +23,13 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. Another instance
-// repeats whatever a killed one has begun and not ended, as the messenger does.
+// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The next instance repeats
+// all requests that a killed one left open, as the messenger does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
-	c := &crashes{fleet: newFleet(t, g), looks: make(map[string]time.Time)}
-	kills, restarts := moments(c.random, crashKills), moments(c.random, crashRestarts)
+	c := &crashTest{fleet: newFleet(t, g), openSince: make(map[string]time.Time)}
+	kills, restarts := randomTimes(c.random, crashKills), randomTimes(c.random, crashRestarts)
 	for slot := range instances {
 		c.launch(slot)
 	}
@@ -40,18 +40,18 @@ func TestKilledAndRestarted(t *testing.T) {
 	}
 	c.waitUntil(*contentionFor)
 	restarted()
-	c.dismiss()
-	g.pool.Reset() // its connections are those from before a restart, perhaps
+	c.stopAll()
+	g.pool.Reset() // its connections may be from before a restart
 	c.check()
-	c.checkWindows()
+	c.logWindows()
 }
 
-// newServer starts a server for this test alone. What it has committed is not lost when it crashes.
+// newServer starts a database server for this test alone. Commits survive its crashes.
 func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
 		"fsync": "off", "synchronous_commit": "on", // the operating system does not crash
-		"max_connections": "200", // those of killed instances may linger
+		"max_connections": "200", // connections of killed instances may linger
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	return server, g
 }
 
-// moments are random ones of the time that a test takes, but for its beginning and its end.
-func moments(random *rand.Rand, n int) []time.Duration {
+// randomTimes returns n sorted times within the test, excluding its start and its end.
+func randomTimes(random *rand.Rand, n int) []time.Duration {
 	all := make([]time.Duration, n)
 	for i := range all {
 		all[i] = time.Duration((0.05 + 0.85*random.Float64()) * float64(*contentionFor))
@@ -81,23 +81,23 @@ func moments(random *rand.Rand, n int) []time.Duration {
 	return all
 }
 
-// crashes is a fleet whose instances are killed.
-type crashes struct {
+// crashTest is a fleet whose instances are killed.
+type crashTest struct {
 	*fleet
 	kills, restarts int
 
-	repeats   int                  // orders that were given again after a kill
-	committed int                  // those of them that had been handled by then
-	looks     map[string]time.Time // when the others had not been handled, by the database's clock
+	repeats   int                  // requests that were sent again after a kill
+	committed int                  // of them, those that had already been handled
+	openSince map[string]time.Time // database time at which the others were not handled yet, by key
 }
 
-// restartAt lets the database crash at certain moments. The function that it returns waits until the last is over.
-func (c *crashes) restartAt(server *pgtemp.Server, all []time.Duration) (wait func()) {
+// restartAt crashes the database at the given times. The returned function waits for the last restart.
+func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	var done sync.WaitGroup
 	done.Go(func() {
 		for _, at := range all {
-			timer := time.NewTimer(time.Until(c.begun.Add(at)))
+			timer := time.NewTimer(time.Until(c.started.Add(at)))
 			select {
 			case <-timer.C:
 			case <-ctx.Done():
@@ -105,7 +105,7 @@ func (c *crashes) restartAt(server *pgtemp.Server, all []time.Duration) (wait fu
 				return
 			}
 			if err := server.Restart(ctx, true); err != nil {
-				c.complain("%v", err)
+				c.fail("%v", err)
 				return
 			}
 			c.restarts++
@@ -118,39 +118,39 @@ func (c *crashes) restartAt(server *pgtemp.Server, all []time.Duration) (wait fu
 	return done.Wait
 }
 
-// replace kills an instance and starts another one in its place. The kill comes at once, or right after the next commit
-// of the instance, before it can tell anybody.
-func (c *crashes) replace(slot int, atCommit bool) {
+// replace kills an instance and starts another one in its place. It kills the instance at once, or right after its next
+// commit, before it can report it.
+func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
 	p.killed.Store(true)
 	var err error
 	if atCommit {
-		err = p.tell(dieWord)
+		err = p.send(killMessage)
 	} else {
 		err = p.cmd.Process.Kill()
 	}
 	if err != nil {
 		c.t.Fatalf("kill an instance: %v", err)
 	}
-	c.awaitEnd(p)
+	c.waitForExit(p)
 	if p.cmd.ProcessState.Success() {
-		c.t.Fatal("an instance has ended by itself")
+		c.t.Fatal("an instance exited by itself")
 	}
 	c.kills++
-	c.look(slot)
+	c.checkOpen(slot)
 	c.launch(slot)
 }
 
-// look finds out which of the orders that an instance has left open had been handled. The sessions of the instance may
-// still be at work on the others, so that what is given again can meet itself.
-func (c *crashes) look(slot int) {
+// checkOpen finds out which open requests of a killed instance were handled. Database sessions of the instance may still
+// be working on the others, so a repeated request may conflict with itself.
+func (c *crashTest) checkOpen(slot int) {
 	c.t.Helper()
 	var left []string
 	for _, o := range c.open[slot] {
 		left = append(left, o.key())
 	}
-	ctx, cancel := context.WithTimeout(c.t.Context(), endWithin)
+	ctx, cancel := context.WithTimeout(c.t.Context(), exitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -164,20 +164,20 @@ func (c *crashes) look(slot int) {
 			c.committed += len(handled)
 			for _, key := range left {
 				if !slices.Contains(handled, key) {
-					c.looks[key] = now
+					c.openSince[key] = now
 				}
 			}
 			return
 		}
 		if !postgres.Unavailable(err) {
-			c.t.Fatalf("look for what has been handled: %v", err)
+			c.t.Fatalf("read handled commands: %v", err)
 		}
-		<-tick.C // until the database is there again
+		<-tick.C // until the database is back
 	}
 }
 
-// checkWindows tells which windows the kills have fallen into.
-func (c *crashes) checkWindows() {
+// logWindows logs how many open requests had been handled when their instance was killed.
+func (c *crashTest) logWindows() {
 	c.t.Helper()
 	type handled struct {
 		Key string
@@ -185,14 +185,14 @@ func (c *crashes) checkWindows() {
 	}
 	later := 0
 	for _, h := range rows[handled](c.t, c.g, `SELECT key, handled_at FROM handled_commands`) {
-		if look, there := c.looks[h.Key]; there && h.At.After(look) {
+		if look, there := c.openSince[h.Key]; there && h.At.After(look) {
 			later++
 		}
 	}
-	c.t.Logf(`%d kills, %d restarts of the database; orders given again:
+	c.t.Logf(`%d kills, %d restarts of the database; repeated requests:
 	%5d had been handled before
 	%5d had not
-	%5d in all`, c.kills, c.restarts, c.committed, later, c.repeats)
+	%5d in total`, c.kills, c.restarts, c.committed, later, c.repeats)
 	if c.restarts != crashRestarts {
 		c.t.Errorf("%d restarts, want %d", c.restarts, crashRestarts)
 	}

@@ -2,7 +2,7 @@
 
 package ranking_test
 
-// How much the tests do that could do more and more.
+// The extent of scalable tests.
 const (
 	moveRounds   = 100
 	laterMatches = 10_000

@@ -2,8 +2,8 @@
 
 package ranking_test
 
-// How much the tests do that could do more and more.
+// The extent of scalable tests.
 const (
-	moveRounds   = 4 // one for each of what may be known of the two chats
+	moveRounds   = 4 // each combination of known and unknown chats once
 	laterMatches = 500
 )

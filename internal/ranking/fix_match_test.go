@@ -15,7 +15,7 @@ func TestFixMatch(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
 	g.record(t, &carol, bob, carol, 3, 0) // Bob 1501, Carol 1483
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
 		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
@@ -29,15 +29,15 @@ func TestFixMatch(t *testing.T) {
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	// the same correction by the other player does not turn it back: the order of the card has not changed
-	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
-	// the points are corrected, and no rating moves
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 2, B: 3}), ranking.MatchFixed{
+	// The same fix by the other player does not revert it: the order of the card has not changed.
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	// Another score for the same winner changes no rating.
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 2, B: 3}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
 		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
 	})
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 2, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 2, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
@@ -47,30 +47,30 @@ func TestFixMatch(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// TestFixInTheOrderOfTheCommand corrects a match in reply to the command that made it.
-func TestFixInTheOrderOfTheCommand(t *testing.T) {
+// TestFixInCommandOrder fixes a match in reply to the command that recorded it.
+func TestFixInCommandOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 1, 3)
 	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
-	mustTell(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 3 {
 		t.Errorf("told %+v", n)
 	}
 }
 
-// TestFixOnesLastMatch corrects without a number and without a reply: the sender's own score comes first.
-func TestFixOnesLastMatch(t *testing.T) {
+// TestFixLastMatch fixes without a number and without a reply: the sender's own score comes first.
+func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
 	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
 	for name, tc := range map[string]struct {
 		reporter, sender ranking.Person
 		want             ranking.Score // the stored one, Alice's first
 	}{
-		"the one who reported their loss": {alice, alice, ranking.Score{A: 2, B: 3}},
-		"the winner":                      {alice, bob, ranking.Score{A: 3, B: 2}},
-		"a third person, as reported":     {carol, carol, ranking.Score{A: 2, B: 3}},
+		"the loser, who reported it":  {alice, alice, ranking.Score{A: 2, B: 3}},
+		"the winner":                  {alice, bob, ranking.Score{A: 3, B: 2}},
+		"a third person, as reported": {carol, carol, ranking.Score{A: 2, B: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,21 +95,21 @@ func TestFixSets(t *testing.T) {
 	if err := g.RecordMatch(t.Context(), o, report); err != nil {
 		t.Fatal(err)
 	}
-	mustTell(t, g.notice(t, o.Key), ranking.MatchRecorded{
+	checkNotice(t, g.notice(t, o.Key), ranking.MatchRecorded{
 		Number: 1, Sides: [2]ranking.Side{side(2, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		Sets:       []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}},
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(0, "Bob", 1500, 1484), side(2, "Alice", 1500, 1516)},
 		Sets: []ranking.SetScore{{7, 11}, {12, 14}}, By: byBob,
 		Was:   ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{7, 11}, {11, 9}, {11, 5}}},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
 	})
-	// only the points of a set differ
-	if _, ok := g.fix(t, &bob, number(1), ranking.Score{A: 8, B: 11}, ranking.Score{A: 12, B: 14}).(ranking.MatchFixed); !ok {
-		t.Error("a correction of points alone was refused")
+	// Only the points of a set differ.
+	if _, ok := g.fix(t, &bob, matchNumber(1), ranking.Score{A: 8, B: 11}, ranking.Score{A: 12, B: 14}).(ranking.MatchFixed); !ok {
+		t.Error("a fix of points alone was refused")
 	}
 	verifyClean(t, g.store)
 }
@@ -119,15 +119,15 @@ func TestFixToADraw(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.exec(t, `UPDATE ladders SET draws_allowed = false`)
-	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 2, B: 2}), ranking.Refusal{Code: ranking.NoDraws})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}), ranking.Refusal{Code: ranking.NoDraws})
 	g.exec(t, `UPDATE ladders SET draws_allowed = true`)
-	if _, ok := g.fix(t, &alice, number(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
 		t.Error("a draw was refused")
 	}
 	verifyClean(t, g.store)
 }
 
-// TestTeams plays with sides of several.
+// TestTeams plays matches with several players per side.
 func TestTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -140,15 +140,15 @@ func TestTeams(t *testing.T) {
 		return g.notice(t, o.Key)
 	}
 	pair := func(a, b ranking.Person) []ranking.Person { return []ranking.Person{a, b} }
-	mustTell(t, doubles(pair(alice, zoe), pair(bob, carol)), ranking.MatchRecorded{
+	checkNotice(t, doubles(pair(alice, zoe), pair(bob, carol)), ranking.MatchRecorded{
 		Number: 2, NewPlayers: []ranking.Name{{Name: "Zoe"}, {Name: "Carol"}},
 		Sides: [2]ranking.Side{ // 1508 to 1492: expected 0.523, 32 · 0.477 = 15
 			{Score: 10, Players: []ranking.RatingChange{change("Alice", 1516, 1531), change("Zoe", 1500, 1515)}},
 			{Score: 8, Players: []ranking.RatingChange{change("Bob", 1484, 1469), change("Carol", 1500, 1485)}},
 		},
 	})
-	mustTell(t, doubles(pair(alice, zoe), []ranking.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
-	mustTell(t, doubles(pair(alice, bob), pair(carol, ranking.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
+	checkNotice(t, doubles(pair(alice, zoe), []ranking.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
+	checkNotice(t, doubles(pair(alice, bob), pair(carol, ranking.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
 	g.exec(t, `UPDATE ladders SET uneven_teams_allowed = true`)
 	if n, ok := doubles(pair(alice, zoe), []ranking.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
 		t.Errorf("told %+v", n)

@@ -21,39 +21,39 @@ import (
 	"time"
 )
 
-// endWithin bounds the end of an instance that is to end.
-const endWithin = time.Minute
+// exitTimeout bounds the time that an instance takes to exit.
+const exitTimeout = time.Minute
 
-// fleet is three instances of the service on one database, and what they have told.
+// fleet is three instances of the service on one database, and their reported events.
 type fleet struct {
 	t        *testing.T
 	g        *game
 	seed     uint64
 	random   *rand.Rand
-	begun    time.Time
+	started  time.Time
 	launched int
 	running  [instances]*process
 
-	failure chan struct{} // closed when something has gone wrong
+	failed chan struct{} // closed at the first failure
 
-	mu         sync.Mutex
-	orders     map[int64]order            // all that were begun, by message
-	open       [instances]map[int64]order // those that have not ended
-	repeated   int                        // how often an order was given once more because the database was away
-	longest    time.Duration              // that an order took
-	conflicts  map[int]int                // by attempt
-	late       []string                   // what was logged of those that held the group already
-	complaints []string
+	mu              sync.Mutex
+	requests        map[int64]request            // all started requests, by message
+	open            [instances]map[int64]request // unfinished ones
+	repeated        int                          // repeats of requests because the database was away
+	longest         time.Duration                // duration of a request
+	conflicts       map[int]int                  // by attempt
+	lockedConflicts []string                     // logged conflicts of requests that had locked the group
+	failures        []string
 }
 
-// process is an instance from outside.
+// process is an instance, seen from the test.
 type process struct {
 	slot  int
 	cmd   *exec.Cmd
 	stdin io.Writer
-	// killed is set when it is to be killed.
+	// killed is set before the process is killed.
 	killed atomic.Bool
-	ended  chan struct{} // closed when all that it has told has been heard
+	ended  chan struct{} // closed after all its output was read
 }
 
 func newFleet(t *testing.T, g *game) *fleet {
@@ -64,27 +64,27 @@ func newFleet(t *testing.T, g *game) *fleet {
 	}
 	t.Logf("seed %d: repeat with -contention.seed=%d", seed, seed)
 	f := &fleet{
-		t: t, g: g, seed: seed, random: rand.New(rand.NewPCG(seed, 0)), begun: time.Now(),
-		failure: make(chan struct{}), orders: make(map[int64]order), conflicts: make(map[int]int),
+		t: t, g: g, seed: seed, random: rand.New(rand.NewPCG(seed, 0)), started: time.Now(),
+		failed: make(chan struct{}), requests: make(map[int64]request), conflicts: make(map[int]int),
 	}
 	for slot := range f.open {
-		f.open[slot] = make(map[int64]order)
+		f.open[slot] = make(map[int64]request)
 	}
 	return f
 }
 
-// launch starts an instance, which begins with what an earlier one in its place has left open.
+// launch starts an instance, which first repeats the open requests of its predecessor.
 func (f *fleet) launch(slot int) {
 	f.t.Helper()
 	f.mu.Lock()
 	a := assignment{
-		URL: f.g.url, Seed: f.seed, First: 1 + 1_000_000*int64(f.launched), TakesBack: slot == 0,
-		Recorded: len(f.orders), Redelivered: slices.Collect(maps.Values(f.open[slot])),
+		URL: f.g.url, Seed: f.seed, First: 1 + 1_000_000*int64(f.launched), Amends: slot == 0,
+		Recorded: len(f.requests), Redelivered: slices.Collect(maps.Values(f.open[slot])),
 	}
 	f.mu.Unlock()
 	f.launched++
 	if len(a.Redelivered) > clientsEach {
-		f.t.Fatalf("%d clients have left %d orders open", clientsEach, len(a.Redelivered))
+		f.t.Fatalf("%d clients left %d requests open", clientsEach, len(a.Redelivered))
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -102,29 +102,29 @@ func (f *fleet) launch(slot int) {
 		f.t.Fatalf("start an instance: %v", err)
 	}
 	f.running[slot] = p
-	go f.listen(p, stdout, stderr)
+	go f.readOutput(p, stdout, stderr)
 	f.t.Cleanup(func() {
 		p.killed.Store(true)
-		_ = p.cmd.Process.Kill() // it may have ended
+		_ = p.cmd.Process.Kill() // it may have exited
 		<-p.ended
 	})
-	if err := p.tell(a); err != nil {
-		f.t.Fatalf("tell an instance what to do: %v", err)
+	if err := p.send(a); err != nil {
+		f.t.Fatalf("send the assignment: %v", err)
 	}
 }
 
-// tell tells an instance something.
-func (p *process) tell(v any) error { return json.NewEncoder(p.stdin).Encode(v) }
+// send writes a value to the instance's standard input.
+func (p *process) send(v any) error { return json.NewEncoder(p.stdin).Encode(v) }
 
-// listen takes note of what an instance tells and logs, to its end.
-func (f *fleet) listen(p *process, stdout, stderr io.Reader) {
+// readOutput processes the events and the log of an instance until it exits.
+func (f *fleet) readOutput(p *process, stdout, stderr io.Reader) {
 	defer close(p.ended)
 	var both sync.WaitGroup
-	both.Go(func() { f.eachLine(stdout, func(line []byte) error { return f.hear(p, line) }) })
+	both.Go(func() { f.eachLine(stdout, func(line []byte) error { return f.onEvent(p, line) }) })
 	both.Go(func() { f.eachLine(stderr, f.readLog) })
 	both.Wait()
 	if err := p.cmd.Wait(); err != nil && !p.killed.Load() {
-		f.complain("an instance has ended: %v", err)
+		f.fail("an instance exited: %v", err)
 	}
 }
 
@@ -133,27 +133,27 @@ func (f *fleet) eachLine(from io.Reader, do func([]byte) error) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if err := do(lines.Bytes()); err != nil {
-			f.complain("%v: %s", err, lines.Text())
+			f.fail("%v: %s", err, lines.Text())
 		}
 	}
 	if err := lines.Err(); err != nil {
-		f.complain("listen to an instance: %v", err)
+		f.fail("read output of an instance: %v", err)
 	}
 }
 
-func (f *fleet) hear(p *process, line []byte) error {
+func (f *fleet) onEvent(p *process, line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
 	if e.Error != "" {
-		f.complain("an instance fails: %s", e.Error)
+		f.fail("an instance failed: %s", e.Error)
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Begin != nil {
-		f.orders[e.Begin.Message], f.open[p.slot][e.Begin.Message] = *e.Begin, *e.Begin
+		f.requests[e.Begin.Message], f.open[p.slot][e.Begin.Message] = *e.Begin, *e.Begin
 		return nil
 	}
 	delete(f.open[p.slot], e.End)
@@ -177,72 +177,72 @@ func (f *fleet) readLog(line []byte) error {
 		defer f.mu.Unlock()
 		f.conflicts[r.Attempt]++
 		if r.Attempt > 1 {
-			f.late = append(f.late, string(line))
+			f.lockedConflicts = append(f.lockedConflicts, string(line))
 		}
 	case r.Level != slog.LevelInfo.String() && !strings.Contains(r.Msg, "database does not answer"):
-		f.complain("an instance logs: %s", line)
+		f.fail("unexpected log of an instance: %s", line)
 	}
 	return nil
 }
 
-func (f *fleet) complain(format string, args ...any) {
+func (f *fleet) fail(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.complaints) == 0 {
-		close(f.failure)
+	if len(f.failures) == 0 {
+		close(f.failed)
 	}
-	f.complaints = append(f.complaints, fmt.Sprintf(format, args...))
+	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
 
-// waitUntil waits until so much time has passed since the beginning, or something has gone wrong.
+// waitUntil waits until the given time since the start has passed. It ends the test after a failure.
 func (f *fleet) waitUntil(passed time.Duration) {
 	f.t.Helper()
-	timer := time.NewTimer(time.Until(f.begun.Add(passed)))
+	timer := time.NewTimer(time.Until(f.started.Add(passed)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-f.failure:
-		f.mustBeQuiet()
+	case <-f.failed:
+		f.mustNotFail()
 	}
 }
 
-// mustBeQuiet ends the test when something has gone wrong.
-func (f *fleet) mustBeQuiet() {
+// mustNotFail ends the test after a failure.
+func (f *fleet) mustNotFail() {
 	f.t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n := len(f.complaints); n > 0 {
-		f.t.Fatalf("%d complaints:\n%s", n, strings.Join(f.complaints[:min(n, 30)], "\n"))
+	if n := len(f.failures); n > 0 {
+		f.t.Fatalf("%d failures:\n%s", n, strings.Join(f.failures[:min(n, 30)], "\n"))
 	}
 }
 
-// awaitEnd waits until an instance has ended.
-func (f *fleet) awaitEnd(p *process) {
+// waitForExit waits until an instance has exited.
+func (f *fleet) waitForExit(p *process) {
 	f.t.Helper()
-	timer := time.NewTimer(endWithin)
+	timer := time.NewTimer(exitTimeout)
 	defer timer.Stop()
 	select {
 	case <-p.ended:
 	case <-timer.C:
-		f.t.Fatal("an instance does not end")
+		f.t.Fatal("an instance does not exit")
 	}
 }
 
-// dismiss has all instances end what they have begun, and themselves.
-func (f *fleet) dismiss() {
+// stopAll has all instances finish their open requests and exit.
+func (f *fleet) stopAll() {
 	f.t.Helper()
 	for _, p := range f.running {
-		if err := p.tell(stopWord); err != nil {
-			f.complain("dismiss an instance: %v", err)
+		if err := p.send(stopMessage); err != nil {
+			f.fail("stop an instance: %v", err)
 		}
 	}
 	for _, p := range f.running {
-		f.awaitEnd(p)
+		f.waitForExit(p)
 	}
-	f.mustBeQuiet()
+	f.mustNotFail()
 	for _, left := range f.open {
 		if len(left) > 0 {
-			f.t.Errorf("begun and not ended: %v", left)
+			f.t.Errorf("unfinished requests: %v", left)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Main{M: m})
 }
 
-// game is a service in a club where everybody plays, on a database where nobody else is.
+// game is a service on a database of its own. Most tests play in the group club.
 type game struct {
 	*ranking.Service
 	pool  *pgxpool.Pool
@@ -49,15 +49,15 @@ func newStore(pool *pgxpool.Pool) *postgres.Store {
 	return postgres.NewStore(pool, func(outbox.Lane) {})
 }
 
-// newService returns a service without a limit of results.
+// newService returns a service without a limit on results.
 func newService(store ranking.Store) *ranking.Service {
 	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
 
-// another returns another instance of the service on the same database.
-func (g *game) another() *ranking.Service { return newService(newStore(g.pool)) }
+// newInstance returns another instance of the service on the same database.
+func (g *game) newInstance() *ranking.Service { return newService(newStore(g.pool)) }
 
-// questions are answered by the service, from the same database.
+// questions returns the stats service, which answers by s from the same database.
 func (g *game) questions(s *ranking.Service) *stats.Service {
 	return stats.NewService(postgres.NewStats(g.pool), s)
 }

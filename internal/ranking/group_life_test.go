@@ -16,24 +16,24 @@ import (
 	"elobot/internal/stats"
 )
 
-// hello is a greeting.
-type hello struct{}
+// greeting is the notice that greets a group.
+type greeting struct{}
 
-func (hello) Kind() string             { return "hello" }
-func (hello) Purpose() ranking.Purpose { return ranking.Outcome }
+func (greeting) Kind() string             { return "hello" }
+func (greeting) Purpose() ranking.Purpose { return ranking.Outcome }
 
-// happened is the origin of something that happens in a chat so long after everything has begun.
-func (g *game) happened(chat ranking.Chat, after time.Duration) ranking.Origin {
+// eventOrigin returns the origin of an event in a chat, the given time after the start of the test's clock.
+func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {
 	o := g.origin(nil)
 	o.Key, o.Chat, o.SentAt, o.ReplyTo, o.Thread = "s:"+o.Key, chat, o.SentAt.Add(after), 0, 0
 	return o
 }
 
-// chatState is what there is to know of the bot's place in a chat.
+// chatState is the stored state of the bot in a chat.
 type chatState struct {
 	Language       string
 	Active, Parked bool
-	Greeted        int64 // seconds after everything has begun, -1 for never
+	Greeted        int64 // seconds after the start of the test's clock, -1 for never
 	Hellos         int
 }
 
@@ -45,7 +45,7 @@ func (g *game) chat(t *testing.T, chat ranking.Chat) chatState {
 		       (SELECT count(*) FROM outbox o WHERE o.chat_id = c.id AND o.kind = 'hello')
 		FROM chats c WHERE telegram_chat_id = $1`, chat.ID)
 	if len(all) != 1 {
-		t.Fatalf("there are %d such chats", len(all))
+		t.Fatalf("found %d chats", len(all))
 	}
 	return all[0]
 }
@@ -57,7 +57,7 @@ func (g *game) mustBe(t *testing.T, what string, want chatState) {
 	}
 }
 
-// speaking returns the club as somebody shows it whose app speaks a language.
+// speaking returns the club with the language of the sender's app.
 func speaking(language string) ranking.Chat {
 	c := club
 	c.Language = language
@@ -67,65 +67,65 @@ func speaking(language string) ranking.Chat {
 func TestBotAdded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	added := g.happened(speaking("de"), 0)
-	for range 2 { // delivered again
-		must(t, g.BotAdded(t.Context(), added, hello{}))
+	added := g.eventOrigin(speaking("de"), 0)
+	for range 2 { // the second is a redelivery
+		must(t, g.BotAdded(t.Context(), added, greeting{}))
 		g.mustBe(t, "added", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
 	}
 	if n := g.count(t, "ladders"); n != 1 {
 		t.Errorf("%d ladders", n)
 	}
-	must(t, g.Greet(t.Context(), g.happened(speaking("fr"), time.Minute), hello{}))
+	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute), greeting{}))
 	g.mustBe(t, "started within a minute", chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
-	must(t, g.Greet(t.Context(), g.happened(speaking("fr"), time.Minute+time.Second), hello{}))
+	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
 	g.mustBe(t, "started later", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 2})
-	must(t, g.Greet(t.Context(), g.happened(speaking("fr"), time.Minute+time.Second), hello{}))
+	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
 	g.mustBe(t, "started by somebody else at once", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
-	must(t, g.Greet(t.Context(), g.happened(speaking("fr"), -time.Minute-time.Second), hello{}))
-	g.mustBe(t, "started before, as it is heard of now", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 4})
-	must(t, g.BotRemoved(t.Context(), g.happened(club, time.Hour)))
-	must(t, g.BotAdded(t.Context(), g.happened(club, time.Hour), hello{}))
-	g.mustBe(t, "added by one of no known language", chatState{Language: "en", Active: true, Greeted: 3600, Hellos: 5})
+	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second), greeting{}))
+	g.mustBe(t, "started before, delivered late", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 4})
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))
+	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, time.Hour), greeting{}))
+	g.mustBe(t, "added by a person of unknown language", chatState{Language: "en", Active: true, Greeted: 3600, Hellos: 5})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("%d people are stored", n)
 	}
 }
 
-// TestStartedBeforeItIsAdded: the two that adding the bot by its link brings come in either order.
-func TestStartedBeforeItIsAdded(t *testing.T) {
+// TestStartedAndAdded: adding the bot by its link causes /start and an addition, in either order.
+func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
 		g := newGame(t)
-		must(t, g.Greet(t.Context(), g.happened(speaking("fr"), 0), hello{}))
+		must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), 0), greeting{}))
 		g.mustBe(t, "started", chatState{Language: "fr", Active: true, Greeted: 0, Hellos: 1})
-		must(t, g.BotAdded(t.Context(), g.happened(speaking("de"), after), hello{}))
+		must(t, g.BotAdded(t.Context(), g.eventOrigin(speaking("de"), after), greeting{}))
 		g.mustBe(t, fmt.Sprintf("added %v after it", after), chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1})
 	}
 }
 
-// TestAddedWhereItIs: the bot is said to be added to a group that it is in already. That is an upgrade, and no addition.
-func TestAddedWhereItIs(t *testing.T) {
+// TestAddedWhereActive: the messenger reports an addition to a group in which the bot already is. That is an upgrade.
+func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
 	for _, after := range []time.Duration{0, time.Second, time.Hour} {
 		g := newGame(t)
-		must(t, g.BotAdded(t.Context(), g.happened(speaking("de"), 0), hello{}))
+		must(t, g.BotAdded(t.Context(), g.eventOrigin(speaking("de"), 0), greeting{}))
 		must(t, g.MoveChat(t.Context(), club.ID, upgraded.ID))
 		g.exec(t, `UPDATE chats SET parked_at = now()`)
-		must(t, g.BotAdded(t.Context(), g.happened(upgraded, after), hello{}))
+		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, after), greeting{}))
 		want := chatState{Language: "de", Active: true, Greeted: 0, Hellos: 1}
 		if diff := cmp.Diff(want, g.chat(t, upgraded)); diff != "" {
 			t.Errorf("upgraded after %v (-want +got):\n%s", after, diff)
 		}
 		if n := g.count(t, "chats WHERE frozen_until IS NOT NULL"); n != 0 {
-			t.Error("the bot may write, and does not")
+			t.Error("the chat is still frozen")
 		}
-		must(t, g.Greet(t.Context(), g.happened(upgraded, after+2*time.Minute), hello{}))
+		must(t, g.Greet(t.Context(), g.eventOrigin(upgraded, after+2*time.Minute), greeting{}))
 		if got := g.chat(t, upgraded).Hellos; got != 2 {
-			t.Errorf("upgraded after %v, and then started: %d greetings", after, got)
+			t.Errorf("upgraded after %v and started: %d greetings, want 2", after, got)
 		}
-		must(t, g.BotRemoved(t.Context(), g.happened(upgraded, 2*time.Hour)))
-		must(t, g.BotAdded(t.Context(), g.happened(upgraded, 2*time.Hour), hello{}))
+		must(t, g.BotRemoved(t.Context(), g.eventOrigin(upgraded, 2*time.Hour)))
+		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, 2*time.Hour), greeting{}))
 		want = chatState{Language: "fr", Active: true, Greeted: 7200, Hellos: 3}
 		if diff := cmp.Diff(want, g.chat(t, upgraded)); diff != "" {
 			t.Errorf("removed and added (-want +got):\n%s", diff)
@@ -133,8 +133,8 @@ func TestAddedWhereItIs(t *testing.T) {
 	}
 }
 
-// TestAddedBeforeItMoves: the bot is said to be in the supergroup before anything says which group that was.
-func TestAddedBeforeItMoves(t *testing.T) {
+// TestAddedBeforeMove: the addition to the supergroup is delivered before the move of the old group.
+func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
 	type outcome struct {
@@ -142,19 +142,19 @@ func TestAddedBeforeItMoves(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		known, sent bool // the bot was greeted in the older group, and what the newer one is told is under way
+		known, sent bool // known: the older group was greeted; sent: the newer group's notices are being sent
 		want        outcome
 	}{
-		"it waits": {true, false, outcome{"de", 1, 2}}, "it was sent": {true, true, outcome{"de", 2, 3}},
+		"waiting": {true, false, outcome{"de", 1, 2}}, "being sent": {true, true, outcome{"de", 2, 3}},
 		"never greeted": {false, false, outcome{"de", 1, 1}},
 	} {
 		g := newGame(t)
 		if tc.known {
-			must(t, g.BotAdded(t.Context(), g.happened(speaking("de"), -time.Hour), hello{}))
+			must(t, g.BotAdded(t.Context(), g.eventOrigin(speaking("de"), -time.Hour), greeting{}))
 		} else {
-			must(t, g.Answer(t.Context(), g.happened(speaking("de"), -time.Hour), stats.RankingPage{}))
+			must(t, g.Answer(t.Context(), g.eventOrigin(speaking("de"), -time.Hour), stats.RankingPage{}))
 		}
-		must(t, g.BotAdded(t.Context(), g.happened(upgraded, 0), hello{}))
+		must(t, g.BotAdded(t.Context(), g.eventOrigin(upgraded, 0), greeting{}))
 		g.page(t, &alice)
 		asked := g.origin(&alice)
 		asked.Chat = upgraded
@@ -165,31 +165,31 @@ func TestAddedBeforeItMoves(t *testing.T) {
 		answers := g.count(t, "outbox WHERE kind <> 'hello'")
 		must(t, g.MoveChat(t.Context(), club.ID, upgraded.ID))
 		got := outcome{Language: g.chat(t, upgraded).Language, Hellos: g.chat(t, upgraded).Hellos}
-		must(t, g.Greet(t.Context(), g.happened(upgraded, time.Second), hello{}))
+		must(t, g.Greet(t.Context(), g.eventOrigin(upgraded, time.Second), greeting{}))
 		got.AfterStarted = g.chat(t, upgraded).Hellos
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if n := g.count(t, "outbox WHERE kind <> 'hello'"); n != answers {
-			t.Errorf("%s: %d answers are left of %d", name, n, answers)
+			t.Errorf("%s: %d of %d answers are left", name, n, answers)
 		}
 	}
 }
 
-// TestStartedAndAddedAtOnce has two instances hear of the two at the same moment.
-func TestStartedAndAddedAtOnce(t *testing.T) {
+// TestStartedAndAddedConcurrently has two instances handle /start and the addition at the same time.
+func TestStartedAndAddedConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	other := g.another()
+	other := g.newInstance()
 	for n := range 6 {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: "Club", Language: "de"}
-		started, added := g.happened(chat, 0), g.happened(chat, time.Second)
-		if n%2 == 0 { // the chat is known already
-			must(t, g.Answer(t.Context(), g.happened(chat, -time.Hour), stats.RankingPage{}))
+		started, added := g.eventOrigin(chat, 0), g.eventOrigin(chat, time.Second)
+		if n%2 == 0 { // the chat is already known
+			must(t, g.Answer(t.Context(), g.eventOrigin(chat, -time.Hour), stats.RankingPage{}))
 		}
 		greeted := make(chan error, 1)
-		go func() { greeted <- g.Greet(t.Context(), started, hello{}) }()
-		must(t, other.BotAdded(t.Context(), added, hello{}))
+		go func() { greeted <- g.Greet(t.Context(), started, greeting{}) }()
+		must(t, other.BotAdded(t.Context(), added, greeting{}))
 		must(t, <-greeted)
 		if got := g.chat(t, chat); got.Hellos != 1 || !got.Active || got.Language != "de" {
 			t.Errorf("round %d: the chat is %+v", n, got)
@@ -200,7 +200,7 @@ func TestStartedAndAddedAtOnce(t *testing.T) {
 func TestLanguageOfAChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	private := ranking.Chat{ID: alice1.ID, Kind: ranking.Private, Language: "pt-br"}
+	private := ranking.Chat{ID: alicePrivate.ID, Kind: ranking.Private, Language: "pt-br"}
 	for _, tc := range []struct {
 		chat ranking.Chat
 		want string
@@ -208,74 +208,74 @@ func TestLanguageOfAChat(t *testing.T) {
 		{speaking("de"), "de"}, {speaking("fr"), "de"}, {private, "pt-br"},
 		{ranking.Chat{ID: -7, Kind: ranking.Supergroup, Title: "No language"}, "en"},
 	} {
-		must(t, g.Answer(t.Context(), g.happened(tc.chat, 0), stats.RankingPage{}))
+		must(t, g.Answer(t.Context(), g.eventOrigin(tc.chat, 0), stats.RankingPage{}))
 		if got := g.chat(t, tc.chat).Language; got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", tc.chat, got, tc.want)
 		}
 	}
 }
 
-// alice1 is Alice's private chat.
-var alice1 = ranking.Chat{ID: 1, Kind: ranking.Private}
+// alicePrivate is Alice's private chat.
+var alicePrivate = ranking.Chat{ID: 1, Kind: ranking.Private}
 
 func TestBotRemovedAndBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	removed := g.happened(club, 0)
+	removed := g.eventOrigin(club, 0)
 	must(t, g.BotRemoved(t.Context(), removed))
-	must(t, g.BotBack(t.Context(), g.happened(club, 0)))
-	must(t, g.Renamed(t.Context(), g.happened(club, 0)))
-	must(t, g.MemberLeft(t.Context(), g.happened(club, 0), alice))
+	must(t, g.BotBack(t.Context(), g.eventOrigin(club, 0)))
+	must(t, g.Renamed(t.Context(), g.eventOrigin(club, 0)))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, 0), alice))
 	if chats, players := g.count(t, "chats"), g.count(t, "players"); chats+players != 0 {
-		t.Errorf("%d chats and %d people are known for what nobody knew", chats, players)
+		t.Errorf("events in an unknown chat created %d chats and %d players", chats, players)
 	}
-	must(t, g.BotAdded(t.Context(), g.happened(club, 10*time.Second), hello{}))
-	must(t, g.BotRemoved(t.Context(), removed)) // delivered again, by now of a chat that is known
+	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, 10*time.Second), greeting{}))
+	must(t, g.BotRemoved(t.Context(), removed)) // a redelivery, now that the chat is known
 	g.mustBe(t, "added", chatState{Language: "en", Active: true, Greeted: 10, Hellos: 1})
-	must(t, g.BotRemoved(t.Context(), g.happened(club, 9*time.Second)))
-	g.mustBe(t, "removed before that, as it is heard of now", chatState{Language: "en", Active: true, Greeted: 10, Hellos: 1})
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 9*time.Second)))
+	g.mustBe(t, "removed before that, delivered late", chatState{Language: "en", Active: true, Greeted: 10, Hellos: 1})
 
-	redecide := g.happened(club, 20*time.Second)
-	must(t, g.BotRemoved(t.Context(), redecide))
+	removedLater := g.eventOrigin(club, 20*time.Second)
+	must(t, g.BotRemoved(t.Context(), removedLater))
 	g.mustBe(t, "removed", chatState{Language: "en", Parked: true, Greeted: -1, Hellos: 1})
-	must(t, g.BotAdded(t.Context(), g.happened(club, 30*time.Second), hello{}))
+	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, 30*time.Second), greeting{}))
 	g.mustBe(t, "added again", chatState{Language: "en", Active: true, Greeted: 30, Hellos: 2})
-	must(t, g.BotRemoved(t.Context(), redecide))
-	g.mustBe(t, "what came before, delivered again", chatState{Language: "en", Active: true, Greeted: 30, Hellos: 2})
+	must(t, g.BotRemoved(t.Context(), removedLater))
+	g.mustBe(t, "earlier removal redelivered", chatState{Language: "en", Active: true, Greeted: 30, Hellos: 2})
 
-	must(t, g.BotRemoved(t.Context(), g.happened(club, 40*time.Second)))
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 40*time.Second)))
 	parked := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At
-	must(t, g.BotRemoved(t.Context(), g.happened(club, 50*time.Second)))
-	if redecide := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At; !redecide.Equal(parked) {
-		t.Errorf("parked at %v, and then at %v", parked, redecide)
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 50*time.Second)))
+	if removedLater := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At; !removedLater.Equal(parked) {
+		t.Errorf("parked at %v, and then at %v", parked, removedLater)
 	}
-	must(t, g.BotBack(t.Context(), g.happened(club, time.Minute)))
+	must(t, g.BotBack(t.Context(), g.eventOrigin(club, time.Minute)))
 	g.mustBe(t, "back", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 	g.record(t, &alice, alice, bob, 3, 1)
-	must(t, g.BotRemoved(t.Context(), g.happened(club, 2*time.Minute)))
-	must(t, g.Renamed(t.Context(), g.happened(club, time.Minute)))
-	must(t, g.MemberLeft(t.Context(), g.happened(club, time.Minute), zoe))
-	must(t, g.MemberLeft(t.Context(), g.happened(club, time.Minute), alice))
-	g.mustBe(t, "what was before is heard of", chatState{Language: "en", Parked: true, Greeted: -1, Hellos: 2})
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 2*time.Minute)))
+	must(t, g.Renamed(t.Context(), g.eventOrigin(club, time.Minute)))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, time.Minute), zoe))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, time.Minute), alice))
+	g.mustBe(t, "earlier events delivered late", chatState{Language: "en", Parked: true, Greeted: -1, Hellos: 2})
 	g.page(t, &alice)
-	g.mustBe(t, "a command came", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
+	g.mustBe(t, "after a command", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 	g.exec(t, `UPDATE chats SET is_active = false`)
 	g.page(t, &alice)
-	g.mustBe(t, "a command came though nothing is parked", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
+	g.mustBe(t, "after a command without parking", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 }
 
-// TestRemovedFromTheGroupThatWas: what is said of the id that a group had before is not said of the group.
-func TestRemovedFromTheGroupThatWas(t *testing.T) {
+// TestRemovedFromFormerID: a removal from a group's former id does not concern the group.
+func TestRemovedFromFormerID(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.BotAdded(t.Context(), g.happened(club, 0), hello{}))
+	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, 0), greeting{}))
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club"}
 	must(t, g.MoveChat(t.Context(), club.ID, upgraded.ID))
-	must(t, g.BotRemoved(t.Context(), g.happened(club, time.Hour)))
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))
 	if got := g.chat(t, upgraded); !got.Active || got.Parked {
 		t.Errorf("the group is %+v", got)
 	}
-	must(t, g.BotRemoved(t.Context(), g.happened(upgraded, time.Hour)))
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(upgraded, time.Hour)))
 	if got := g.chat(t, upgraded); got.Active || !got.Parked {
 		t.Errorf("removed, the group is %+v", got)
 	}
@@ -284,13 +284,13 @@ func TestRemovedFromTheGroupThatWas(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.Answer(t.Context(), g.happened(alice1, 0), stats.RankingPage{}))
-	must(t, g.BotRemoved(t.Context(), g.happened(alice1, time.Second)))
-	if got := g.chat(t, alice1); got.Active || !got.Parked {
+	must(t, g.Answer(t.Context(), g.eventOrigin(alicePrivate, 0), stats.RankingPage{}))
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(alicePrivate, time.Second)))
+	if got := g.chat(t, alicePrivate); got.Active || !got.Parked {
 		t.Errorf("blocked, the chat is %+v", got)
 	}
-	must(t, g.BotBack(t.Context(), g.happened(alice1, time.Minute)))
-	if diff := cmp.Diff(chatState{Language: "en", Active: true, Greeted: -1}, g.chat(t, alice1)); diff != "" {
+	must(t, g.BotBack(t.Context(), g.eventOrigin(alicePrivate, time.Minute)))
+	if diff := cmp.Diff(chatState{Language: "en", Active: true, Greeted: -1}, g.chat(t, alicePrivate)); diff != "" {
 		t.Errorf("unblocked (-want +got):\n%s", diff)
 	}
 }
@@ -301,37 +301,37 @@ func TestRenamed(t *testing.T) {
 	g.page(t, &alice)
 	renamed := club
 	renamed.Title = "Club 2"
-	once := g.happened(renamed, 0)
+	once := g.eventOrigin(renamed, 0)
 	must(t, g.Renamed(t.Context(), once))
-	if page := g.page(t, nil); page.Title != "Club" { // which shows the title that came with the command
+	if page := g.page(t, nil); page.Title != "Club" { // the command's own title is newer
 		t.Errorf("the ranking is called %q", page.Title)
 	}
 	must(t, g.Renamed(t.Context(), once))
 	titles := rows[struct{ Title string }](t, g, `SELECT title FROM chats`)
 	if len(titles) != 1 || titles[0].Title != "Club" {
-		t.Errorf("after the same came again the chats are %v", titles)
+		t.Errorf("after a redelivery the chats are %v", titles)
 	}
-	must(t, g.Renamed(t.Context(), g.happened(renamed, 0)))
+	must(t, g.Renamed(t.Context(), g.eventOrigin(renamed, 0)))
 	if titles := rows[struct{ Title string }](t, g, `SELECT title FROM chats`); titles[0].Title != "Club 2" {
 		t.Errorf("the chat is called %q", titles[0].Title)
 	}
 	if n := g.count(t, "outbox"); n != 2 {
-		t.Errorf("%d things are told, want the two pages", n)
+		t.Errorf("%d notices, want the two pages", n)
 	}
 }
 
-// TestWhatHappensIsNotAnswered: when it cannot be kept nobody is asked to try again, and it counts as not handled.
-func TestWhatHappensIsNotAnswered(t *testing.T) {
+// TestEventsAreNotAnswered: a failed event asks nobody to try again, and its key is not stored.
+func TestEventsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := ranking.Origin{Key: "s:1", Chat: club, SentAt: time.Unix(1_700_000_000, 0)}
 	for name, happens := range map[string]func(context.Context, *ranking.Service) error{
-		"added":   func(ctx context.Context, s *ranking.Service) error { return s.BotAdded(ctx, o, hello{}) },
+		"added":   func(ctx context.Context, s *ranking.Service) error { return s.BotAdded(ctx, o, greeting{}) },
 		"removed": func(ctx context.Context, s *ranking.Service) error { return s.BotRemoved(ctx, o) },
 		"left":    func(ctx context.Context, s *ranking.Service) error { return s.MemberLeft(ctx, o, alice) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := &easy{}
-			store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
+			memory := &memoryStore{}
+			store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 			store.left.Store(4)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 			if err := happens(t.Context(), service); !errors.Is(err, ranking.ErrConflict) || len(memory.applied) > 0 {

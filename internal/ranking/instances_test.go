@@ -24,24 +24,24 @@ import (
 const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
-	instances      = 3
-	clientsEach    = 16                     // of an instance
-	defaultTimeout = 30 * time.Second       // with a database that is away at the start
-	pause          = 100 * time.Millisecond // before an order is given once more
+	instances    = 3
+	clientsEach  = 16                     // of an instance
+	startTimeout = 30 * time.Second       // with a database that is away at the start
+	retryDelay   = 100 * time.Millisecond // before an order is given once more
 )
 
 // four are all who play.
-var four = []ranking.Person{alice, bob, carol, zoe}
+var fourPlayers = []ranking.Person{alice, bob, carol, zoe}
 
 // What an order can be.
 const (
-	recordOrder = "record"
-	undoOrder   = "undo"
-	fixOrder    = "fix"
+	recordRequest = "record"
+	undoRequest   = "undo"
+	fixRequest    = "fix"
 )
 
 // order is a command of a client, with all that it takes to give it once more.
-type order struct {
+type request struct {
 	Message int64 // makes the key
 	Kind    string
 	Sender  int // the four are meant by their indexes
@@ -51,27 +51,27 @@ type order struct {
 	Match   ranking.MatchRef // which match is taken back
 }
 
-func (o order) key() string { return messageKey(o.Message) }
+func (o request) key() string { return messageKey(o.Message) }
 
 func messageKey(message int64) string { return fmt.Sprintf("m:%d:%d", club.ID, message) }
 
-func (o order) give(ctx context.Context, service *ranking.Service) error {
-	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &four[o.Sender], SentAt: o.SentAt, ReplyTo: o.Message}
-	back := ranking.Amendment{Match: o.Match, IsAdmin: admin}
+func (o request) send(ctx context.Context, service *ranking.Service) error {
+	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &fourPlayers[o.Sender], SentAt: o.SentAt, ReplyTo: o.Message}
+	amendment := ranking.Amendment{Match: o.Match, IsAdmin: admin}
 	switch o.Kind {
-	case recordOrder:
+	case recordRequest:
 		report := ranking.Report{Scores: []ranking.Score{o.Score}}
 		for _, i := range o.A {
-			report.A = append(report.A, four[i])
+			report.A = append(report.A, fourPlayers[i])
 		}
 		for _, i := range o.B {
-			report.B = append(report.B, four[i])
+			report.B = append(report.B, fourPlayers[i])
 		}
 		return service.RecordMatch(ctx, origin, report)
-	case undoOrder:
-		return service.UndoMatch(ctx, origin, back)
-	case fixOrder:
-		return service.FixMatch(ctx, origin, back, []ranking.Score{o.Score})
+	case undoRequest:
+		return service.UndoMatch(ctx, origin, amendment)
+	case fixRequest:
+		return service.FixMatch(ctx, origin, amendment, []ranking.Score{o.Score})
 	}
 	return fmt.Errorf("an order of the kind %q", o.Kind)
 }
@@ -79,26 +79,26 @@ func (o order) give(ctx context.Context, service *ranking.Service) error {
 // What an instance may be told after its assignment. When its standard input is closed without a word, whoever has
 // started it is dead, and it ends at once.
 const (
-	stopWord = "stop" // end what has been begun, and yourself
-	dieWord  = "die"  // kill yourself at the next commit
+	stopMessage = "stop" // end what has been begun, and yourself
+	killMessage = "die"  // kill yourself at the next commit
 )
 
 // assignment is what an instance is told first of all.
 type assignment struct {
 	URL         string
 	Seed        uint64
-	First       int64   // message, of those that belong to this instance alone
-	Each        int     // how many orders a client gives, 0: until it is told to stop
-	TakesBack   bool    // one client undoes and corrects instead of recording
-	Recorded    int     // how many matches there are already, more or less
-	Redelivered []order // what another instance has begun and perhaps not ended, at most one for each client
+	First       int64     // message, of those that belong to this instance alone
+	Each        int       // how many orders a client gives, 0: until it is told to stop
+	Amends      bool      // one client undoes and corrects instead of recording
+	Recorded    int       // how many matches there are already, more or less
+	Redelivered []request // what another instance has begun and perhaps not ended, at most one for each client
 }
 
 // event is what an instance tells on its standard output, in one line and in one write, so that no line is ever cut.
 type event struct {
-	Begin *order `json:",omitempty"` // told before it is given for the first time
-	End   int64  `json:",omitempty"` // the message of the order that has been handled
-	Tries int    // that it took
+	Begin *request `json:",omitempty"` // told before it is given for the first time
+	End   int64    `json:",omitempty"` // the message of the order that has been handled
+	Tries int      // that it took
 	Took  time.Duration
 	Error string `json:",omitempty"`
 }
@@ -110,12 +110,12 @@ type instance struct {
 	store   *postgres.Store
 	stop    chan struct{} // closed when nothing new shall be begun
 	// condemned is set when the next commit shall be the last thing that the process does.
-	condemned atomic.Bool
+	killOnCommit atomic.Bool
 
 	mu       sync.Mutex
 	out      io.Writer
 	recorded []int64 // the messages that have recorded a match
-	taken    []ranking.MatchRef
+	amended  []ranking.MatchRef
 }
 
 // instanceMain is the main function of an instance. It returns the exit code.
@@ -140,16 +140,16 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 		var word string
 		for input.Decode(&word) == nil {
 			switch word {
-			case stopWord:
+			case stopMessage:
 				close(i.stop)
-			case dieWord:
-				i.condemned.Store(true)
+			case killMessage:
+				i.killOnCommit.Store(true)
 			}
 		}
 		cancel()
 	}()
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	pool, err := postgres.Open(ctx, i.URL, defaultTimeout, logger)
+	pool, err := postgres.Open(ctx, i.URL, startTimeout, logger)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 
 // committed ends a process that is condemned between the commit and whatever would follow it.
 func (i *instance) committed(outbox.Lane) {
-	if !i.condemned.Load() {
+	if !i.killOnCommit.Load() {
 		return
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -181,7 +181,7 @@ func (i *instance) committed(outbox.Lane) {
 // client gives orders one after the other.
 func (i *instance) client(ctx context.Context, c int) error {
 	if c < len(i.Redelivered) {
-		if err := i.carryOut(ctx, i.Redelivered[c]); err != nil {
+		if err := i.execute(ctx, i.Redelivered[c]); err != nil {
 			return err
 		}
 	}
@@ -192,11 +192,11 @@ func (i *instance) client(ctx context.Context, c int) error {
 			return nil
 		default:
 		}
-		o := i.invent(random, i.First+int64(c+n*clientsEach), i.TakesBack && c == 0)
-		if err := i.say(event{Begin: &o}); err != nil {
+		o := i.newRequest(random, i.First+int64(c+n*clientsEach), i.Amends && c == 0)
+		if err := i.write(event{Begin: &o}); err != nil {
 			return err
 		}
-		if err := i.carryOut(ctx, o); err != nil {
+		if err := i.execute(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -204,18 +204,18 @@ func (i *instance) client(ctx context.Context, c int) error {
 }
 
 // invent makes an order up.
-func (i *instance) invent(random *rand.Rand, message int64, takesBack bool) order {
-	o := order{
-		Message: message, Kind: recordOrder, Sender: random.IntN(len(four)), SentAt: time.Now().UTC().Truncate(time.Second),
+func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) request {
+	o := request{
+		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)), SentAt: time.Now().UTC().Truncate(time.Second),
 		Score: ranking.Score{A: random.IntN(4), B: random.IntN(4)},
 	}
-	if !takesBack {
+	if !amends {
 		size := 1 + random.IntN(2)
-		who := random.Perm(len(four))
+		who := random.Perm(len(fourPlayers))
 		o.A, o.B = who[:size], who[size:2*size]
 		return o
 	}
-	o.Kind = []string{undoOrder, fixOrder}[message/clientsEach%2]
+	o.Kind = []string{undoRequest, fixRequest}[message/clientsEach%2]
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch random.IntN(6) {
@@ -226,34 +226,34 @@ func (i *instance) invent(random *rand.Rand, message int64, takesBack bool) orde
 			o.Match = ranking.MatchRef{Message: made, Key: messageKey(made)}
 		}
 	case 2: // one that was taken back before
-		if n := len(i.taken); n > 0 {
-			o.Match = i.taken[random.IntN(n)]
+		if n := len(i.amended); n > 0 {
+			o.Match = i.amended[random.IntN(n)]
 		}
 	default: // any number, perhaps one that is not there
 		o.Match.Number = 1 + random.IntN(i.Recorded+3*len(i.recorded)+1)
-		i.taken = append(i.taken, o.Match)
+		i.amended = append(i.amended, o.Match)
 	}
 	return o
 }
 
 // carryOut gives the order until the database has been there for it, in time.
-func (i *instance) carryOut(ctx context.Context, o order) error {
-	begun := time.Now()
+func (i *instance) execute(ctx context.Context, o request) error {
+	started := time.Now()
 	for tries := 1; ; tries++ {
-		err := o.give(ctx, i.service)
+		err := o.send(ctx, i.service)
 		switch {
 		case err == nil:
 			i.mu.Lock()
-			if o.Kind == recordOrder {
+			if o.Kind == recordRequest {
 				i.recorded = append(i.recorded, o.Message)
 			}
 			i.mu.Unlock()
-			return i.say(event{End: o.Message, Tries: tries, Took: time.Since(begun)})
+			return i.write(event{End: o.Message, Tries: tries, Took: time.Since(started)})
 		case ctx.Err() != nil || !i.store.Unavailable(err) && !errors.Is(err, ranking.ErrTimeout):
 			err = fmt.Errorf("%s %s: %w", o.Kind, o.key(), err)
-			return errors.Join(err, i.say(event{Error: err.Error()}))
+			return errors.Join(err, i.write(event{Error: err.Error()}))
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(retryDelay)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -262,7 +262,7 @@ func (i *instance) carryOut(ctx context.Context, o order) error {
 	}
 }
 
-func (i *instance) say(e event) error {
+func (i *instance) write(e event) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err

@@ -13,14 +13,14 @@ import (
 )
 
 // waiting is a store that lets a time go by before each Read and Apply, and may fail then.
-type waiting struct {
+type delayedStore struct {
 	ranking.Store
 	read, apply func(ctx context.Context) error
 	tries       []time.Duration // when Apply was called
 	begun       time.Time
 }
 
-func (w *waiting) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (w *delayedStore) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
 	if w.read != nil {
 		if err := w.read(ctx); err != nil {
 			return ranking.Snapshot{}, err
@@ -29,7 +29,7 @@ func (w *waiting) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, 
 	return w.Store.Read(ctx, q)
 }
 
-func (w *waiting) Apply(ctx context.Context, c ranking.Changes) error {
+func (w *delayedStore) Apply(ctx context.Context, c ranking.Changes) error {
 	w.tries = append(w.tries, time.Since(w.begun))
 	if err := w.apply(ctx); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (w *waiting) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // takes fails after some time with an error, or before with ErrTimeout if the context ends.
-func takes(ctx context.Context, d time.Duration, err error) error {
+func delay(ctx context.Context, d time.Duration, err error) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -68,14 +68,14 @@ func TestLocked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				memory := &easy{}
-				store := &waiting{Store: memory, begun: time.Now()}
+				memory := &memoryStore{}
+				store := &delayedStore{Store: memory, begun: time.Now()}
 				store.apply = func(ctx context.Context) error {
 					left := max(0, tc.free-time.Since(store.begun))
 					if left <= wait {
-						return takes(ctx, left, nil)
+						return delay(ctx, left, nil)
 					}
-					return takes(ctx, wait, fmt.Errorf("apply: %w", ranking.ErrLocked))
+					return delay(ctx, wait, fmt.Errorf("apply: %w", ranking.ErrLocked))
 				}
 				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
@@ -100,22 +100,22 @@ func TestLocked(t *testing.T) {
 
 // TestNotDoneInTime: a command that the store does not do in time has all the time once more before its sender is told that
 // it was not done. While the store answers nothing, nothing is told.
-func TestNotDoneInTime(t *testing.T) {
+func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		memory := &easy{}
-		store := &waiting{Store: memory, begun: time.Now()}
+		memory := &memoryStore{}
+		store := &delayedStore{Store: memory, begun: time.Now()}
 		silent := true
 		store.read = func(ctx context.Context) error {
 			if silent {
-				return takes(ctx, time.Hour, nil)
+				return delay(ctx, time.Hour, nil)
 			}
 			return nil
 		}
 		slow := true
 		store.apply = func(ctx context.Context) error {
 			if slow {
-				return takes(ctx, 8*time.Second, nil)
+				return delay(ctx, 8*time.Second, nil)
 			}
 			return nil
 		}
@@ -143,7 +143,7 @@ func TestNotDoneInTime(t *testing.T) {
 		store.apply = func(ctx context.Context) error {
 			slow = !slow
 			if !slow {
-				return takes(ctx, 8*time.Second, nil)
+				return delay(ctx, 8*time.Second, nil)
 			}
 			return nil
 		}

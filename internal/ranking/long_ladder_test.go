@@ -47,22 +47,22 @@ func longLadder(tb testing.TB, g *game, n int) {
 }
 
 // TestUndoBeforeMany undoes and corrects the first match of a long ladder while others record in it.
-func TestUndoBeforeMany(t *testing.T) {
+func TestAmendFirstOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	longLadder(t, g, laterMatches)
 	verifyClean(t, g.store)
 	one := ranking.Person{ID: 1, Username: "user_1", Name: "User 1"}
 	two := ranking.Person{ID: 2, Username: "user_2", Name: "User 2"}
-	back := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+	first := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 
 	recorded := make(chan error, 1)
-	other, o := g.another(), g.origin(&two)
+	other, o := g.newInstance(), g.origin(&two)
 	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
-	if n, ok := g.fix(t, &one, back, ranking.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
+	if n, ok := g.fix(t, &one, first, ranking.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
 		t.Fatalf("told %+v", n)
 	}
-	if n, ok := g.undo(t, &one, back).(ranking.MatchUndone); !ok {
+	if n, ok := g.undo(t, &one, first).(ranking.MatchUndone); !ok {
 		t.Fatalf("told %+v", n)
 	}
 	if err := <-recorded; err != nil {

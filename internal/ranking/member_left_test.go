@@ -10,9 +10,9 @@ import (
 )
 
 // left makes known that somebody has left the club so long after the matches were played.
-func (g *game) left(t *testing.T, who ranking.Person, after time.Duration) {
+func (g *game) memberLeft(t *testing.T, who ranking.Person, after time.Duration) {
 	t.Helper()
-	must(t, g.MemberLeft(t.Context(), g.happened(club, after), who))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
 // mustRank asks for the ranking, in which exactly these must be shown, as "Alice Bob".
@@ -41,20 +41,20 @@ func TestMemberLeft(t *testing.T) {
 	g.mustRank(t, "at first", "Alice Carol Bob")
 	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
 
-	g.left(t, alice, -time.Second)
+	g.memberLeft(t, alice, -time.Second)
 	g.mustRank(t, "a leave before the last match", "Alice Carol Bob")
-	leave := g.happened(club, time.Minute)
+	leave := g.eventOrigin(club, time.Minute)
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "Alice has left", "Carol Bob")
 	if page := g.page(t, &alice); page.Own != nil || page.Total != 2 {
 		t.Errorf("Alice is shown %+v", page)
 	}
-	g.left(t, alice, time.Hour) // which another message says too
+	g.memberLeft(t, alice, time.Hour) // which another message says too
 	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
 		t.Errorf("%d people have left when Alice did", n)
 	}
-	g.left(t, zoe, time.Minute)
-	g.left(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
+	g.memberLeft(t, zoe, time.Minute)
+	g.memberLeft(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
 	if n := g.count(t, "players"); n != 3 {
 		t.Errorf("%d people are stored for having left", n)
 	}
@@ -70,20 +70,20 @@ func TestMemberLeft(t *testing.T) {
 	join.SentAt = join.SentAt.Add(time.Hour)
 	must(t, g.Join(t.Context(), join))
 	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
-	mustTell(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
+	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "the leave is delivered again", "Alice Carol Bob")
 	verifyClean(t, g.store)
 }
 
 // TestShownWithTheNextMatch: whoever records it, and whatever becomes of it. A replay changes nothing of who has left.
-func TestShownWithTheNextMatch(t *testing.T) {
+func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, carol, 3, 1)
-	g.left(t, alice, time.Minute)
-	g.left(t, carol, time.Minute)
+	g.memberLeft(t, alice, time.Minute)
+	g.memberLeft(t, carol, time.Minute)
 	g.record(t, &bob, bob, alice, 3, 1) // which was sent before they left, and is handled now
 	g.mustRank(t, "an older match", "Bob")
 
@@ -105,17 +105,17 @@ func TestShownWithTheNextMatch(t *testing.T) {
 	undo.SentAt = o.SentAt
 	must(t, g.UndoMatch(t.Context(), undo, ranking.Amendment{Match: ranking.MatchRef{Number: 4}}))
 	g.mustRank(t, "that is undone", "Bob Alice")
-	g.left(t, alice, time.Minute)
+	g.memberLeft(t, alice, time.Minute)
 	g.mustRank(t, "a leave before that match, as it is heard of now", "Bob Alice")
 	verifyClean(t, g.store)
 }
 
 // TestLeftWithoutHavingPlayed: who has joined alone is in nobody's way, and is shown with their first match as ever.
-func TestLeftWithoutHavingPlayed(t *testing.T) {
+func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	must(t, g.Join(t.Context(), g.origin(&zoe)))
-	g.left(t, zoe, time.Minute)
+	g.memberLeft(t, zoe, time.Minute)
 	o := g.origin(&bob)
 	o.SentAt = o.SentAt.Add(time.Hour)
 	must(t, g.RecordMatch(t.Context(), o, singles(zoe, bob, 3, 1)))
@@ -127,10 +127,10 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	other := g.another()
+	other := g.newInstance()
 	for n := range 5 {
 		later := time.Duration(n) * time.Hour
-		match, leave := g.origin(&bob), g.happened(club, later)
+		match, leave := g.origin(&bob), g.eventOrigin(club, later)
 		match.SentAt = match.SentAt.Add(later + time.Minute)
 		recorded := make(chan error, 1)
 		go func() { recorded <- other.RecordMatch(t.Context(), match, singles(bob, alice, 2, 2)) }()
@@ -169,10 +169,10 @@ func TestMergedAndLeft(t *testing.T) {
 }
 
 // TestTheOneNamedHasLeft: somebody whom others have named only is known by the name with which they leave.
-func TestTheOneNamedHasLeft(t *testing.T) {
+func TestUnclaimedPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &bob, ranking.Person{Username: "CAROL"}, bob, 3, 1)
-	g.left(t, carol, time.Minute)
+	g.memberLeft(t, carol, time.Minute)
 	g.mustRank(t, "Carol has left", "Bob")
 }

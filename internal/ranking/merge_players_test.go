@@ -62,8 +62,8 @@ func TestMergePlayers(t *testing.T) {
 	}}, g.merged(t, club.ID), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("what the group is told (-want +got):\n%s", diff)
 	}
-	if told := g.merged(t, -200); len(told) > 0 {
-		t.Errorf("a group in which nothing has moved is told %+v", told)
+	if notices := g.merged(t, -200); len(notices) > 0 {
+		t.Errorf("a group in which nothing has moved is told %+v", notices)
 	}
 	cards := g.cards(t, 3)
 	if len(cards) != 1 || !cards[0].Undone || cards[0].UndoneBy != nil {
@@ -75,13 +75,13 @@ func TestMergePlayers(t *testing.T) {
 	verifyClean(t, g.store)
 
 	// named by it, it is her from now on; and her username may pass to somebody else as any does
-	mustTell(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
 		Number: 5, Sides: [2]ranking.Side{side(3, "Zoe", 1454, 1473), side(0, "Alice", 1516, 1497)},
 	})
 	if n := len(g.merged(t, club.ID)); n != 1 {
 		t.Errorf("the merge was told %d times", n)
 	}
-	mustTell(t, g.undo(t, &withName, number(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
+	checkNotice(t, g.undo(t, &withName, matchNumber(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 	verifyClean(t, g.store)
 }
 

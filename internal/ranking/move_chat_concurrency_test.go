@@ -14,10 +14,10 @@ import (
 
 // TestMoveAtOnce has instances hear of a move at the same time, while others record, join, undo, ask and merge players
 // in both chats.
-func TestMoveAtOnce(t *testing.T) {
+func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	instances := []*ranking.Service{g.Service, g.another()}
+	instances := []*ranking.Service{g.Service, g.newInstance()}
 	for round := range moveRounds {
 		older := ranking.ExternalChatID(-1000 * (round + 1))
 		u := newUpgrade(g, older)
@@ -33,7 +33,7 @@ func TestMoveAtOnce(t *testing.T) {
 		for i, service := range instances {
 			for c, chat := range []ranking.Chat{u.older, u.newer} {
 				origin := func(n int) ranking.Origin {
-					sender := four[(n+c)%4]
+					sender := fourPlayers[(n+c)%4]
 					return ranking.Origin{
 						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender,
 						SentAt: time.Now().Add(time.Duration(round) * time.Minute), // so that nobody joins too often in one minute
@@ -82,13 +82,13 @@ func TestMoveAtOnce(t *testing.T) {
 }
 
 // justBefore is a store that has something done just before it takes a group for the first time.
-type justBefore struct {
+type beforeLockStore struct {
 	ranking.Store
 	once atomic.Bool
 	do   func()
 }
 
-func (j *justBefore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (j *beforeLockStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
 	if j.once.CompareAndSwap(false, true) {
 		j.do()
 	}
@@ -102,7 +102,7 @@ func TestMoveDuringUndo(t *testing.T) {
 	u := newUpgrade(g, -1000)
 	u.report(t, u.older, alice, bob)
 	u.report(t, u.newer, bob, carol)
-	store := &justBefore{Store: g.store, do: func() { u.move(t) }}
+	store := &beforeLockStore{Store: g.store, do: func() { u.move(t) }}
 	service := newService(store)
 	if err := service.UndoMatch(t.Context(), u.from(u.newer, bob), ranking.Amendment{IsAdmin: nobodyIsAdmin}); err != nil {
 		t.Fatal(err)
@@ -137,8 +137,8 @@ func TestButtonsAfterMove(t *testing.T) {
 	} {
 		o := u.from(tc.chat, alice)
 		o.Button = o.Key
-		back := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, Below: tc.below}, IsAdmin: nobodyIsAdmin}
-		if err := g.UndoMatch(t.Context(), o, back); err != nil {
+		amendment := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, Below: tc.below}, IsAdmin: nobodyIsAdmin}
+		if err := g.UndoMatch(t.Context(), o, amendment); err != nil {
 			t.Fatal(err)
 		}
 		got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`)

@@ -20,28 +20,28 @@ func TestAnyMove(t *testing.T) {
 	var societies atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSociety(t, rt, g, societies.Add(1))
-		older, newer := s.found(), s.found()
-		both := []*course{older, newer}
+		older, newer := s.newGroup(), s.newGroup()
+		both := []*modelGroup{older, newer}
 		if rapid.Bool().Draw(rt, "the other way round") { // the chat with the new id may be known sooner
 			older, newer = newer, older
 		}
-		inEither := func(do func(*course, *rapid.T)) func(*rapid.T) {
+		inEither := func(do func(*modelGroup, *rapid.T)) func(*rapid.T) {
 			return func(rt *rapid.T) { do(both[rapid.IntRange(0, len(both)-1).Draw(rt, "group")], rt) }
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"": func(*rapid.T) {
-				for _, c := range s.courses {
+				for _, c := range s.groups {
 					c.compare()
 				}
 			},
-			"record": inEither((*course).recordAny), "undo": inEither((*course).undoAny), "fix": inEither((*course).fixAny),
-			"show up": inEither((*course).showUp), "rules": inEither((*course).changeRules),
+			"record": inEither((*modelGroup).recordAny), "undo": inEither((*modelGroup).undoAny), "fix": inEither((*modelGroup).fixAny),
+			"show up": inEither((*modelGroup).showUsername), "rules": inEither((*modelGroup).changeRules),
 			"move": func(*rapid.T) {
-				older.becomes(newer)
-				newer, both, s.courses = older, []*course{older}, []*course{older}
+				older.moveTo(newer)
+				newer, both, s.groups = older, []*modelGroup{older}, []*modelGroup{older}
 			},
 		})
-		for _, c := range s.courses {
+		for _, c := range s.groups {
 			c.compareHistory()
 		}
 	})
@@ -49,7 +49,7 @@ func TestAnyMove(t *testing.T) {
 }
 
 // becomes has the group turn out to be the newer one; or if it has done so before, it is said once more.
-func (c *course) becomes(newer *course) {
+func (c *modelGroup) moveTo(newer *modelGroup) {
 	from := c.chat
 	if c == newer {
 		from = c.earlier
@@ -62,9 +62,9 @@ func (c *course) becomes(newer *course) {
 	}
 	first := len(c.matches) + 1
 	c.matches = append(c.matches, newer.matches...)
-	for e, entry := range newer.entered {
-		if _, there := c.entered[e]; !there {
-			c.entered[e] = entry
+	for e, entry := range newer.entries {
+		if _, there := c.entries[e]; !there {
+			c.entries[e] = entry
 		}
 	}
 	c.earlier, c.chat, c.commands = from, newer.chat, max(c.commands, newer.commands)
@@ -73,19 +73,19 @@ func (c *course) becomes(newer *course) {
 
 // compareCards checks that the cards of the matches from this number on, none of which has been sent, say what the history
 // says. That of an undone match says what it said before.
-func (c *course) compareCards(first int) {
-	type told struct {
+func (c *modelGroup) compareCards(first int) {
+	type cardRow struct {
 		Number int
 		After  []int
 	}
-	var want []told
-	stored := rows[told](c.t, c.game, `
+	var want []cardRow
+	stored := rows[cardRow](c.t, c.game, `
 		SELECT m.number, ARRAY(SELECT h.elo_after FROM elo_history h WHERE h.match_id = m.id AND h.superseded_at IS NULL ORDER BY 1)
 		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE ch.telegram_chat_id = $1 AND m.number >= $2 ORDER BY m.number`, c.chat, first)
 	for _, m := range stored {
 		card := c.card(m.Number)
-		t := told{Number: card.Number}
+		t := cardRow{Number: card.Number}
 		for _, side := range card.Sides {
 			for _, p := range side.Players {
 				if !card.Undone {
@@ -102,7 +102,7 @@ func (c *course) compareCards(first int) {
 }
 
 // card is what the group was, or will be, told of a match.
-func (c *course) card(number int) ranking.MatchRecorded {
+func (c *modelGroup) card(number int) ranking.MatchRecorded {
 	payloads := texts(c.t, c.game, `
 		SELECT o.payload::text FROM outbox o JOIN matches m ON m.id = o.match_id JOIN groups g ON g.id = m.group_id
 		JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1 AND m.number = $2`, c.chat, number)

@@ -19,8 +19,8 @@ type upgrade struct {
 	*game
 	older, newer ranking.Chat
 	messages     map[ranking.ExternalChatID]int
-	before       []bout // what the older chat has reported, and after the move both
-	since        []bout // what the newer chat has reported before the move
+	before       []countedMatch // what the older chat has reported, and after the move both
+	since        []countedMatch // what the newer chat has reported before the move
 	moved        bool
 }
 
@@ -53,7 +53,7 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.
 	if chat.ID == u.newer.ID && !u.moved {
 		list = &u.since
 	}
-	*list = append(*list, bout{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
+	*list = append(*list, countedMatch{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
 }
 
 // move says that the older chat is the newer one.
@@ -103,8 +103,8 @@ func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
 	if diff := cmp.Diff(numbers, stored); diff != "" {
 		t.Errorf("the matches (-want +got):\n%s", diff)
 	}
-	got := u.places(t, u.newer.ID, byName)
-	maps.DeleteFunc(got, func(_ string, p place) bool { return p.Played == 0 })
+	got := u.standingTable(t, u.newer.ID, byName)
+	maps.DeleteFunc(got, func(_ string, p standingRow) bool { return p.Played == 0 })
 	if diff := cmp.Diff(recalculate(nil, u.before), got); diff != "" {
 		t.Errorf("the ranking (-plain Elo +stored):\n%s", diff)
 	}
@@ -130,7 +130,7 @@ func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.Cha
 }
 
 // orders returns all orders of the words of a sentence.
-func orders(words []string) [][]string {
+func permutations(words []string) [][]string {
 	if len(words) == 0 {
 		return [][]string{nil}
 	}
@@ -139,7 +139,7 @@ func orders(words []string) [][]string {
 		if slices.Index(words, first) < i {
 			continue // the same word again
 		}
-		for _, others := range orders(slices.Concat(words[:i], words[i+1:])) {
+		for _, others := range permutations(slices.Concat(words[:i], words[i+1:])) {
 			all = append(all, slices.Concat([]string{first}, others))
 		}
 	}
@@ -156,27 +156,27 @@ func TestMoveInAnyOrder(t *testing.T) {
 	for newChat, steps := range map[string][]string{
 		"unknown": {"move", "move", "late"}, "empty": {"move", "move", "new", "late"}, "with matches": {"move", "move", "new", "late"},
 	} {
-		for _, order := range orders(steps) {
+		for _, order := range permutations(steps) {
 			group -= 1000
 			u := newUpgrade(g, group)
 			u.report(t, u.older, alice, bob)
 			u.report(t, u.older, carol, alice)
-			chat, told := g.chatID(t, u.older.ID), 0
+			chat, wantJoined := g.chatID(t, u.older.ID), 0
 			for _, step := range order {
 				if step == "move" && !u.moved && len(u.since) > 0 {
-					told++
+					wantJoined++
 				}
 				u.step(t, step, newChat)
-				redecide := u.from(u.older, alice)
-				redecide.Key = fmt.Sprintf("m:%d:1", u.older.ID)
-				if err := u.RecordMatch(t.Context(), redecide, singles(alice, bob, 3, 1)); err != nil {
+				redelivered := u.from(u.older, alice)
+				redelivered.Key = fmt.Sprintf("m:%d:1", u.older.ID)
+				if err := u.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			u.report(t, u.newer, carol, zoe)
 			u.mustBeOne(t, chat)
-			if got := u.told(t, chat); len(got) != told {
-				t.Errorf("told %+v, want %d", got, told)
+			if got := u.groupsJoined(t, chat); len(got) != wantJoined {
+				t.Errorf("told %+v, want %d", got, wantJoined)
 			}
 			if t.Failed() {
 				t.Fatalf("the new chat is %s, and what comes is %v", newChat, order)
@@ -205,7 +205,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 }
 
 // told returns what a chat is told of groups that have become one.
-func (g *game) told(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
+func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
 	t.Helper()
 	var all []ranking.GroupsJoined
 	for _, payload := range texts(t, g, `
@@ -216,7 +216,7 @@ func (g *game) told(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
 }
 
 // TestMoveAgain: the second time, and of chats that nobody knows, nothing changes.
-func TestMoveAgain(t *testing.T) {
+func TestMoveIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string][]int{"nobody": nil, "the old one": {0}, "the new one": {1}, "both": {0, 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	u.move(t)
 	u.report(t, u.older, bob, carol)
 	u.mustBeOne(t, chat)
-	if got := u.told(t, chat); len(got) > 0 {
+	if got := u.groupsJoined(t, chat); len(got) > 0 {
 		t.Errorf("told %+v", got)
 	}
 	verifyClean(t, g.store)
@@ -285,7 +285,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	chat := g.chatID(t, u.older.ID)
 	u.move(t)
 	u.mustBeOne(t, chat)
-	if got := u.told(t, chat); len(got) > 0 {
+	if got := u.groupsJoined(t, chat); len(got) > 0 {
 		t.Errorf("told %+v", got)
 	}
 	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n != 0 {
@@ -300,7 +300,7 @@ func TestMoveTwice(t *testing.T) {
 	g := newGame(t)
 	group := ranking.ExternalChatID(0)
 	for _, lastChat := range []string{"unknown", "with matches"} {
-		for _, order := range orders([]string{"first", "second", "between"}) {
+		for _, order := range permutations([]string{"first", "second", "between"}) {
 			group -= 1000
 			u := newUpgrade(g, group)
 			between := ranking.Chat{ID: u.older.ID - 500_000, Kind: ranking.Supergroup, Title: "Title between"}
@@ -364,7 +364,7 @@ func TestLateCommand(t *testing.T) {
 		t.Errorf("a command is answered with %+v, want %+v", got, want)
 	}
 	for name, command := range map[string]func(ranking.Origin) error{
-		ranking.KindMatchUndone: func(o ranking.Origin) error { return g.UndoMatch(t.Context(), o, number(1)) },
+		ranking.KindMatchUndone: func(o ranking.Origin) error { return g.UndoMatch(t.Context(), o, matchNumber(1)) },
 		ranking.KindJoined:      func(o ranking.Origin) error { return g.Join(t.Context(), o) },
 		stats.KindRankingPage:   func(o ranking.Origin) error { return g.ShowRanking(t.Context(), o) },
 		ranking.KindMatchRecorded: func(o ranking.Origin) error {
@@ -389,7 +389,7 @@ func TestLateCommand(t *testing.T) {
 }
 
 // TestMoveRetellsCards: a card that waits says what its match is now; one that was told stays as it is.
-func TestMoveRetellsCards(t *testing.T) {
+func TestMoveUpdatesCards(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	u := newUpgrade(g, -1000)
@@ -411,13 +411,13 @@ func TestMoveRetellsCards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	back := func(n int) ranking.Amendment {
+	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
-	if err := g.FixMatch(t.Context(), u.from(u.newer, zoe), back(3), []ranking.Score{{A: 1, B: 2}}); err != nil {
+	if err := g.FixMatch(t.Context(), u.from(u.newer, zoe), amendment(3), []ranking.Score{{A: 1, B: 2}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.UndoMatch(t.Context(), u.from(u.newer, zoe), back(4)); err != nil {
+	if err := g.UndoMatch(t.Context(), u.from(u.newer, zoe), amendment(4)); err != nil {
 		t.Fatal(err)
 	}
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now() WHERE match_id = 3`)
@@ -476,10 +476,10 @@ func TestMoveRetellsCards(t *testing.T) {
 			},
 		},
 	} {
-		mustTell(t, after[match], want)
+		checkNotice(t, after[match], want)
 	}
 	want := []ranking.GroupsJoined{{First: 3, Count: 6}}
-	if diff := cmp.Diff(want, g.told(t, g.chatID(t, u.newer.ID))); diff != "" {
+	if diff := cmp.Diff(want, g.groupsJoined(t, g.chatID(t, u.newer.ID))); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	verifyClean(t, g.store)

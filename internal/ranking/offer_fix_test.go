@@ -10,10 +10,10 @@ import (
 )
 
 // edit has a command edited that was sent with a key, and returns what is offered, nil for nothing.
-func (g *game) edit(t *testing.T, o ranking.Origin, made string, r ranking.Report) *ranking.FixOffer {
+func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
-	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: made}, r))
+	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: key}, r))
 	var offers []ranking.FixOffer
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
 		offers = append(offers, decode[ranking.FixOffer](t, []byte(payload)).(ranking.FixOffer))
@@ -35,14 +35,14 @@ func TestOfferFix(t *testing.T) {
 	ghost := ranking.Person{Username: "ghost"}
 	g.record(t, &alice, alice, ghost, 1, 3) // m:1
 	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ranking.Person{Username: "GHOST"}, 2, 3))
-	mustTell(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}}})
+	checkNotice(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}}})
 
 	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
 	ghost.ID, ghost.Name = 99, "Ghost"
 	must(t, g.Join(t.Context(), g.origin(&ghost))) // who was named is seen
 	o := g.origin(&alice)
 	offer = g.edit(t, o, "m:1", sets)
-	mustTell(t, *offer, ranking.FixOffer{
+	checkNotice(t, *offer, ranking.FixOffer{
 		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
 	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // delivered again
@@ -57,16 +57,16 @@ func TestOfferFix(t *testing.T) {
 		must(t, g.FixMatch(t.Context(), o, button, []ranking.Score{{A: 2, B: 3}}))
 		return g.answer(t, o.Key, "action = 'toast'")
 	}
-	mustTell(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	checkNotice(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	if n, ok := press(&ghost).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
 		t.Errorf("told %+v", n)
 	}
-	mustTell(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 2, 3)); offer != nil {
 		t.Errorf("what has been corrected is offered: %+v", offer)
 	}
 	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
-	mustTell(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}}})
+	checkNotice(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}}})
 	verifyClean(t, g.store)
 }
 
@@ -81,7 +81,7 @@ func TestNothingToOffer(t *testing.T) {
 	g.record(t, nil, alice, bob, 3, 1)                                                                                             // m:2
 	g.record(t, &alice, alice, bob, 3, 1)                                                                                          // m:3
 	g.record(t, &bob, alice, bob, 3, 1)                                                                                            // m:4
-	g.undo(t, &alice, number(3))
+	g.undo(t, &alice, matchNumber(3))
 	g.record(t, &carol, carol, bob, 3, 1)
 	other := []ranking.Score{{A: 3, B: 2}}
 	doubles := ranking.Report{A: team(bob, alice), B: team(carol, zoe), Scores: other}
@@ -139,7 +139,7 @@ func TestOffersCountAsQuestions(t *testing.T) {
 		g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 1))
 	}
 	for i := range 19 {
-		if got := g.asked(t, g.Service, g.origin(&alice)); got != "answered" {
+		if got := g.askRanking(t, g.Service, g.origin(&alice)); got != "answered" {
 			t.Fatalf("question %d: %s", i+1, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestOffersCountAsQuestions(t *testing.T) {
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("too much is offered: %+v", offer)
 	}
-	g.mustSort(t, "all", "question=20 result=1")
+	g.checkRateClasses(t, "all", "question=20 result=1")
 }
 
 // TestOfferAfterMove: an edit that was made before a group became a supergroup is answered in that, by no reply.
@@ -168,25 +168,25 @@ func TestOfferAfterMove(t *testing.T) {
 }
 
 // TestWhatIsRetriedIsToldHoweverLate has no end of its time.
-func TestWhatIsRetriedIsToldHoweverLate(t *testing.T) {
+func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	for _, redecide := range []bool{false, true} {
+	for _, redelivered := range []bool{false, true} {
 		retried := func() ranking.Origin {
 			o := g.origin(&alice)
-			o.Redelivered = redecide
+			o.Redelivered = redelivered
 			return o
 		}
 		match, press := retried(), retried()
 		press.Button = press.Key
 		must(t, g.RecordMatch(t.Context(), match, singles(alice, bob, 3, 1)))
 		must(t, g.ShowRanking(t.Context(), retried()))
-		must(t, g.UndoMatch(t.Context(), press, number(1)))
+		must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
 		must(t, g.OfferFix(t.Context(), retried(), ranking.MatchRef{Message: 7, Key: match.Key}, singles(alice, bob, 3, 2)))
 	}
 	var got []string
-	for _, told := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {
-		got = append(got, strings.ReplaceAll(told, "match_", ""))
+	for _, row := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {
+		got = append(got, strings.ReplaceAll(row, "match_", ""))
 	}
 	want := "recorded false,ranking_page false,undone false,undone false," +
 		"recorded true,ranking_page true,refusal true,fix_offer true"

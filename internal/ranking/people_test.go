@@ -99,7 +99,7 @@ func TestNamesTellApart(t *testing.T) {
 	})
 }
 
-func TestSightings(t *testing.T) {
+func TestProfileUpdates(t *testing.T) {
 	t.Parallel()
 	alice := &Player{ID: 1, UserID: 11, Username: "alice", Name: "Alice"}
 	bob := &Player{ID: 2, UserID: 22, Username: "bob", Name: "Bob"}
@@ -150,7 +150,7 @@ func TestSightings(t *testing.T) {
 	}
 }
 
-func TestCast(t *testing.T) {
+func TestParticipants(t *testing.T) {
 	t.Parallel()
 	var c participants
 	named, seen := Person{Username: "Alice", Doubtful: true}, Person{ID: 1, Username: "alice", Name: "Alice"}

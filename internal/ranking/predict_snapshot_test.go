@@ -14,9 +14,9 @@ import (
 )
 
 // unlucky is a store where whoever keeps people with an effect loses, and so comes again the long way.
-type unlucky struct{ ranking.Store }
+type noUpsertsStore struct{ ranking.Store }
 
-func (u unlucky) Apply(ctx context.Context, c ranking.Changes) error {
+func (u noUpsertsStore) Apply(ctx context.Context, c ranking.Changes) error {
 	if len(c.People) > 0 {
 		return fmt.Errorf("apply: %w", ranking.ErrConflict)
 	}
@@ -25,40 +25,40 @@ func (u unlucky) Apply(ctx context.Context, c ranking.Changes) error {
 
 // forgetful is a store that knows no chat before it is introduced, so that every command introduces it, and its people
 // with it.
-type forgetful struct {
+type forgetfulStore struct {
 	ranking.Store
-	introduced   *bool // since a command was applied
-	requireKnown *int
+	upserted *bool // since a command was applied
+	upserts  *int
 }
 
-func (f forgetful) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (f forgetfulStore) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
 	snap, err := f.Store.Read(ctx, q)
-	if !*f.introduced {
+	if !*f.upserted {
 		snap.ChatID = 0
 	}
 	return snap, err
 }
 
-func (f forgetful) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
-	*f.introduced = true
+func (f forgetfulStore) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
+	*f.upserted = true
 	if len(changes) > 0 {
-		*f.requireKnown++
+		*f.upserts++
 	}
 	return f.Store.UpsertChatAndPlayers(ctx, chat, changes)
 }
 
-func (f forgetful) Apply(ctx context.Context, c ranking.Changes) error {
-	*f.introduced = false
+func (f forgetfulStore) Apply(ctx context.Context, c ranking.Changes) error {
+	*f.upserted = false
 	return f.Store.Apply(ctx, c)
 }
 
 // counting is a store that counts how many commands keep people with their effect.
-type counting struct {
+type countingStore struct {
 	ranking.Store
 	kept *int
 }
 
-func (c counting) Apply(ctx context.Context, changes ranking.Changes) error {
+func (c countingStore) Apply(ctx context.Context, changes ranking.Changes) error {
 	if len(changes.People) > 0 {
 		*c.kept++
 	}
@@ -74,17 +74,17 @@ var (
 // scene is where the same commands are sent as in another one.
 type scene struct {
 	*game
-	database *pgtest.Database
-	tb       rapid.TB
-	chat     ranking.Chat
-	redecide bool
-	under    func(ranking.Store) ranking.Store
+	database    *pgtest.Database
+	tb          rapid.TB
+	chat        ranking.Chat
+	redelivered bool
+	wrap        func(ranking.Store) ranking.Store
 }
 
 // newScene returns a scene in which the clubs are known.
 func newScene(t *testing.T, under func(ranking.Store) ranking.Store) *scene {
 	t.Helper()
-	s := &scene{database: pgtest.Borrow(t), under: under}
+	s := &scene{database: pgtest.Borrow(t), wrap: under}
 	s.begin(t)
 	return s
 }
@@ -96,8 +96,8 @@ func (s *scene) begin(tb rapid.TB) {
 		tb.Fatal(err)
 	}
 	s.game = newGameOn(s.database)
-	s.Service = newService(s.under(s.store))
-	s.tb, s.chat, s.redecide = tb, club, false
+	s.Service = newService(s.wrap(s.store))
+	s.tb, s.chat, s.redelivered = tb, club, false
 	for _, chat := range []ranking.Chat{club, otherClub, inPrivate} {
 		if err := s.store.UpsertChatAndPlayers(context.Background(), chat, nil); err != nil {
 			tb.Fatal(err)
@@ -108,7 +108,7 @@ func (s *scene) begin(tb rapid.TB) {
 func (s *scene) send(sender ranking.Person, command func(context.Context, ranking.Origin) error) {
 	s.tb.Helper()
 	o := s.origin(&sender)
-	o.Chat, o.Redelivered = s.chat, s.redecide
+	o.Chat, o.Redelivered = s.chat, s.redelivered
 	if err := command(context.Background(), o); err != nil {
 		s.tb.Fatalf("%s: %v", o.Key, err)
 	}
@@ -203,11 +203,11 @@ func named(username string) ranking.Person { return ranking.Person{Username: use
 
 // TestPeopleComeToTheSame has the same commands handled in two ways: with what they show of their people kept with their
 // effect, where it is clear what that comes to; and with it kept before, and looked at again, as it is after a conflict.
-func TestPeopleComeToTheSame(t *testing.T) {
+func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	kept := 0
-	short := newScene(t, func(s ranking.Store) ranking.Store { return counting{s, &kept} })
-	long := newScene(t, func(s ranking.Store) ranking.Store { return unlucky{s} })
+	short := newScene(t, func(s ranking.Store) ranking.Store { return countingStore{s, &kept} })
+	long := newScene(t, func(s ranking.Store) ranking.Store { return noUpsertsStore{s} })
 	elsewhere := func(s *scene, do func()) {
 		s.chat = otherClub
 		do()
@@ -350,7 +350,7 @@ func TestPeopleComeToTheSame(t *testing.T) {
 		}, 4},
 		"commands of long ago": {func(s *scene) {
 			s.match(alice, alice, bob)
-			s.redecide = true
+			s.redelivered = true
 			s.match(someone(1, "old", "Old"), someone(1, "old", "Old"), named("bob"))
 			s.match(zoe, zoe, named("dave"))
 			s.match(alice, alice, someone(5, "eve", "Bob"))
@@ -387,12 +387,12 @@ func TestPeopleComeToTheSame(t *testing.T) {
 }
 
 // TestAnyPeopleComeToTheSame has a few people go by any names and usernames, and send anything.
-func TestAnyPeopleComeToTheSame(t *testing.T) {
+func TestAnyDeferredUpsertsMakeNoDifference(t *testing.T) {
 	t.Parallel()
-	var introduced bool
-	kept, requireKnown := 0, 0
-	short := newScene(t, func(s ranking.Store) ranking.Store { return counting{s, &kept} })
-	long := newScene(t, func(s ranking.Store) ranking.Store { return forgetful{s, &introduced, &requireKnown} })
+	var upserted bool
+	kept, upserts := 0, 0
+	short := newScene(t, func(s ranking.Store) ranking.Store { return countingStore{s, &kept} })
+	long := newScene(t, func(s ranking.Store) ranking.Store { return forgetfulStore{s, &upserted, &upserts} })
 	rapid.Check(t, func(t *rapid.T) {
 		short.begin(t)
 		long.begin(t)
@@ -405,7 +405,7 @@ func TestAnyPeopleComeToTheSame(t *testing.T) {
 		person := rapid.OneOf(seen, rapid.Map(rapid.SampledFrom([]string{"a", "A", "b", "c"}), named))
 		for range rapid.IntRange(1, 8).Draw(t, "commands") {
 			chat := rapid.SampledFrom([]ranking.Chat{club, club, club, otherClub}).Draw(t, "chat")
-			redecide := rapid.IntRange(0, 5).Draw(t, "again") == 5
+			redelivered := rapid.IntRange(0, 5).Draw(t, "again") == 5
 			sender, a, b := seen.Draw(t, "sender"), person.Draw(t, "a"), person.Draw(t, "b")
 			command := rapid.SampledFrom([]func(*scene){
 				func(s *scene) { s.match(sender, a, b) },
@@ -416,7 +416,7 @@ func TestAnyPeopleComeToTheSame(t *testing.T) {
 				func(s *scene) { s.showMe(sender) },
 			}).Draw(t, "command")
 			for _, s := range []*scene{short, long} {
-				s.tb, s.chat, s.redecide = t, chat, redecide
+				s.tb, s.chat, s.redelivered = t, chat, redelivered
 				command(s)
 			}
 		}
@@ -424,7 +424,7 @@ func TestAnyPeopleComeToTheSame(t *testing.T) {
 			t.Fatalf("kept with the effect, there is something else (-before it +with it):\n%s", diff)
 		}
 	})
-	if kept == 0 || kept > requireKnown {
-		t.Errorf("%d commands keep people with their effect, %d before it", kept, requireKnown)
+	if kept == 0 || kept > upserts {
+		t.Errorf("%d commands keep people with their effect, %d before it", kept, upserts)
 	}
 }

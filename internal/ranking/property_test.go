@@ -17,15 +17,15 @@ import (
 
 // TestAnyCourse plays any sequence of results, undos, corrections and claims, and compares the standings after each with
 // a plain Elo over the list of the matches that count.
-func TestAnyCourse(t *testing.T) {
+func TestAnyMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	var groups atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		c := newSociety(t, rt, g, groups.Add(1)).found()
+		c := newSociety(t, rt, g, groups.Add(1)).newGroup()
 		rt.Repeat(map[string]func(*rapid.T){
 			"":       func(*rapid.T) { c.compare() },
-			"record": c.recordAny, "undo": c.undoAny, "fix": c.fixAny, "show up": c.showUp, "rules": c.changeRules,
+			"record": c.recordAny, "undo": c.undoAny, "fix": c.fixAny, "show up": c.showUsername, "rules": c.changeRules,
 		})
 		c.compareHistory()
 	})
@@ -33,24 +33,24 @@ func TestAnyCourse(t *testing.T) {
 }
 
 // society is people who play in groups.
-type society struct {
+type model struct {
 	sent int // commands
 	*game
-	t       *testing.T
-	rt      *rapid.T
-	id      int64
-	people  []ranking.Person // without usernames: username tells those
-	named   map[int]bool     // whose account shows its username by now
-	ghosts  map[int]*entity
-	known   map[int]*entity
-	courses []*course
-	entries int // how often somebody has come into a ladder
+	t          *testing.T
+	rt         *rapid.T
+	id         int64
+	people     []ranking.Person // without usernames: username tells those
+	named      map[int]bool     // whose account shows its username by now
+	unclaimed  map[int]*entity
+	known      map[int]*entity
+	groups     []*modelGroup
+	entryCount int // how often somebody has come into a ladder
 }
 
-func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *society {
-	s := &society{
+func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
+	s := &model{
 		game: g, t: t, rt: rt, id: id,
-		named: make(map[int]bool), known: make(map[int]*entity), ghosts: make(map[int]*entity),
+		named: make(map[int]bool), known: make(map[int]*entity), unclaimed: make(map[int]*entity),
 	}
 	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
 		s.people = append(s.people, ranking.Person{ID: ranking.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
@@ -59,26 +59,26 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *society {
 }
 
 // found makes a new group of the society, in which the first of them has joined.
-func (s *society) found() *course {
-	c := &course{
-		society: s, entered: make(map[*entity]entry), ladderStart: 1500,
-		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.courses))),
+func (s *model) newGroup() *modelGroup {
+	c := &modelGroup{
+		model: s, entries: make(map[*entity]entry), ladderStart: 1500,
+		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 	}
-	s.courses = append(s.courses, c)
+	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Join(c.t.Context(), o) })
-	c.enter(c.seen(0))
+	c.addEntry(c.seen(0))
 	c.setRules(32, 1500)
 	c.compare()
 	return c
 }
 
 // course is a group in the bot's keeping, and what must be true of it.
-type course struct {
-	*society
+type modelGroup struct {
+	*model
 	chat        ranking.ExternalChatID
 	earlier     ranking.ExternalChatID // an id that it had before, by which something may come still; 0 for none
 	matches     []*modelMatch
-	entered     map[*entity]entry // who is in the ladder
+	entries     map[*entity]entry // who is in the ladder
 	ladderK     int
 	ladderStart int
 	commands    int
@@ -89,8 +89,8 @@ type entry struct{ order, start int }
 
 // entity is a player as the model sees it: a person who has been seen, or a username that stands for one.
 type entity struct {
-	who   int
-	ghost bool
+	who       int
+	unclaimed bool
 }
 
 type modelMatch struct {
@@ -101,10 +101,10 @@ type modelMatch struct {
 	turned bool // the card shows side B first, which had won at first
 }
 
-func (s *society) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
+func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
 
 // account is the person as messages show them.
-func (s *society) account(i int) ranking.Person {
+func (s *model) account(i int) ranking.Person {
 	p := s.people[i]
 	if s.named[i] {
 		p.Username = s.username(i)
@@ -114,45 +114,45 @@ func (s *society) account(i int) ranking.Person {
 
 // glimpse takes note of an account that a command shows. A username that stood for somebody is theirs now; but nobody is
 // kept for that alone.
-func (s *society) glimpse(i int) {
-	ghost := s.ghosts[i]
+func (s *model) showAccount(i int) {
+	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {
 		return
 	}
-	delete(s.ghosts, i)
+	delete(s.unclaimed, i)
 	if e := s.known[i]; e != nil {
-		for _, c := range s.courses {
+		for _, c := range s.groups {
 			c.merge(ghost, e)
 		}
 		return
 	}
-	ghost.ghost = false
+	ghost.unclaimed = false
 	s.known[i] = ghost
 }
 
 // seen returns the entity of somebody whose account a command shows, and who is needed for it.
-func (s *society) seen(i int) *entity {
-	s.glimpse(i)
+func (s *model) seen(i int) *entity {
+	s.showAccount(i)
 	if s.known[i] == nil {
 		s.known[i] = &entity{who: i}
 	}
 	return s.known[i]
 }
 
-func (c *course) merge(from, into *entity) {
-	gone, there := c.entered[from]
+func (c *modelGroup) merge(from, into *entity) {
+	gone, there := c.entries[from]
 	if !there {
 		return
 	}
-	delete(c.entered, from)
-	kept, both := c.entered[into]
+	delete(c.entries, from)
+	kept, both := c.entries[into]
 	if !both {
 		kept = gone
 	}
 	if gone.order < kept.order {
 		kept.start = gone.start
 	}
-	c.entered[into] = kept
+	c.entries[into] = kept
 	for _, m := range c.matches {
 		all := slices.Concat(m.sides[0], m.sides[1])
 		if slices.Contains(all, from) && slices.Contains(all, into) {
@@ -170,25 +170,25 @@ func (c *course) merge(from, into *entity) {
 }
 
 // mentioned returns the entity that a username stands for.
-func (s *society) mentioned(i int) *entity {
+func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
 	}
-	if s.ghosts[i] == nil {
-		s.ghosts[i] = &entity{who: i, ghost: true}
+	if s.unclaimed[i] == nil {
+		s.unclaimed[i] = &entity{who: i, unclaimed: true}
 	}
-	return s.ghosts[i]
+	return s.unclaimed[i]
 }
 
-func (c *course) enter(e *entity) {
-	if _, there := c.entered[e]; !there {
-		c.entries++
-		c.entered[e] = entry{c.entries, c.ladderStart}
+func (c *modelGroup) addEntry(e *entity) {
+	if _, there := c.entries[e]; !there {
+		c.entryCount++
+		c.entries[e] = entry{c.entryCount, c.ladderStart}
 	}
 }
 
 // command has somebody send a command and returns what is answered.
-func (c *course) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
+func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
 	c.commands++
 	c.sent++
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
@@ -207,19 +207,19 @@ func (c *course) command(sender ranking.Person, send func(ranking.Origin) error)
 	return c.notice(c.t, o.Key)
 }
 
-func (s *society) anybody(label string) int {
+func (s *model) anyPerson(label string) int {
 	return rapid.IntRange(0, len(s.people)-1).Draw(s.rt, label)
 }
 
-func (c *course) anyScores() []ranking.Score {
+func (c *modelGroup) anyScores() []ranking.Score {
 	score := rapid.Custom(func(rt *rapid.T) ranking.Score {
 		return ranking.Score{A: rapid.IntRange(0, 4).Draw(rt, "a"), B: rapid.IntRange(0, 4).Draw(rt, "b")}
 	})
 	return rapid.SliceOfN(score, 1, 3).Draw(c.rt, "scores")
 }
 
-func (c *course) recordAny(rt *rapid.T) {
-	sender := c.anybody("sender")
+func (c *modelGroup) recordAny(rt *rapid.T) {
+	sender := c.anyPerson("sender")
 	order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
 	first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
 	second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
@@ -240,13 +240,13 @@ func (c *course) recordAny(rt *rapid.T) {
 			report.B, m.sides[1] = append(report.B, person), append(m.sides[1], e)
 		}
 	}
-	told := c.command(c.account(sender), func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
-	if card, ok := told.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+1 {
-		rt.Fatalf("match %d is answered with %+v", len(c.matches)+1, told)
+	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
+	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+1 {
+		rt.Fatalf("match %d is answered with %+v", len(c.matches)+1, notice)
 	}
 	c.matches = append(c.matches, m)
 	for _, e := range slices.Concat(m.sides[0], m.sides[1]) {
-		c.enter(e)
+		c.addEntry(e)
 	}
 }
 
@@ -261,81 +261,81 @@ func indexes(n int) []int {
 func admin(context.Context) (bool, error) { return true, nil }
 
 // takeBack has an admin take back any match, and returns it, or nil if there is none that counts.
-func (c *course) amendment(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
+func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
-	sender := c.anybody("sender")
-	c.glimpse(sender)
-	told := c.command(c.account(sender), func(o ranking.Origin) error {
+	sender := c.anyPerson("sender")
+	c.showAccount(sender)
+	notice := c.command(c.account(sender), func(o ranking.Origin) error {
 		return send(o, ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: admin})
 	})
 	switch {
 	case number > len(c.matches):
-		c.mustRefuse(told, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 	case c.matches[number-1].undone:
-		c.mustRefuse(told, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
-	case told == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}):
-		return told, c.matches[number-1], number
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
+	case notice == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}):
+		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
-		return told, c.matches[number-1], number
+		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0
 }
 
-func (c *course) mustRefuse(told ranking.Notice, want ranking.Refusal) {
-	if told != ranking.Notice(want) {
-		c.rt.Fatalf("told %+v, want %+v", told, want)
+func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
+	if got != ranking.Notice(want) {
+		c.rt.Fatalf("told %+v, want %+v", got, want)
 	}
 }
 
-func (c *course) undoAny(rt *rapid.T) {
-	told, m, number := c.amendment(rt, func(o ranking.Origin, t ranking.Amendment) error { return c.UndoMatch(c.t.Context(), o, t) })
+func (c *modelGroup) undoAny(rt *rapid.T) {
+	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error { return c.UndoMatch(c.t.Context(), o, t) })
 	if m == nil {
 		return
 	}
-	if n, ok := told.(ranking.MatchUndone); !ok || n.Number != number {
-		rt.Fatalf("undoing match %d is answered with %+v", number, told)
+	if n, ok := notice.(ranking.MatchUndone); !ok || n.Number != number {
+		rt.Fatalf("undoing match %d is answered with %+v", number, notice)
 	}
 	m.undone = true
 }
 
-func (c *course) fixAny(rt *rapid.T) {
+func (c *modelGroup) fixAny(rt *rapid.T) {
 	scores := c.anyScores()
-	told, m, number := c.amendment(rt, func(o ranking.Origin, t ranking.Amendment) error {
+	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
 		return c.FixMatch(c.t.Context(), o, t, scores)
 	})
 	if m == nil {
 		return
 	}
-	right := slices.Clone(scores)
+	stored := slices.Clone(scores)
 	if m.turned {
-		for i, s := range right {
-			right[i] = ranking.Score{A: s.B, B: s.A}
+		for i, s := range stored {
+			stored[i] = ranking.Score{A: s.B, B: s.A}
 		}
 	}
-	if slices.Equal(right, m.scores) {
-		c.mustRefuse(told, ranking.Refusal{Code: ranking.SameScore, Number: number})
+	if slices.Equal(stored, m.scores) {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameScore, Number: number})
 		return
 	}
-	if n, ok := told.(ranking.MatchFixed); !ok || n.Number != number {
-		rt.Fatalf("correcting match %d is answered with %+v", number, told)
+	if n, ok := notice.(ranking.MatchFixed); !ok || n.Number != number {
+		rt.Fatalf("correcting match %d is answered with %+v", number, notice)
 	}
-	m.scores = right
+	m.scores = stored
 }
 
 // showUp has somebody's account show its username, perhaps for the first time.
-func (c *course) showUp(*rapid.T) {
-	i := c.anybody("who")
+func (c *modelGroup) showUsername(*rapid.T) {
+	i := c.anyPerson("who")
 	c.named[i] = true
-	c.glimpse(i)
+	c.showAccount(i)
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-func (c *course) changeRules(rt *rapid.T) {
+func (c *modelGroup) changeRules(rt *rapid.T) {
 	c.setRules(rapid.SampledFrom([]int{1, 32, 64, 1000}).Draw(rt, "K"), rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start"))
 }
 
-func (c *course) setRules(k, start int) {
+func (c *modelGroup) setRules(k, start int) {
 	c.ladderK, c.ladderStart = k, start
 	c.exec(c.t, `
 		UPDATE ladders SET k_factor = $2, start_elo = $3, uneven_teams_allowed = true
@@ -359,41 +359,41 @@ func total(scores []ranking.Score) (a, b int) {
 }
 
 // called is what the entity is called in places.
-func (s *society) called(e *entity) string {
-	if e.ghost {
+func (s *model) nameOf(e *entity) string {
+	if e.unclaimed {
 		return s.username(e.who)
 	}
 	return fmt.Sprint(s.people[e.who].ID)
 }
 
-func (s *society) allCalled(entities []*entity) []string {
+func (s *model) namesOf(entities []*entity) []string {
 	names := make([]string, len(entities))
 	for i, e := range entities {
-		names[i] = s.called(e)
+		names[i] = s.nameOf(e)
 	}
 	return names
 }
 
 // compare compares the standings with a plain Elo over the matches that count.
-func (c *course) compare() {
+func (c *modelGroup) compare() {
 	starts := make(map[string]int)
-	for e, entry := range c.entered {
-		starts[c.called(e)] = entry.start
+	for e, entry := range c.entries {
+		starts[c.nameOf(e)] = entry.start
 	}
-	var bouts []bout
+	var bouts []countedMatch
 	for _, m := range c.matches {
 		if !m.undone {
 			a, b := total(m.scores)
-			bouts = append(bouts, bout{A: c.allCalled(m.sides[0]), B: c.allCalled(m.sides[1]), ScoreA: a, ScoreB: b, K: m.k})
+			bouts = append(bouts, countedMatch{A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, K: m.k})
 		}
 	}
-	if diff := cmp.Diff(recalculate(starts, bouts), c.places(c.t, c.chat, byIdentity)); diff != "" {
+	if diff := cmp.Diff(recalculate(starts, bouts), c.standingTable(c.t, c.chat, byIdentity)); diff != "" {
 		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
 	}
 }
 
 // compareHistory checks that the history tells of the matches that count, of all who played, and of nothing else.
-func (c *course) compareHistory() {
+func (c *modelGroup) compareHistory() {
 	type entries struct{ Number, Parts, Current int }
 	var want []entries
 	for i, m := range c.matches {

@@ -12,7 +12,7 @@ import (
 )
 
 // newFlood is a game in which as many results count as the settings say by default, and another instance of it.
-func newFlood(t *testing.T) (g *game, other *ranking.Service) {
+func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	t.Helper()
 	g = newGame(t)
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
@@ -34,43 +34,43 @@ func must(t *testing.T, err error) {
 }
 
 // sorts counts the keys by sort, as "question=20 slowed=1".
-func (g *game) sorts(t *testing.T) string {
+func (g *game) rateClasses(t *testing.T) string {
 	t.Helper()
 	return texts(t, g, `
 		SELECT coalesce(string_agg(rate_class || '=' || n, ' ' ORDER BY rate_class), '')
 		FROM (SELECT rate_class, count(*) AS n FROM handled_commands WHERE rate_class IS NOT NULL GROUP BY rate_class) s`)[0]
 }
 
-func (g *game) mustSort(t *testing.T, what, want string) {
+func (g *game) checkRateClasses(t *testing.T, what, want string) {
 	t.Helper()
-	if got := g.sorts(t); got != want {
+	if got := g.rateClasses(t); got != want {
 		t.Errorf("%s: %s, want %s", what, got, want)
 	}
 }
 
 // asked sends a question and says what came of it: answered, slowed or nothing.
-func (g *game) asked(t *testing.T, s *ranking.Service, o ranking.Origin) string {
+func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
 	must(t, g.questions(s).ShowRanking(t.Context(), o))
 	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
-	told := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
+	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
-	case len(class) == 0 && told == 0:
+	case len(class) == 0 && notices == 0:
 		return "nothing"
-	case len(class) == 1 && told == 1 && class[0] == "question":
+	case len(class) == 1 && notices == 1 && class[0] == "question":
 		return "answered"
-	case len(class) == 1 && told == 1 && class[0] == "slowed":
-		mustTell(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyQuestions})
+	case len(class) == 1 && notices == 1 && class[0] == "slowed":
+		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyQuestions})
 		return "slowed"
 	}
-	t.Fatalf("sorts %v, told %d", class, told)
+	t.Fatalf("sorts %v, told %d", class, notices)
 	return ""
 }
 
 // TestQuestionsInAMinute: whoever asks too much is asked for patience once, and then not answered until it is less.
-func TestQuestionsInAMinute(t *testing.T) {
+func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
-	g, other := newFlood(t)
+	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
 	var last ranking.Origin
 	for i := range 25 { // at the seconds 0 to 48, by both instances in turn
@@ -82,27 +82,27 @@ func TestQuestionsInAMinute(t *testing.T) {
 			want = "nothing"
 		}
 		last = g.at(&alice, 2*i)
-		if got := g.asked(t, services[i%2], last); got != want {
+		if got := g.askRanking(t, services[i%2], last); got != want {
 			t.Errorf("question %d: %s, want %s", i+1, got, want)
 		}
 	}
 	must(t, g.ShowRanking(t.Context(), last)) // delivered again
-	g.mustSort(t, "after 25 questions", "question=20 slowed=1")
-	if got := g.asked(t, g.Service, g.at(&bob, 48)); got != "answered" {
+	g.checkRateClasses(t, "after 25 questions", "question=20 slowed=1")
+	if got := g.askRanking(t, g.Service, g.at(&bob, 48)); got != "answered" {
 		t.Errorf("somebody else: %s", got)
 	}
-	if got := g.asked(t, g.Service, g.at(nil, 48)); got != "answered" {
+	if got := g.askRanking(t, g.Service, g.at(nil, 48)); got != "answered" {
 		t.Errorf("an anonymous admin: %s", got)
 	}
 	elsewhere := g.at(&alice, 48)
 	elsewhere.Chat = ranking.Chat{ID: 1, Kind: ranking.Private}
-	if got := g.asked(t, g.Service, elsewhere); got != "nothing" {
+	if got := g.askRanking(t, g.Service, elsewhere); got != "nothing" {
 		t.Errorf("in another chat: %s", got)
 	}
 	g.record(t, &alice, alice, bob, 3, 1) // results are still recorded, whenever they were sent
-	redecide := g.at(&alice, 48)
-	redecide.Redelivered = true
-	if got := g.asked(t, g.Service, redecide); got != "answered" {
+	redelivered := g.at(&alice, 48)
+	redelivered.Redelivered = true
+	if got := g.askRanking(t, g.Service, redelivered); got != "answered" {
 		t.Errorf("one that somebody retries: %s", got)
 	}
 	// the window slides: the first question, of second 0, has left it at second 60, but there is the retried one
@@ -113,18 +113,18 @@ func TestQuestionsInAMinute(t *testing.T) {
 		{59, "nothing"}, {60, "nothing"}, {62, "answered"}, {63, "nothing"}, {64, "answered"}, {65, "nothing"},
 		{99, "answered"}, {200, "answered"},
 	} {
-		if got := g.asked(t, other, g.at(&alice, step.second)); got != step.want {
+		if got := g.askRanking(t, other, g.at(&alice, step.second)); got != step.want {
 			t.Errorf("at second %d: %s, want %s", step.second, got, step.want)
 		}
 	}
 	// the next flood is told of again, but only once even if a message from before it comes late
 	for i := range 19 {
-		if got := g.asked(t, g.Service, g.at(&alice, 201)); got != "answered" {
+		if got := g.askRanking(t, g.Service, g.at(&alice, 201)); got != "answered" {
 			t.Errorf("question %d of the next minute: %s", i+2, got)
 		}
 	}
 	for i, want := range []string{"slowed", "nothing", "nothing"} {
-		if got := g.asked(t, g.Service, g.at(&alice, 203-i)); got != want {
+		if got := g.askRanking(t, g.Service, g.at(&alice, 203-i)); got != want {
 			t.Errorf("one too many: %s, want %s", got, want)
 		}
 	}
@@ -133,16 +133,16 @@ func TestQuestionsInAMinute(t *testing.T) {
 // TestWhatIsAQuestion: all that is answered without a result.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
-	g, _ := newFlood(t)
+	g, _ := newLimitedGame(t)
 	for range 5 {
 		must(t, g.ShowRanking(t.Context(), g.at(&alice, 0)))
 		must(t, g.Join(t.Context(), g.at(&alice, 1)))
 		must(t, g.Answer(t.Context(), g.at(&alice, 2), ranking.Refusal{Code: ranking.NoDraws}))
 		must(t, g.ShowMe(t.Context(), g.at(&alice, 3)))
 	}
-	g.mustSort(t, "after 20 questions", "question=20")
+	g.checkRateClasses(t, "after 20 questions", "question=20")
 	must(t, g.Join(t.Context(), g.at(&alice, 4)))
-	g.mustSort(t, "after one more", "question=20 slowed=1")
+	g.checkRateClasses(t, "after one more", "question=20 slowed=1")
 	// whoever presses a button waits for a word
 	for range 3 {
 		press := g.at(&alice, 5)
@@ -152,7 +152,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 			t.Errorf("a press is answered %d times", n)
 		}
 	}
-	g.mustSort(t, "after three presses", "press=3 question=20 slowed=1")
+	g.checkRateClasses(t, "after three presses", "press=3 question=20 slowed=1")
 	// joining does something
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
@@ -161,22 +161,22 @@ func TestWhatIsAQuestion(t *testing.T) {
 		t.Errorf("%d standings, want 2", n)
 	}
 	must(t, g.Answer(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Refusal{}))
-	g.mustSort(t, "after what was never sent", "press=3 question=21 slowed=1")
+	g.checkRateClasses(t, "after what was never sent", "press=3 question=21 slowed=1")
 }
 
 // TestBacklogIsNoFlood: what was sent over hours and comes at once is all handled.
-func TestBacklogIsNoFlood(t *testing.T) {
+func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
-	g, _ := newFlood(t)
+	g, _ := newLimitedGame(t)
 	for i := range 25 {
-		if got := g.asked(t, g.Service, g.at(&alice, 60*i)); got != "answered" {
+		if got := g.askRanking(t, g.Service, g.at(&alice, 60*i)); got != "answered" {
 			t.Fatalf("question %d: %s", i+1, got)
 		}
 	}
 	for i := range 70 {
 		must(t, g.RecordMatch(t.Context(), g.at(&alice, 2*i), singles(alice, bob, 3, i%3)))
 	}
-	g.mustSort(t, "all", "question=25 result=70")
+	g.checkRateClasses(t, "all", "question=25 result=70")
 	if n := g.count(t, "matches"); n != 70 {
 		t.Errorf("%d matches are recorded, want 70", n)
 	}
@@ -194,9 +194,9 @@ func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorde
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
 // TestResultsInAMinute: 60 count, and of the others it is told together which they were.
-func TestResultsInAMinute(t *testing.T) {
+func TestResultLimit(t *testing.T) {
 	t.Parallel()
-	g, other := newFlood(t)
+	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
 	ghost := ranking.Person{Username: "ghost"}
 	var refused ranking.Origin
@@ -208,7 +208,7 @@ func TestResultsInAMinute(t *testing.T) {
 		must(t, services[i%2].RecordMatch(t.Context(), o, r))
 	}
 	must(t, g.RecordMatch(t.Context(), refused, singles(ghost, alice, 69, 1))) // delivered again
-	g.mustSort(t, "after 70 results", "refused=10 result=60")
+	g.checkRateClasses(t, "after 70 results", "refused=10 result=60")
 	if n := g.count(t, "matches"); n != 60 {
 		t.Errorf("%d matches are recorded, want 60", n)
 	}
@@ -225,7 +225,7 @@ func TestResultsInAMinute(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%d messages tell of it, want 1", len(all))
 	}
-	mustTell(t, all[0], want)
+	checkNotice(t, all[0], want)
 	verifyClean(t, g.store)
 
 	g.record(t, &bob, bob, alice, 3, 1) // of somebody else
@@ -235,9 +235,9 @@ func TestResultsInAMinute(t *testing.T) {
 	if all := g.notRecorded(t, `state = 'planned'`); len(all) != 1 || len(all[0].Items) != 1 || all[0].Items[0].Score[0] != 7 {
 		t.Errorf("the next message tells %+v", all)
 	}
-	redecide := g.at(&alice, 59)
-	redecide.Redelivered = true
-	must(t, g.RecordMatch(t.Context(), redecide, singles(alice, bob, 3, 1)))
+	redelivered := g.at(&alice, 59)
+	redelivered.Redelivered = true
+	must(t, g.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 61), singles(alice, bob, 3, 1)))
 	if n := g.count(t, "matches"); n != 63 {
 		t.Errorf("%d matches are recorded, want 63", n)
@@ -260,21 +260,21 @@ func TestWhatIsAResult(t *testing.T) {
 			A: []ranking.Person{alice, bob}, B: []ranking.Person{zoe, {Username: "dave"}}, Scores: sets,
 		}))
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, alice, 3, 1)))
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), number(42)))
+		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(42)))
 		must(t, g.UndoMatch(t.Context(), g.origin(&alice), ranking.Amendment{IsAdmin: nobodyIsAdmin}))
 		must(t, g.FixMatch(t.Context(), g.origin(&alice),
 			ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}, sets[:1]))
 		must(t, g.Answer(t.Context(), malformed("fix"), ranking.Refusal{Code: ranking.NoDraws}))
 	}
 	everything()
-	g.mustSort(t, "all", "result=6")
+	g.checkRateClasses(t, "all", "result=6")
 	everything()
-	g.mustSort(t, "all again", "refused=6 result=6")
+	g.checkRateClasses(t, "all again", "refused=6 result=6")
 	all := g.notRecorded(t, `true`)
 	if len(all) != 1 {
 		t.Fatalf("%d messages tell of it, want 1", len(all))
 	}
-	mustTell(t, all[0], ranking.NotRecorded{Limit: 6, Items: []ranking.RejectedResult{
+	checkNotice(t, all[0], ranking.NotRecorded{Limit: 6, Items: []ranking.RejectedResult{
 		{
 			Command: "match", Sides: [2][]ranking.Name{{name("Alice"), name("Bob")}, {name("Zoe"), name("dave")}},
 			Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}},
@@ -288,17 +288,17 @@ func TestWhatIsAResult(t *testing.T) {
 
 	press := g.origin(&alice)
 	press.Button = press.Key
-	must(t, g.UndoMatch(t.Context(), press, number(1)))
-	mustTell(t, g.toast(t, press), ranking.Refusal{Code: ranking.TooManyResults})
+	must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
+	checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.TooManyResults})
 	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
 		t.Error("the key of a press that was refused is not kept: it could be done when it comes again")
 	}
-	g.mustSort(t, "after a press", "refused=7 result=6")
+	g.checkRateClasses(t, "after a press", "refused=7 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
 		t.Errorf("what a press did not do is told to the chat: %+v", got)
 	}
 	for range 40 {
-		must(t, g.UndoMatch(t.Context(), g.origin(&alice), number(1)))
+		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(1)))
 	}
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 16 {
 		t.Errorf("after 46 it tells %d and %d more", len(got[0].Items), got[0].More)
@@ -311,7 +311,7 @@ func TestWhatIsAResult(t *testing.T) {
 		t.Errorf("the messages are %+v", got)
 	}
 	for range 7 {
-		must(t, g.UndoMatch(t.Context(), g.origin(nil), number(42)))
+		must(t, g.UndoMatch(t.Context(), g.origin(nil), matchNumber(42)))
 	}
 	if n := g.count(t, "handled_commands WHERE sender = -100 AND rate_class = 'refused'"); n != 1 {
 		t.Errorf("%d commands of the group itself are refused, want 1", n)
@@ -320,18 +320,18 @@ func TestWhatIsAResult(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-func TestNoLimitOfResults(t *testing.T) {
+func TestNoResultLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.Service = newService(g.store)
 	for range 61 {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
 	}
-	g.mustSort(t, "all", "result=61")
+	g.checkRateClasses(t, "all", "result=61")
 }
 
 // TestRefusedInTopics: each topic is told of its own.
-func TestRefusedInTopics(t *testing.T) {
+func TestRejectedResultsByTopic(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 1})
@@ -349,7 +349,7 @@ func TestRefusedInTopics(t *testing.T) {
 }
 
 // TestHandledAgain: a command that is handled again, long after it was sent, says nothing of how things are by now.
-func TestHandledAgain(t *testing.T) {
+func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	champ := ranking.Person{ID: 31, Username: "champ", Name: "Old"}

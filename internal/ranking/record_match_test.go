@@ -15,23 +15,23 @@ func side(score int, name string, before, after int) ranking.Side {
 func TestRecordMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	mustTell(t, g.record(t, &alice, alice, bob, 1, 3), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &alice, alice, bob, 1, 3), ranking.MatchRecorded{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
 	// by a third person, who is no new player of the ladder for that
-	mustTell(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1484, 1501), side(2, "Bob", 1516, 1499)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
 	// by an anonymous admin; the one who is only named is new
-	mustTell(t, g.record(t, nil, bob, ranking.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, nil, bob, ranking.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
 	// who had been named is seen: the same player, by their own name
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "David"}
-	mustTell(t, g.record(t, &dave, dave, ranking.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &dave, dave, ranking.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
 	})
 	type standing struct {
@@ -79,7 +79,7 @@ func TestRedelivery(t *testing.T) {
 		if err := run(o); err != nil {
 			t.Fatalf("%s again: %v", name, err)
 		}
-		mustTell(t, g.notice(t, name), first)
+		checkNotice(t, g.notice(t, name), first)
 		if n, m := g.count(t, "outbox"), g.count(t, "matches"); n != notices || m != matches {
 			t.Errorf("%s again: %d new notices, %d new matches", name, n-notices, m-matches)
 		}
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 				}
 				matches = 2
 			} else {
-				mustTell(t, got, tc.want)
+				checkNotice(t, got, tc.want)
 			}
 			if n := g.count(t, "matches"); n != matches {
 				t.Errorf("%d matches, want %d", n, matches)
@@ -196,7 +196,7 @@ func TestNamesakesInNotices(t *testing.T) {
 }
 
 // TestChatIsHeardOfAgain shows that a command unparks its chat.
-func TestChatIsHeardOfAgain(t *testing.T) {
+func TestCommandUnparksChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
@@ -208,17 +208,17 @@ func TestChatIsHeardOfAgain(t *testing.T) {
 }
 
 // TestUsernamePasses has two people swap their usernames: each keeps their rating.
-func TestUsernamePasses(t *testing.T) {
+func TestSwappedUsernames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	a, b := alice, bob
 	a.Username, b.Username = bob.Username, alice.Username
-	mustTell(t, g.record(t, &a, a, b, 3, 1), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &a, a, b, 3, 1), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
 	})
 	// whoever is named by the username now is the person who has it now
-	mustTell(t, g.record(t, &carol, ranking.Person{Username: "alice"}, ranking.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &carol, ranking.Person{Username: "alice"}, ranking.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})

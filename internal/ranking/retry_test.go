@@ -17,7 +17,7 @@ import (
 )
 
 // losing is a store whose Apply loses against others for a number of times.
-type losing struct {
+type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
 	// log notes for each Apply when it was, and whether it held the group.
@@ -25,7 +25,7 @@ type losing struct {
 	inside bool
 }
 
-func (l losing) Apply(ctx context.Context, c ranking.Changes) error {
+func (l conflictingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	l.log(l.inside)
 	if l.left.Add(-1) >= 0 {
 		return fmt.Errorf("apply: %w", ranking.ErrConflict)
@@ -33,7 +33,7 @@ func (l losing) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.Store.Apply(ctx, c)
 }
 
-func (l losing) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
+func (l conflictingStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
 	return l.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
@@ -43,9 +43,9 @@ func (l losing) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 }
 
 // easy is a store in memory that knows everybody and keeps what is applied last.
-type easy struct{ applied []ranking.Changes }
+type memoryStore struct{ applied []ranking.Changes }
 
-func (e *easy) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
 	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, StartElo: 1500, K: 32}}
 	for i, p := range q.People {
 		player := &ranking.Player{ID: ranking.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
@@ -54,26 +54,26 @@ func (e *easy) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error
 	return snap, nil
 }
 
-func (e *easy) UpsertChatAndPlayers(context.Context, ranking.Chat, []ranking.PlayerChange) error {
+func (e *memoryStore) UpsertChatAndPlayers(context.Context, ranking.Chat, []ranking.PlayerChange) error {
 	return nil
 }
 
-func (e *easy) Apply(_ context.Context, c ranking.Changes) error {
+func (e *memoryStore) Apply(_ context.Context, c ranking.Changes) error {
 	e.applied = append(e.applied, c)
 	return nil
 }
 
-func (e *easy) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+func (e *memoryStore) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
 	return fn(ctx, e)
 }
 
-func (e *easy) Rewrite(context.Context, ranking.Rewrite) error { return nil }
+func (e *memoryStore) Rewrite(context.Context, ranking.Rewrite) error { return nil }
 
-func (e *easy) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) error {
+func (e *memoryStore) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) error {
 	return nil
 }
 
-func (e *easy) Move(context.Context, ranking.ExternalChatID, ranking.ExternalChatID,
+func (e *memoryStore) Move(context.Context, ranking.ExternalChatID, ranking.ExternalChatID,
 	func(ranking.Appended) (ranking.Appendix, error),
 ) error {
 	return nil
@@ -92,11 +92,11 @@ func TestRetries(t *testing.T) {
 		t.Run(fmt.Sprintf("%d lost", lost), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				memory, logged := &easy{}, &records{}
-				begun := time.Now()
+				memory, logged := &memoryStore{}, &logRecords{}
+				started := time.Now()
 				var tries []try
-				store := losing{Store: memory, left: new(atomic.Int64), log: func(exclusive bool) {
-					tries = append(tries, try{time.Since(begun), exclusive})
+				store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(exclusive bool) {
+					tries = append(tries, try{time.Since(started), exclusive})
 				}}
 				store.left.Store(int64(lost))
 				service := ranking.NewService(store, slog.New(logged), ranking.Settings{})
@@ -121,11 +121,11 @@ func TestRetries(t *testing.T) {
 }
 
 // TestRivals: where somebody else was faster a moment ago, results hold the group from the beginning.
-func TestRivals(t *testing.T) {
+func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var held []bool
-		store := losing{Store: &easy{}, left: new(atomic.Int64), log: func(exclusive bool) { held = append(held, exclusive) }}
+		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { held = append(held, exclusive) }}
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		elsewhere := from(&alice, "m:2")
 		elsewhere.Chat.ID--
@@ -165,7 +165,7 @@ func TestRivals(t *testing.T) {
 	})
 }
 
-func mustLog(t *testing.T, logged *records, lost int) {
+func mustLog(t *testing.T, logged *logRecords, lost int) {
 	t.Helper()
 	conflicts := slices.DeleteFunc(slices.Clone(logged.all), func(r map[string]any) bool { return r["msg"] == "command handled" })
 	if len(conflicts) != lost || len(logged.all) != lost+1 {
@@ -181,10 +181,10 @@ func mustLog(t *testing.T, logged *records, lost int) {
 	}
 }
 
-func TestNothingCanBeWritten(t *testing.T) {
+func TestPersistentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := losing{Store: &easy{}, left: new(atomic.Int64), log: func(bool) {}}
+		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(bool) {}}
 		store.left.Store(1000)
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
@@ -196,7 +196,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 
 // TestStoppedBetweenRetries: a command that is stopped changes nothing. One whose time is over between two retries has time
 // left to say so.
-func TestStoppedBetweenRetries(t *testing.T) {
+func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -211,8 +211,8 @@ func TestStoppedBetweenRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				memory := &easy{}
-				store := losing{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
+				memory := &memoryStore{}
+				store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 				store.left.Store(2)
 				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 				ctx, cancel := stop(t.Context())
@@ -233,7 +233,7 @@ func TestStoppedBetweenRetries(t *testing.T) {
 func TestTooManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
+	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(4)
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
@@ -241,7 +241,7 @@ func TestTooManyAtOnce(t *testing.T) {
 		if err := service.RecordMatch(t.Context(), o, report); err != nil {
 			t.Fatal(err)
 		}
-		mustTell(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
+		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
 		if matches, notices := g.count(t, "matches"), g.count(t, "outbox"); matches != 0 || notices != 1 {
 			t.Errorf("%d matches and %d notices", matches, notices)
 		}
@@ -259,7 +259,7 @@ func TestTooManyAtOnce(t *testing.T) {
 func TestRetryOnTheRealStore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	store := losing{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
+	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(1)
 	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 1))

@@ -130,7 +130,7 @@ func decode[T ranking.Notice](t *testing.T, payload []byte) ranking.Notice {
 	return n
 }
 
-func mustTell(t *testing.T, got, want ranking.Notice) {
+func checkNotice(t *testing.T, got, want ranking.Notice) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("notice (-want +got):\n%s", diff)
@@ -138,15 +138,15 @@ func mustTell(t *testing.T, got, want ranking.Notice) {
 }
 
 // records collects what is logged.
-type records struct {
+type logRecords struct {
 	slog.Handler
 	mu  sync.Mutex
 	all []map[string]any
 }
 
-func (r *records) Enabled(context.Context, slog.Level) bool { return true }
+func (r *logRecords) Enabled(context.Context, slog.Level) bool { return true }
 
-func (r *records) Handle(_ context.Context, record slog.Record) error {
+func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 	attrs := map[string]any{"level": record.Level, "msg": record.Message}
 	record.Attrs(func(a slog.Attr) bool {
 		attrs[a.Key] = a.Value.Resolve().Any()

@@ -10,7 +10,7 @@ import (
 )
 
 // me asks where somebody stands.
-func (g *game) me(t *testing.T, chat ranking.Chat, sender *ranking.Person) ranking.Notice {
+func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *ranking.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	o.Chat = chat
@@ -21,8 +21,8 @@ func (g *game) me(t *testing.T, chat ranking.Chat, sender *ranking.Person) ranki
 func TestShowMeInAGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	mustTell(t, g.me(t, club, nil), ranking.Refusal{Code: ranking.NobodyToShow})
-	mustTell(t, g.me(t, club, &alice), stats.MyStanding{})
+	checkNotice(t, g.askStanding(t, club, nil), ranking.Refusal{Code: ranking.NobodyToShow})
+	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("%d people are stored for having asked", n)
 	}
@@ -32,18 +32,18 @@ func TestShowMeInAGroup(t *testing.T) {
 	g.record(t, &alice, alice, carol, 2, 2)
 	g.record(t, &alice, alice, bob, 0, 3)
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	mustTell(t, g.me(t, club, &zoe), stats.MyStanding{Name: name("Zoe"), Total: 4, Elo: 1500, Best: 1500})
-	mustTell(t, g.me(t, club, &alice), stats.MyStanding{
+	checkNotice(t, g.askStanding(t, club, &zoe), stats.MyStanding{Name: name("Zoe"), Total: 4, Elo: 1500, Best: 1500})
+	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{
 		Name: name("Alice"), Position: 3, Total: 4, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1,
 	})
-	mustTell(t, g.me(t, club, &carol), stats.MyStanding{
+	checkNotice(t, g.askStanding(t, club, &carol), stats.MyStanding{
 		Name: name("Carol"), Position: 1, Total: 4, Elo: 1516, Best: 1516, Won: 1, Drawn: 1,
 	})
-	g.left(t, carol, time.Minute)
-	mustTell(t, g.me(t, club, &carol), stats.MyStanding{
+	g.memberLeft(t, carol, time.Minute)
+	checkNotice(t, g.askStanding(t, club, &carol), stats.MyStanding{
 		Name: name("Carol"), Total: 3, Elo: 1516, Best: 1516, Won: 1, Drawn: 1, Left: true,
 	})
-	mustTell(t, g.me(t, club, &alice), stats.MyStanding{
+	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{
 		Name: name("Alice"), Position: 2, Total: 3, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1,
 	})
 }
@@ -51,7 +51,7 @@ func TestShowMeInAGroup(t *testing.T) {
 func TestShowMeInPrivate(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	mustTell(t, g.me(t, alice1, &alice), stats.MyStandings{})
+	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{})
 	group := func(n int) ranking.Chat {
 		return ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: fmt.Sprintf("Club %d", n)}
 	}
@@ -68,27 +68,27 @@ func TestShowMeInPrivate(t *testing.T) {
 	for _, n := range []int{4, 5} {
 		play(n, alice, bob)
 	}
-	must(t, g.MemberLeft(t.Context(), g.happened(group(4), time.Minute), alice))
-	must(t, g.BotRemoved(t.Context(), g.happened(group(5), time.Minute)))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(group(4), time.Minute), alice))
+	must(t, g.BotRemoved(t.Context(), g.eventOrigin(group(5), time.Minute)))
 	joined := g.origin(&alice)
 	joined.Chat = group(6)
 	must(t, g.Join(t.Context(), joined))
-	mustTell(t, g.me(t, alice1, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
+	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
 		{Title: "Club 2", Position: 2, Total: 3, Elo: 1499, Won: 1, Lost: 1},
 		{Title: "Club 1", Position: 1, Total: 2, Elo: 1516, Won: 1},
 	}})
-	must(t, g.BotAdded(t.Context(), g.happened(group(5), time.Hour), hello{}))
-	must(t, g.MemberLeft(t.Context(), g.happened(group(1), time.Hour), bob))
-	mustTell(t, g.me(t, alice1, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
+	must(t, g.BotAdded(t.Context(), g.eventOrigin(group(5), time.Hour), greeting{}))
+	must(t, g.MemberLeft(t.Context(), g.eventOrigin(group(1), time.Hour), bob))
+	checkNotice(t, g.askStanding(t, alicePrivate, &alice), stats.MyStandings{Groups: []stats.GroupStanding{
 		{Title: "Club 2", Position: 2, Total: 3, Elo: 1499, Won: 1, Lost: 1},
 		{Title: "Club 1", Position: 1, Total: 1, Elo: 1516, Won: 1},
 		{Title: "Club 5", Position: 1, Total: 2, Elo: 1516, Won: 1},
 	}})
-	mustTell(t, g.me(t, alice1, nil), ranking.Refusal{Code: ranking.NobodyToShow})
+	checkNotice(t, g.askStanding(t, alicePrivate, nil), ranking.Refusal{Code: ranking.NobodyToShow})
 	for n := range 21 {
 		play(100+n, alice, bob)
 	}
-	if got := g.me(t, alice1, &alice).(stats.MyStandings); len(got.Groups) != 20 || got.More != 4 {
+	if got := g.askStanding(t, alicePrivate, &alice).(stats.MyStandings); len(got.Groups) != 20 || got.More != 4 {
 		t.Errorf("%d groups and %d more", len(got.Groups), got.More)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 func nobodyIsAdmin(context.Context) (bool, error) { return false, nil }
 
-func number(n int) ranking.Amendment {
+func matchNumber(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
 }
 
@@ -64,7 +64,7 @@ func TestUndoMatch(t *testing.T) {
 	g.record(t, &alice, alice, carol, 3, 2) // Alice 1501, Carol 1499
 	byAlice := ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}
 	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
-	mustTell(t, g.undo(t, &alice, number(1)), ranking.MatchUndone{
+	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.MatchUndone{
 		Number: 1, Sides: sides, By: byAlice,
 		// Carol now beats Bob as his equal, gains 16 and not 17, loses 1 to Zoe as before and 17 to Alice
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
@@ -78,13 +78,13 @@ func TestUndoMatch(t *testing.T) {
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
 		t.Error("it does not stand there who has undone the match")
 	}
-	mustTell(t, g.undo(t, &bob, number(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
-	mustTell(t, g.fix(t, &bob, number(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 	verifyClean(t, g.store)
 }
 
 // TestCardsKeepTheOrderOfNames has a card name its players as the report did, whenever it changes.
-func TestCardsKeepTheOrderOfNames(t *testing.T) {
+func TestCardsKeepOrderOfNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
@@ -112,14 +112,14 @@ func TestCardsKeepTheOrderOfNames(t *testing.T) {
 		}
 	}
 	mustName("at first")
-	g.fix(t, &alice, number(2), ranking.Score{A: 3, B: 2})
+	g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3, B: 2})
 	mustName("corrected,")
-	g.undo(t, &alice, number(2))
+	g.undo(t, &alice, matchNumber(2))
 	mustName("undone,")
 }
 
 // TestUndoOnlyRewritesWhatDiffers undoes a match whose players have not played since.
-func TestUndoOnlyRewritesWhatDiffers(t *testing.T) {
+func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
@@ -129,7 +129,7 @@ func TestUndoOnlyRewritesWhatDiffers(t *testing.T) {
 		return rows1[int64](t, g, `SELECT s.version FROM group_players s ORDER BY s.name`)
 	}
 	before := versions()
-	g.undo(t, &alice, number(1))
+	g.undo(t, &alice, matchNumber(1))
 	want := []int64{before[0] + 1, before[1] + 1, before[2], before[3]}
 	if got := versions(); !cmp.Equal(got, want) {
 		t.Errorf("versions of Alice, Bob, Carol and Zoe are %v, want %v", got, want)
@@ -149,7 +149,7 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 }
 
 // TestWhoMayTakeBack lets different people try at different times. Alice has played Bob, and Carol has reported it.
-func TestWhoMayTakeBack(t *testing.T) {
+func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
 	mustNotAsk := func(context.Context) (bool, error) { panic("asked who is an admin") }
@@ -184,20 +184,20 @@ func TestWhoMayTakeBack(t *testing.T) {
 			for _, kind := range []string{"fix", "undo"} {
 				o := g.origin(tc.sender)
 				o.SentAt = o.SentAt.Add(tc.after)
-				back := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
-				run := func() error { return g.UndoMatch(t.Context(), o, back) }
+				amendment := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
+				run := func() error { return g.UndoMatch(t.Context(), o, amendment) }
 				if kind == "fix" {
-					run = func() error { return g.FixMatch(t.Context(), o, back, []ranking.Score{{A: 3, B: 2}}) }
+					run = func() error { return g.FixMatch(t.Context(), o, amendment, []ranking.Score{{A: 3, B: 2}}) }
 				}
 				if err := run(); err != nil {
 					t.Fatal(err)
 				}
-				told, refused := g.notice(t, o.Key).(ranking.Refusal)
-				if told.Code != tc.want || refused != (tc.want != "") || refused && told.Number != 2 {
+				refusal, refused := g.notice(t, o.Key).(ranking.Refusal)
+				if refusal.Code != tc.want || refused != (tc.want != "") || refused && refusal.Number != 2 {
 					t.Errorf("%s: told %+v, want %q", kind, g.notice(t, o.Key), tc.want)
 				}
-				if told.Code == ranking.TooLate && told.Minutes != 24*60 {
-					t.Errorf("%s: too late after %d minutes", kind, told.Minutes)
+				if refusal.Code == ranking.TooLate && refusal.Minutes != 24*60 {
+					t.Errorf("%s: too late after %d minutes", kind, refusal.Minutes)
 				}
 				notices := g.count(t, "outbox")
 				if err := run(); err != nil { // delivered again
@@ -270,7 +270,7 @@ func TestWhichMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.want == 0 {
-				mustTell(t, g.notice(t, o.Key), tc.refuse)
+				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
 				t.Errorf("told %+v, want match %d", g.notice(t, o.Key), tc.want)
 			}
@@ -291,20 +291,20 @@ func TestBareUndoTwice(t *testing.T) {
 	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("told %+v", n)
 	}
-	mustTell(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
+	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
 }
 
 // TestUndoAtOnce has two people undo the same match at the same moment, by two instances.
-func TestUndoAtOnce(t *testing.T) {
+func TestUndoConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	services := []*ranking.Service{g.Service, g.another()}
+	services := []*ranking.Service{g.Service, g.newInstance()}
 	for i := 1; i <= 5; i++ {
 		g.record(t, &alice, alice, bob, 3, 1)
 		var work errgroup.Group
 		for j, sender := range []*ranking.Person{&alice, &bob} {
 			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
-			work.Go(func() error { return services[j].UndoMatch(t.Context(), o, number(i)) })
+			work.Go(func() error { return services[j].UndoMatch(t.Context(), o, matchNumber(i)) })
 		}
 		if err := work.Wait(); err != nil {
 			t.Fatal(err)
@@ -334,29 +334,29 @@ func TestUndoByButton(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`)
-	type told struct {
+	type row struct {
 		Action, Kind string
 		Button       string
 		ReplyTo      int64
 	}
-	press := func(sender ranking.Person, key string) []told {
+	press := func(sender ranking.Person, key string) []row {
 		o := from(&sender, key)
 		o.Button = "query " + key
-		if err := g.UndoMatch(t.Context(), o, number(1)); err != nil {
+		if err := g.UndoMatch(t.Context(), o, matchNumber(1)); err != nil {
 			t.Fatal(err)
 		}
-		return rows[told](t, g, `
+		return rows[row](t, g, `
 			SELECT action, kind, coalesce(callback_query_id, ''), coalesce(reply_to, 0) FROM outbox
 			WHERE key = $1 ORDER BY id`, key)
 	}
 	for _, step := range []struct {
 		sender ranking.Person
 		key    string
-		want   []told
+		want   []row
 	}{
-		{carol, "c:1", []told{{"toast", "refusal", "query c:1", 0}}},
-		{bob, "c:2", []told{{"toast", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
-		{alice, "c:3", []told{{"toast", "refusal", "query c:3", 0}}},
+		{carol, "c:1", []row{{"toast", "refusal", "query c:1", 0}}},
+		{bob, "c:2", []row{{"toast", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
+		{alice, "c:3", []row{{"toast", "refusal", "query c:3", 0}}},
 	} {
 		if diff := cmp.Diff(step.want, press(step.sender, step.key)); diff != "" {
 			t.Errorf("%s presses (-want +got):\n%s", step.sender.Name, diff)
@@ -366,19 +366,19 @@ func TestUndoByButton(t *testing.T) {
 
 // TestContradiction takes back a match of a ladder whose history has a hole. That is answered too, and nobody is kept
 // from anything else by it.
-func TestContradiction(t *testing.T) {
+func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	named := ranking.Person{Username: "zoe"}
 	g.record(t, &alice, alice, named, 3, 1)
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	g.exec(t, `UPDATE elo_history SET superseded_at = now() WHERE id = 1`)
-	mustTell(t, g.undo(t, &alice, number(1)), ranking.Refusal{Code: ranking.Inconsistent})
-	mustTell(t, g.fix(t, &alice, number(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.Inconsistent})
+	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.Inconsistent})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.Inconsistent})
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL OR score_b <> 1"); n != 0 {
 		t.Error("something was changed")
 	}
-	if _, ok := g.undo(t, &zoe, number(2)).(ranking.MatchUndone); !ok {
+	if _, ok := g.undo(t, &zoe, matchNumber(2)).(ranking.MatchUndone); !ok {
 		t.Error("a later match cannot be undone, though all from it on is right")
 	}
 

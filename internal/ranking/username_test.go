@@ -11,7 +11,7 @@ import (
 
 // TestUsernamesMeanWhoHasThemNow: a report shows the username that its sender has by now. Whoever is named in it is looked
 // up only after that, so that a username which the sender has given up means somebody else from the first report on.
-func TestUsernamesMeanWhoHasThemNow(t *testing.T) {
+func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := ranking.Person{ID: 2, Username: "robert", Name: "Bob"}
 	for name, tc := range map[string]struct {
@@ -56,7 +56,7 @@ func TestUsernamesMeanWhoHasThemNow(t *testing.T) {
 }
 
 // TestUsernamesThatChangeHandsAreKept: everybody has the username that was seen last, after one report.
-func TestUsernamesThatChangeHandsAreKept(t *testing.T) {
+func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	seen(alice, bob, carol)(t, g)

@@ -123,7 +123,7 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 // TestRepairIsAllOrNothing has the standings resist when the history is rewritten already.
 func TestRepairIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	g := newBooks(t)
+	g := newAuditGame(t)
 	g.corrupt(t, "another score")
 	g.exec(t, "ALTER TABLE group_players ADD CONSTRAINT resist CHECK (elo <> 1503)")
 	before := g.contents(t)
@@ -139,9 +139,9 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 }
 
 // TestRepairKeepsToItsLadder: what is wrong in another group stays.
-func TestRepairKeepsToItsLadder(t *testing.T) {
+func TestRepairOneLadder(t *testing.T) {
 	t.Parallel()
-	g := newBooks(t)
+	g := newAuditGame(t)
 	g.exec(t, "UPDATE group_players SET best_elo = 9999")
 	g.mustRepair(t)
 	found := verify(t, g.store)
@@ -156,22 +156,22 @@ func TestRepairKeepsToItsLadder(t *testing.T) {
 }
 
 // TestTakeBackAfterRepair undoes and corrects matches of a ladder that was repaired.
-func TestTakeBackAfterRepair(t *testing.T) {
+func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"an entry gone", "an entry of an undone match", "another score", "a player on the other side"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newBooks(t)
+			g := newAuditGame(t)
 			g.corrupt(t, name)
 			g.mustRepair(t)
-			back := func(n int) ranking.Amendment {
+			amendment := func(n int) ranking.Amendment {
 				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 			}
-			if err := g.FixMatch(t.Context(), g.origin(&alice), back(2), []ranking.Score{{A: 9, B: 2}}); err != nil {
+			if err := g.FixMatch(t.Context(), g.origin(&alice), amendment(2), []ranking.Score{{A: 9, B: 2}}); err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range []int{7, 1} {
-				if err := g.UndoMatch(t.Context(), g.origin(&alice), back(n)); err != nil {
+				if err := g.UndoMatch(t.Context(), g.origin(&alice), amendment(n)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -188,20 +188,20 @@ func TestTakeBackAfterRepair(t *testing.T) {
 }
 
 // crowded is a store in which something is done while a repair has read and not written yet.
-type crowded struct {
+type beforeRewriteStore struct {
 	ranking.Store
 	do func(context.Context) error
 }
 
-func (c crowded) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
+func (c beforeRewriteStore) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 	fn func(context.Context, ranking.Store) error,
 ) error {
 	return c.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
-		return fn(ctx, crowded{inside, c.do})
+		return fn(ctx, beforeRewriteStore{inside, c.do})
 	})
 }
 
-func (c crowded) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+func (c beforeRewriteStore) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	if err := c.do(ctx); err != nil {
 		return err
 	}
@@ -212,12 +212,12 @@ func (c crowded) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3
-	g := newBooks(t)
+	g := newAuditGame(t)
 	g.corrupt(t, "another score")
 	before := g.count(t, "matches WHERE group_id = club()")
-	others := g.another()
+	others := g.newInstance()
 	var reporters errgroup.Group
-	store := crowded{g.store, func(ctx context.Context) error {
+	store := beforeRewriteStore{g.store, func(ctx context.Context) error {
 		for range reports {
 			o := g.origin(&alice)
 			reporters.Go(func() error { return others.RecordMatch(t.Context(), o, singles(alice, bob, 3, 0)) })
@@ -238,7 +238,7 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 
 // awaitBlocked waits until so many wait for a lock in the database.
 func (g *game) awaitBlocked(ctx context.Context, n int) error {
-	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -17,22 +17,22 @@ import (
 )
 
 // words puts a finding of the club into words.
-func words(t *testing.T, f ranking.Finding) string {
+func describe(t *testing.T, f ranking.Finding) string {
 	t.Helper()
 	if f.Chat != club.ID || f.Title != club.Title || f.Player != "" && f.Ladder != 1 {
 		t.Errorf("found elsewhere: %+v", f)
 	}
-	said := string(f.Problem)
+	text := string(f.Problem)
 	if f.Number != 0 {
-		said += fmt.Sprintf(" %d", f.Number)
+		text += fmt.Sprintf(" %d", f.Number)
 	}
 	if f.Player != "" {
-		said += " " + f.Player
+		text += " " + f.Player
 	}
 	if f.Stored != "" || f.Want != "" {
-		said += fmt.Sprintf(": %s | %s", cmp.Or(f.Stored, "nothing"), cmp.Or(f.Want, "nothing"))
+		text += fmt.Sprintf(": %s | %s", cmp.Or(f.Stored, "nothing"), cmp.Or(f.Want, "nothing"))
 	}
-	return said
+	return text
 }
 
 // mustFind verifies everything, and checks what is found.
@@ -40,7 +40,7 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
 	for _, f := range verify(t, g.store) {
-		got = append(got, words(t, f))
+		got = append(got, describe(t, f))
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
@@ -53,20 +53,20 @@ func TestVerifyAndRepair(t *testing.T) {
 	for name, c := range corruptions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newBooks(t)
-			right := g.standings(t)
+			g := newAuditGame(t)
+			want := g.standings(t)
 			g.corrupt(t, name)
 			g.mustFind(t, c.want...)
-			if c.beyond || c.err != nil {
+			if c.unrepairable || c.err != nil {
 				g.mustRepairNothing(t, c.err)
 				return
 			}
-			history, begun := g.history(t), g.nextTransaction(t)
+			history, transaction := g.history(t), g.nextTransaction(t)
 			g.mustRepair(t)
-			g.mustBeOneTransaction(t, begun)
+			g.mustBeOneTransaction(t, transaction)
 			mustAppend(t, history, g.history(t))
-			g.mustFind(t, c.left...)
-			if diff := gocmp.Diff(right, g.standings(t)); (diff == "") == c.facts {
+			g.mustFind(t, c.remaining...)
+			if diff := gocmp.Diff(want, g.standings(t)); (diff == "") == c.changesMatches {
 				t.Errorf("standings (-right +repaired):\n%s", diff)
 			}
 			g.mustRepairNothing(t, nil)
@@ -104,7 +104,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 // TestVerifyOneGroup: what is wrong elsewhere is not found.
 func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
-	g := newBooks(t)
+	g := newAuditGame(t)
 	g.exec(t, "UPDATE group_players SET best_elo = 9999")
 	for chat, want := range map[ranking.ExternalChatID]int{0: 8, club.ID: 5, pub.ID: 3} {
 		var found int
@@ -130,37 +130,37 @@ func TestVerifyOneGroup(t *testing.T) {
 }
 
 // meanwhile is a ledger that has something done before each look into the books but the first.
-type meanwhile struct {
+type interruptedAudit struct {
 	ranking.AuditStore
 	do func(context.Context) error
 }
 
-func (m meanwhile) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
+func (m interruptedAudit) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	return m.AuditStore.Audit(ctx, func(ctx context.Context, books ranking.AuditReader) error {
-		return fn(ctx, disturbed{books, m.do})
+		return fn(ctx, interruptedReader{books, m.do})
 	})
 }
 
-type disturbed struct {
+type interruptedReader struct {
 	ranking.AuditReader
 	do func(context.Context) error
 }
 
-func (d disturbed) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
+func (d interruptedReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
 	if err := d.do(ctx); err != nil {
 		return nil, err
 	}
 	return d.AuditReader.Standings(ctx, ladder)
 }
 
-func (d disturbed) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
+func (d interruptedReader) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
 	if err := d.do(ctx); err != nil {
 		return err
 	}
 	return d.AuditReader.Matches(ctx, ladder, yield)
 }
 
-func (d disturbed) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (d interruptedReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	if err := d.do(ctx); err != nil {
 		return ranking.IntegrityIssues{}, err
 	}
@@ -168,9 +168,9 @@ func (d disturbed) Loose(ctx context.Context, group ranking.GroupID) (ranking.In
 }
 
 // TestVerifySeesOneMoment has a writer record and undo all the time, and the audit wait for it again and again.
-func TestVerifySeesOneMoment(t *testing.T) {
+func TestVerifyReadsOneSnapshot(t *testing.T) {
 	t.Parallel()
-	g := newBooks(t)
+	g := newAuditGame(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	var writer errgroup.Group
@@ -191,7 +191,7 @@ func TestVerifySeesOneMoment(t *testing.T) {
 			}
 		}
 	})
-	ledger := meanwhile{g.store, func(ctx context.Context) error {
+	store := interruptedAudit{g.store, func(ctx context.Context) error {
 		for range 2 { // the first may have begun before
 			select {
 			case <-done:
@@ -204,7 +204,7 @@ func TestVerifySeesOneMoment(t *testing.T) {
 	for range 2 {
 		before := g.count(t, "matches")
 		var seen int
-		err := ranking.Verify(t.Context(), ledger, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) },
+		err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) },
 			func(p ranking.Progress) { seen = p.Matches })
 		if err != nil {
 			t.Fatal(err)
@@ -221,24 +221,24 @@ func TestVerifySeesOneMoment(t *testing.T) {
 }
 
 // long are books with one group, in which so many matches are undone.
-type long struct {
+type longAudit struct {
 	ranking.AuditReader
 	matches int
 }
 
-func (l long) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
+func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	return fn(ctx, l)
 }
 
-func (l long) Groups(context.Context, ranking.ExternalChatID) ([]ranking.Account, error) {
+func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.Account, error) {
 	return []ranking.Account{{Chat: club.ID, Title: club.Title, Group: 1, Ladders: []ranking.LadderID{1}}}, nil
 }
 
-func (l long) Standings(context.Context, ranking.LadderID) ([]ranking.RankedPlayer, error) {
+func (l longAudit) Standings(context.Context, ranking.LadderID) ([]ranking.RankedPlayer, error) {
 	return nil, nil
 }
 
-func (l long) Matches(_ context.Context, _ ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
+func (l longAudit) Matches(_ context.Context, _ ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
 	for n := range l.matches {
 		if err := yield(ranking.PlayedMatch{Number: n + 1, Undone: true}); err != nil {
 			return err
@@ -247,21 +247,21 @@ func (l long) Matches(_ context.Context, _ ranking.LadderID, yield func(ranking.
 	return nil
 }
 
-func (l long) Loose(context.Context, ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (l longAudit) Loose(context.Context, ranking.GroupID) (ranking.IntegrityIssues, error) {
 	return ranking.IntegrityIssues{}, nil
 }
 
-func TestVerifyTellsItsProgress(t *testing.T) {
+func TestVerifyProgress(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		ledger ranking.AuditStore
-		want   []ranking.Progress
+		store ranking.AuditStore
+		want  []ranking.Progress
 	}{
-		"many matches": {long{matches: 25_000}, []ranking.Progress{{0, 1, 10_000}, {0, 1, 20_000}, {1, 1, 25_000}}},
-		"many groups":  {newBooks(t).store, []ranking.Progress{{1, 2, 7}, {2, 2, 9}}},
+		"many matches": {longAudit{matches: 25_000}, []ranking.Progress{{0, 1, 10_000}, {0, 1, 20_000}, {1, 1, 25_000}}},
+		"many groups":  {newAuditGame(t).store, []ranking.Progress{{1, 2, 7}, {2, 2, 9}}},
 	} {
 		var got []ranking.Progress
-		err := ranking.Verify(t.Context(), tc.ledger, 0, func(f ranking.Finding) { t.Errorf("%s: found %+v", name, f) },
+		err := ranking.Verify(t.Context(), tc.store, 0, func(f ranking.Finding) { t.Errorf("%s: found %+v", name, f) },
 			func(p ranking.Progress) { got = append(got, p) })
 		if err != nil {
 			t.Fatal(err)
@@ -275,10 +275,10 @@ func TestVerifyTellsItsProgress(t *testing.T) {
 // TestVerifyStops has verifying end with its context: in the middle of a long ladder, and between groups.
 func TestVerifyStops(t *testing.T) {
 	t.Parallel()
-	for after, ledger := range map[int]ranking.AuditStore{10_000: long{matches: 25_000}, 7: newBooks(t).store} {
+	for after, store := range map[int]ranking.AuditStore{10_000: longAudit{matches: 25_000}, 7: newAuditGame(t).store} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var last ranking.Progress
-		err := ranking.Verify(ctx, ledger, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(p ranking.Progress) {
+		err := ranking.Verify(ctx, store, 0, func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(p ranking.Progress) {
 			last = p
 			cancel()
 		})

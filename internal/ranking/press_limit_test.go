@@ -7,7 +7,7 @@ import (
 )
 
 // toast returns what whoever has pressed a button is told.
-func (g *game) toast(t *testing.T, o ranking.Origin) ranking.Notice {
+func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'toast' AND kind = 'refusal' AND callback_query_id = $1`, o.Button)
 	if len(all) != 1 {
@@ -18,12 +18,12 @@ func (g *game) toast(t *testing.T, o ranking.Origin) ranking.Notice {
 
 // TestPressesInAMinute: of the presses that change nothing 60 of a person are handled, in whatever groups. The others are
 // each answered by asking for patience, and leave nothing else behind. Results count by themselves.
-func TestPressesInAMinute(t *testing.T) {
+func TestPressLimit(t *testing.T) {
 	t.Parallel()
-	g, other := newFlood(t)
+	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
 	g.record(t, &alice, alice, bob, 3, 1)
-	unknown, patience := ranking.Refusal{Code: ranking.UnknownButton}, ranking.Refusal{Code: "too_many_presses"}
+	unknown, slowDown := ranking.Refusal{Code: ranking.UnknownButton}, ranking.Refusal{Code: "too_many_presses"}
 	press := func(sender *ranking.Person, second int) ranking.Origin {
 		o := g.at(sender, second)
 		if o.Button = o.Key; g.keys%2 == 0 {
@@ -34,29 +34,29 @@ func TestPressesInAMinute(t *testing.T) {
 	pressed := func(o ranking.Origin, want ranking.Refusal) {
 		t.Helper()
 		must(t, services[g.keys%2].Answer(t.Context(), o, unknown))
-		mustTell(t, g.toast(t, o), want)
+		checkNotice(t, g.callbackAnswer(t, o), want)
 	}
 	for i := range 60 {
 		pressed(press(&alice, i/2), unknown)
 	}
 	for range 10 {
-		pressed(press(&alice, 30), patience)
+		pressed(press(&alice, 30), slowDown)
 	}
-	g.mustSort(t, "after 70 presses", "press=60 result=1")
+	g.checkRateClasses(t, "after 70 presses", "press=60 result=1")
 	if n := g.count(t, "handled_commands"); n != 61 {
 		t.Errorf("%d keys are kept, want 61", n)
 	}
 	pressed(press(&bob, 30), unknown)
-	redecide := press(&alice, 30)
-	redecide.Redelivered = true
-	pressed(redecide, unknown)
+	redelivered := press(&alice, 30)
+	redelivered.Redelivered = true
+	pressed(redelivered, unknown)
 	undo := press(&alice, 30)
 	undo.Chat = club
-	must(t, g.UndoMatch(t.Context(), undo, number(1)))
+	must(t, g.UndoMatch(t.Context(), undo, matchNumber(1)))
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 1 {
 		t.Error("a press that does something is not handled any more")
 	}
-	pressed(press(&alice, 59), patience)
+	pressed(press(&alice, 59), slowDown)
 	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and one that was retried is in it
 
 	g.Service = newService(g.store)

@@ -10,26 +10,26 @@ import (
 )
 
 // bout is a match that counts, with what those are called who played it.
-type bout struct {
+type countedMatch struct {
 	A, B           []string
 	ScoreA, ScoreB int
 	K              int // 0 for 32
 }
 
 // place is a standing as both a plain Elo and the database tell it.
-type place struct {
+type standingRow struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
 }
 
 // places are standings by whose they are.
-type places map[string]place
+type standingTable map[string]standingRow
 
 // reckon plays all matches by an Elo of its own. Whoever has no rating to start with starts with 1500.
-func recalculate(starts map[string]int, bouts []bout) places {
-	table := make(places)
+func recalculate(starts map[string]int, bouts []countedMatch) standingTable {
+	table := make(standingTable)
 	for who, start := range starts {
-		table[who] = place{Who: who, Elo: start, Start: start, Best: start}
+		table[who] = standingRow{Who: who, Elo: start, Start: start, Best: start}
 	}
 	for _, b := range bouts {
 		sides := [2][]string{b.A, b.B}
@@ -37,7 +37,7 @@ func recalculate(starts map[string]int, bouts []bout) places {
 		for side, names := range sides {
 			for _, who := range names {
 				if _, there := table[who]; !there {
-					table[who] = place{Who: who, Elo: 1500, Start: 1500, Best: 1500}
+					table[who] = standingRow{Who: who, Elo: 1500, Start: 1500, Best: 1500}
 				}
 				average[side] += float64(table[who].Elo)
 			}
@@ -75,7 +75,7 @@ func recalculate(starts map[string]int, bouts []bout) places {
 	return table
 }
 
-func (p place) play(change, own, other int) place {
+func (p standingRow) play(change, own, other int) standingRow {
 	p.Elo += change
 	p.Best = max(p.Best, p.Elo)
 	p.Played++
@@ -93,34 +93,34 @@ func (p place) play(change, own, other int) place {
 	return p
 }
 
-func TestReckonItself(t *testing.T) {
+func TestRecalculate(t *testing.T) {
 	t.Parallel()
 	a, b, c := []string{"a"}, []string{"b"}, []string{"c"}
 	ab, cd, ac, bd := []string{"a", "b"}, []string{"c", "d"}, []string{"a", "c"}, []string{"b", "d"}
 	for name, test := range map[string]struct {
-		bouts []bout
-		want  []place
+		bouts []countedMatch
+		want  []standingRow
 	}{
 		// 16 from an equal one, then 17 back from one who has 32 more, then nothing to gain from one who has 2 less
-		"singles": {[]bout{{a, b, 3, 0, 0}, {b, a, 3, 0, 0}, {a, b, 1, 1, 0}}, []place{
+		"singles": {[]countedMatch{{a, b, 3, 0, 0}, {b, a, 3, 0, 0}, {a, b, 1, 1, 0}}, []standingRow{
 			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0},
 		}},
 		// 1516:1484, a draw of sides that are equal, 15 from one who has 32 less, 18 from a side that has 47 more
-		"doubles": {[]bout{{ab, cd, 3, 0, 0}, {ac, bd, 2, 2, 0}, {a, c, 1, 0, 0}, {ab, cd, 0, 1, 0}}, []place{
+		"doubles": {[]countedMatch{{ab, cd, 3, 0, 0}, {ac, bd, 2, 2, 0}, {a, c, 1, 0, 0}, {ab, cd, 0, 1, 0}}, []standingRow{
 			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1},
 			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1},
 		}},
-		"uneven": {[]bout{{a, cd, 0, 1, 0}}, []place{
+		"uneven": {[]countedMatch{{a, cd, 0, 1, 0}}, []standingRow{
 			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1},
 		}},
 		// half of the K, but nobody has less than nothing
-		"at the end of the scale": {[]bout{{[]string{"poor"}, []string{"pauper"}, 3, 0, 64}}, []place{
+		"at the end of the scale": {[]countedMatch{{[]string{"poor"}, []string{"pauper"}, 3, 0, 64}}, []standingRow{
 			{"poor", 15, 10, 15, 1, 1, 0, 0, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := make(places)
+			want := make(standingTable)
 			for _, p := range test.want {
 				want[p.Who] = p
 			}
@@ -142,10 +142,10 @@ const (
 )
 
 // places returns what is stored of all who are in the ladder of a chat.
-func (g *game) places(t *testing.T, chat ranking.ExternalChatID, who string) places {
+func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) standingTable {
 	t.Helper()
-	all := make(places)
-	for _, p := range rows[place](t, g, `
+	all := make(standingTable)
+	for _, p := range rows[standingRow](t, g, `
 		SELECT `+who+`, s.elo, s.start_elo, s.best_elo, s.played, s.won, s.drawn, s.lost, s.streak
 		FROM group_players s JOIN players p ON p.id = s.player_id JOIN ladders l ON l.id = s.ladder_id
 		JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
