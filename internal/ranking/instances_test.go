@@ -25,30 +25,30 @@ const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
 	instances    = 3
-	clientsEach  = 16                     // of an instance
-	startTimeout = 30 * time.Second       // with a database that is away at the start
-	retryDelay   = 100 * time.Millisecond // before an order is given once more
+	clientsEach  = 16                     // clients of an instance
+	startTimeout = 30 * time.Second       // for the database to be reachable at the start
+	retryDelay   = 100 * time.Millisecond // before a request is repeated
 )
 
-// four are all who play.
+// fourPlayers are all players.
 var fourPlayers = []ranking.Person{alice, bob, carol, zoe}
 
-// What an order can be.
+// The kinds of requests.
 const (
 	recordRequest = "record"
 	undoRequest   = "undo"
 	fixRequest    = "fix"
 )
 
-// order is a command of a client, with all that it takes to give it once more.
+// request is a command of a client, with everything needed to repeat it.
 type request struct {
-	Message int64 // makes the key
+	Message int64 // determines the key
 	Kind    string
-	Sender  int // the four are meant by their indexes
+	Sender  int // index into fourPlayers, as are A and B
 	SentAt  time.Time
-	A, B    []int            // who plays, in a match to be recorded
-	Score   ranking.Score    // of the match to be recorded or corrected
-	Match   ranking.MatchRef // which match is taken back
+	A, B    []int            // players of the match to be recorded
+	Score   ranking.Score    // of the match to be recorded or fixed
+	Match   ranking.MatchRef // the match to be amended
 }
 
 func (o request) key() string { return messageKey(o.Message) }
@@ -73,48 +73,48 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	case fixRequest:
 		return service.FixMatch(ctx, origin, amendment, []ranking.Score{o.Score})
 	}
-	return fmt.Errorf("an order of the kind %q", o.Kind)
+	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// What an instance may be told after its assignment. When its standard input is closed without a word, whoever has
-// started it is dead, and it ends at once.
+// The messages to an instance after its assignment. An instance whose standard input is closed exits at once, because the
+// test that started it is gone.
 const (
-	stopMessage = "stop" // end what has been begun, and yourself
-	killMessage = "die"  // kill yourself at the next commit
+	stopMessage = "stop" // finish open requests and exit
+	killMessage = "die"  // kill yourself after the next commit
 )
 
-// assignment is what an instance is told first of all.
+// assignment is the first message to an instance.
 type assignment struct {
 	URL         string
 	Seed        uint64
-	First       int64     // message, of those that belong to this instance alone
-	Each        int       // how many orders a client gives, 0: until it is told to stop
-	Amends      bool      // one client undoes and corrects instead of recording
-	Recorded    int       // how many matches there are already, more or less
-	Redelivered []request // what another instance has begun and perhaps not ended, at most one for each client
+	First       int64     // first message number; the range belongs to this instance alone
+	Each        int       // requests per client; 0 for any number until stopMessage
+	Amends      bool      // one client amends instead of recording
+	Recorded    int       // approximate number of existing matches
+	Redelivered []request // requests left open by another instance, at most one per client
 }
 
-// event is what an instance tells on its standard output, in one line and in one write, so that no line is ever cut.
+// event is a line on an instance's standard output. It is written at once, so that no line is ever truncated.
 type event struct {
-	Begin *request `json:",omitempty"` // told before it is given for the first time
-	End   int64    `json:",omitempty"` // the message of the order that has been handled
-	Tries int      // that it took
+	Begin *request `json:",omitempty"` // written before a request is sent for the first time
+	End   int64    `json:",omitempty"` // the message of a handled request
+	Tries int      // attempts that it took
 	Took  time.Duration
 	Error string `json:",omitempty"`
 }
 
-// instance is one of the processes, from inside.
+// instance is one of the instances, seen from inside.
 type instance struct {
 	assignment
 	service *ranking.Service
 	store   *postgres.Store
-	stop    chan struct{} // closed when nothing new shall be begun
-	// condemned is set when the next commit shall be the last thing that the process does.
+	stop    chan struct{} // closed when no new requests may be started
+	// killOnCommit is set when the process must kill itself after the next commit.
 	killOnCommit atomic.Bool
 
 	mu       sync.Mutex
 	out      io.Writer
-	recorded []int64 // the messages that have recorded a match
+	recorded []int64 // the messages that recorded a match
 	amended  []ranking.MatchRef
 }
 
@@ -127,7 +127,7 @@ func instanceMain() int {
 	return 0
 }
 
-// runInstance is the whole life of an instance.
+// runInstance reads the assignment and carries it out.
 func runInstance(in io.Reader, out, log io.Writer) error {
 	i := &instance{out: out, stop: make(chan struct{})}
 	input := json.NewDecoder(in)
@@ -163,7 +163,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 	return clients.Wait()
 }
 
-// committed ends a process that is condemned between the commit and whatever would follow it.
+// committed runs after each commit. It kills the process if killOnCommit is set.
 func (i *instance) committed(outbox.Lane) {
 	if !i.killOnCommit.Load() {
 		return
@@ -178,7 +178,7 @@ func (i *instance) committed(outbox.Lane) {
 	select {}
 }
 
-// client gives orders one after the other.
+// client sends requests one after the other.
 func (i *instance) client(ctx context.Context, c int) error {
 	if c < len(i.Redelivered) {
 		if err := i.execute(ctx, i.Redelivered[c]); err != nil {
@@ -203,7 +203,7 @@ func (i *instance) client(ctx context.Context, c int) error {
 	return nil
 }
 
-// invent makes an order up.
+// newRequest returns a random request.
 func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) request {
 	o := request{
 		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)), SentAt: time.Now().UTC().Truncate(time.Second),
@@ -219,24 +219,24 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch random.IntN(6) {
-	case 0: // the last one of the sender
-	case 1: // the one that some command has made
+	case 0: // the sender's last match
+	case 1: // the match that some command recorded
 		if n := len(i.recorded); n > 0 {
 			made := i.recorded[random.IntN(n)]
 			o.Match = ranking.MatchRef{Message: made, Key: messageKey(made)}
 		}
-	case 2: // one that was taken back before
+	case 2: // a match that was amended before
 		if n := len(i.amended); n > 0 {
 			o.Match = i.amended[random.IntN(n)]
 		}
-	default: // any number, perhaps one that is not there
+	default: // any number, possibly an unknown one
 		o.Match.Number = 1 + random.IntN(i.Recorded+3*len(i.recorded)+1)
 		i.amended = append(i.amended, o.Match)
 	}
 	return o
 }
 
-// carryOut gives the order until the database has been there for it, in time.
+// execute repeats the request until the database has handled it.
 func (i *instance) execute(ctx context.Context, o request) error {
 	started := time.Now()
 	for tries := 1; ; tries++ {

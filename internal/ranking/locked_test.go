@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// waiting is a store that lets a time go by before each Read and Apply, and may fail then.
+// delayedStore is a store that calls a hook before each Read and Apply. The hook may wait and fail.
 type delayedStore struct {
 	ranking.Store
 	read, apply func(ctx context.Context) error
@@ -37,7 +37,7 @@ func (w *delayedStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return w.Store.Apply(ctx, c)
 }
 
-// takes fails after some time with an error, or before with ErrTimeout if the context ends.
+// delay returns err after d, or ErrTimeout if the context ends before.
 func delay(ctx context.Context, d time.Duration, err error) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -49,21 +49,21 @@ func delay(ctx context.Context, d time.Duration, err error) error {
 	}
 }
 
-// TestLocked: what somebody else holds is waited for again and again, as long as there is time; then the sender is told, in
-// the time that is left for it. If somebody holds that up too, the error says that it is not the command's fault.
+// TestLocked: a command retries after ErrLocked as long as there is time. Then the remaining time is used to ask its
+// sender to try again. If that fails with ErrLocked too, so does the command.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond
 	for name, tc := range map[string]struct {
-		free    time.Duration // when it is free
+		free    time.Duration // when the lock is released
 		tries   int
 		applied bool
 		match   bool
 	}{
-		"free at once":    {0, 1, true, true},
-		"free after 5 s":  {5 * time.Second, 4, true, true},
-		"free for a word": {6500 * time.Millisecond, 5, true, false},
-		"never free":      {time.Hour, 5, false, false},
+		"released at once":            {0, 1, true, true},
+		"released after 5 s":          {5 * time.Second, 4, true, true},
+		"released before the refusal": {6500 * time.Millisecond, 5, true, false},
+		"never released":              {time.Hour, 5, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,8 +98,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestNotDoneInTime: a command that the store does not do in time has all the time once more before its sender is told that
-// it was not done. While the store answers nothing, nothing is told.
+// TestStoreTimeout: after a timeout a command gets one more full attempt before its sender is asked to try again. While
+// the store does not respond at all, nobody is asked.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// longLadder makes a ladder of twenty people who have played n matches since the first one, and reckons its ratings.
+// longLadder creates a ladder of 20 players with one match and n later ones, and calculates its ratings.
 func longLadder(tb testing.TB, g *game, n int) {
 	tb.Helper()
 	for _, sql := range []string{
@@ -46,7 +46,7 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 }
 
-// TestUndoBeforeMany undoes and corrects the first match of a long ladder while others record in it.
+// TestAmendFirstOfMany fixes and undoes the first match of a long ladder while another instance records a match.
 func TestAmendFirstOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -69,10 +69,10 @@ func TestAmendFirstOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
-		t.Errorf("the match that was recorded meanwhile is answered with %+v", g.notice(t, o.Key))
+		t.Errorf("the concurrently recorded match is answered with %+v", g.notice(t, o.Key))
 	}
-	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n < laterMatches/10 { // differences wear off, so not all of it is
-		t.Errorf("only %d rows of history were rewritten: this proves nothing", n)
+	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n < laterMatches/10 { // not all: differences fade out
+		t.Errorf("only %d history entries were rewritten, too few to prove anything", n)
 	}
 	verifyClean(t, g.store)
 }
@@ -84,7 +84,7 @@ func BenchmarkUndo(b *testing.B) {
 			longLadder(b, g, later)
 			admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 			scores := [][]ranking.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
-			for i := 0; b.Loop(); i++ { // corrected to and fro, which is the same work
+			for i := 0; b.Loop(); i++ { // fixes back and forth cost the same as an undo
 				o := g.origin(&ranking.Person{ID: 1, Username: "user_1", Name: "User 1"})
 				if err := g.FixMatch(b.Context(), o, admin, scores[i%2]); err != nil {
 					b.Fatal(err)

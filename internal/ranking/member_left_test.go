@@ -9,13 +9,13 @@ import (
 	"elobot/internal/stats"
 )
 
-// left makes known that somebody has left the club so long after the matches were played.
+// memberLeft handles that a person left the club, the given time after the matches were played.
 func (g *game) memberLeft(t *testing.T, who ranking.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
-// mustRank asks for the ranking, in which exactly these must be shown, as "Alice Bob".
+// mustRank asks for the ranking, which must show exactly the wanted players, such as "Alice Bob".
 func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)
@@ -23,11 +23,11 @@ func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	for i, r := range page.Rows {
 		names = append(names, r.Name.Name)
 		if r.Position != i+1 {
-			t.Errorf("%s: %s is number %d of those who are shown, and has the position %d", what, r.Name.Name, i+1, r.Position)
+			t.Errorf("%s: %s is on row %d with position %d", what, r.Name.Name, i+1, r.Position)
 		}
 	}
 	if got := strings.Join(names, " "); got != want || page.Total != len(page.Rows) {
-		t.Errorf("%s: %s are shown of %d, want %s", what, got, page.Total, want)
+		t.Errorf("%s: got %s of %d, want %s", what, got, page.Total, want)
 	}
 	return page
 }
@@ -42,26 +42,26 @@ func TestMemberLeft(t *testing.T) {
 	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
 
 	g.memberLeft(t, alice, -time.Second)
-	g.mustRank(t, "a leave before the last match", "Alice Carol Bob")
+	g.mustRank(t, "Alice left before the last match", "Alice Carol Bob")
 	leave := g.eventOrigin(club, time.Minute)
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "Alice has left", "Carol Bob")
 	if page := g.page(t, &alice); page.Own != nil || page.Total != 2 {
-		t.Errorf("Alice is shown %+v", page)
+		t.Errorf("Alice gets %+v", page)
 	}
-	g.memberLeft(t, alice, time.Hour) // which another message says too
+	g.memberLeft(t, alice, time.Hour) // a second update about the same departure
 	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
-		t.Errorf("%d people have left when Alice did", n)
+		t.Errorf("%d players have the time at which Alice left, want 1", n)
 	}
 	g.memberLeft(t, zoe, time.Minute)
 	g.memberLeft(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
 	if n := g.count(t, "players"); n != 3 {
-		t.Errorf("%d people are stored for having left", n)
+		t.Errorf("%d players are stored, want 3", n)
 	}
 	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
 	for i := range before {
 		if before[i] != after[i] {
-			t.Errorf("a standing was %s and is %s", before[i], after[i])
+			t.Errorf("standing was %s, is %s", before[i], after[i])
 		}
 	}
 	verifyClean(t, g.store)
@@ -72,11 +72,12 @@ func TestMemberLeft(t *testing.T) {
 	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
 	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
-	g.mustRank(t, "the leave is delivered again", "Alice Carol Bob")
+	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 	verifyClean(t, g.store)
 }
 
-// TestShownWithTheNextMatch: whoever records it, and whatever becomes of it. A replay changes nothing of who has left.
+// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person records it, and even if
+// it is undone. A replay does not change who has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -84,18 +85,18 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.record(t, &alice, alice, carol, 3, 1)
 	g.memberLeft(t, alice, time.Minute)
 	g.memberLeft(t, carol, time.Minute)
-	g.record(t, &bob, bob, alice, 3, 1) // which was sent before they left, and is handled now
+	g.record(t, &bob, bob, alice, 3, 1) // sent before they left, handled now
 	g.mustRank(t, "an older match", "Bob")
 
 	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
 	must(t, g.UndoMatch(t.Context(), g.origin(&alice), admin))
 	g.mustRank(t, "a match of theirs is undone", "Bob")
 	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
-		t.Errorf("those who have left when they did are %v", got)
+		t.Errorf("the players who left are %v, want 2", got)
 	}
 	admin.Match.Number = 2
 	must(t, g.FixMatch(t.Context(), g.origin(&alice), admin, []ranking.Score{{A: 1, B: 3}}))
-	g.mustRank(t, "another one is corrected", "Bob")
+	g.mustRank(t, "another one is fixed", "Bob")
 
 	o := g.origin(&bob)
 	o.SentAt = o.SentAt.Add(time.Hour)
@@ -106,11 +107,11 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	must(t, g.UndoMatch(t.Context(), undo, ranking.Amendment{Match: ranking.MatchRef{Number: 4}}))
 	g.mustRank(t, "that is undone", "Bob Alice")
 	g.memberLeft(t, alice, time.Minute)
-	g.mustRank(t, "a leave before that match, as it is heard of now", "Bob Alice")
+	g.mustRank(t, "Alice left before that match, delivered late", "Bob Alice")
 	verifyClean(t, g.store)
 }
 
-// TestLeftWithoutHavingPlayed: who has joined alone is in nobody's way, and is shown with their first match as ever.
+// TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first match.
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -122,7 +123,7 @@ func TestLeftBeforeFirstMatch(t *testing.T) {
 	g.mustRank(t, "Zoe plays", "Zoe Bob")
 }
 
-// TestLeftWhileAMatchIsRecorded has another instance record while one hears that somebody has left.
+// TestLeftWhileAMatchIsRecorded has one instance record a match while another one handles a departure.
 func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -136,22 +137,22 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 		go func() { recorded <- other.RecordMatch(t.Context(), match, singles(bob, alice, 2, 2)) }()
 		must(t, g.MemberLeft(t.Context(), leave, alice))
 		must(t, <-recorded)
-		if page := g.page(t, nil); page.Total != 2 { // the match is the later of the two
+		if page := g.page(t, nil); page.Total != 2 { // the match is later than the departure
 			t.Fatalf("round %d: the ranking is %+v", n, page)
 		}
 	}
 	verifyClean(t, g.store)
 }
 
-// TestMergedAndLeft: one person with two standings is shown if either of them is.
+// TestMergedAndLeft: a person with two standings is shown if either of them was.
 func TestMergedAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		leave []string // whose standing was left
+		leave []string // the standings of players who left
 		want  string
 	}{
-		"both": {[]string{"al", "Alice"}, "Bob"}, "the one who goes": {[]string{"al"}, "Alice Bob"},
-		"the one who stays": {[]string{"Alice"}, "Alice Bob"}, "neither": {nil, "Alice Bob"},
+		"both": {[]string{"al", "Alice"}, "Bob"}, "the merged one": {[]string{"al"}, "Alice Bob"},
+		"the remaining one": {[]string{"Alice"}, "Alice Bob"}, "neither": {nil, "Alice Bob"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +169,7 @@ func TestMergedAndLeft(t *testing.T) {
 	}
 }
 
-// TestTheOneNamedHasLeft: somebody whom others have named only is known by the name with which they leave.
+// TestUnclaimedPlayerLeaves: an unclaimed player is recognized by their username when they leave.
 func TestUnclaimedPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// merged returns what the group of the chat is told of people who turned out to be one.
+// merged returns the notices of merges in a chat.
 func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.PlayersMerged {
 	t.Helper()
 	var all []ranking.PlayersMerged
@@ -18,14 +18,14 @@ func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.Playe
 		WHERE o.kind = 'players_merged' AND c.telegram_chat_id = $1`, int64(chat)) {
 		n, ok := decode[ranking.PlayersMerged](t, r.Payload).(ranking.PlayersMerged)
 		if !ok {
-			t.Fatal("not the notice of a merge")
+			t.Fatal("not a PlayersMerged")
 		}
 		all = append(all, n)
 	}
 	return all
 }
 
-// TestMergePlayers has Zoe show up with a username that others have named her by.
+// TestMergePlayers has Zoe's account show the username by which others have mentioned her.
 func TestMergePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -60,10 +60,10 @@ func TestMergePlayers(t *testing.T) {
 		Username: "zoe", Name: ranking.Name{Name: "Zoe"}, Undone: []int{3},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Zoe", 1500, 1454), change("Bob", 1516, 1515)}},
 	}}, g.merged(t, club.ID), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("what the group is told (-want +got):\n%s", diff)
+		t.Errorf("the notices (-want +got):\n%s", diff)
 	}
 	if notices := g.merged(t, -200); len(notices) > 0 {
-		t.Errorf("a group in which nothing has moved is told %+v", notices)
+		t.Errorf("a group without changed ratings is notified: %+v", notices)
 	}
 	cards := g.cards(t, 3)
 	if len(cards) != 1 || !cards[0].Undone || cards[0].UndoneBy != nil {
@@ -74,18 +74,18 @@ func TestMergePlayers(t *testing.T) {
 	}
 	verifyClean(t, g.store)
 
-	// named by it, it is her from now on; and her username may pass to somebody else as any does
+	// From now on, the username means her.
 	checkNotice(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
 		Number: 5, Sides: [2]ranking.Side{side(3, "Zoe", 1454, 1473), side(0, "Alice", 1516, 1497)},
 	})
 	if n := len(g.merged(t, club.ID)); n != 1 {
-		t.Errorf("the merge was told %d times", n)
+		t.Errorf("the group was notified of the merge %d times, want 1", n)
 	}
 	checkNotice(t, g.undo(t, &withName, matchNumber(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 	verifyClean(t, g.store)
 }
 
-// TestMergeBeforeUndo has somebody take back their last match, which was reported under their username.
+// TestMergeBeforeUndo has Zoe undo her last match, which was reported under her username.
 func TestMergeBeforeUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveAtOnce has instances hear of a move at the same time, while others record, join, undo, ask and merge players
-// in both chats.
+// TestMoveConcurrently has instances handle a move at the same time, while others record, join, undo and merge players in
+// both chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -21,7 +21,7 @@ func TestMoveConcurrently(t *testing.T) {
 	for round := range moveRounds {
 		older := ranking.ExternalChatID(-1000 * (round + 1))
 		u := newUpgrade(g, older)
-		if round&1 != 0 { // or else the chat is made meanwhile
+		if round&1 != 0 { // otherwise a concurrent command creates the chat
 			u.report(t, u.older, alice, bob)
 		}
 		if round&2 != 0 {
@@ -36,7 +36,7 @@ func TestMoveConcurrently(t *testing.T) {
 					sender := fourPlayers[(n+c)%4]
 					return ranking.Origin{
 						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender,
-						SentAt: time.Now().Add(time.Duration(round) * time.Minute), // so that nobody joins too often in one minute
+						SentAt: time.Now().Add(time.Duration(round) * time.Minute), // to stay below the question limit
 					}
 				}
 				work.Go(func() error {
@@ -66,22 +66,22 @@ func TestMoveConcurrently(t *testing.T) {
 		}
 		u.move(t)
 		if got := u.chats(t); len(got) != 1 {
-			t.Errorf("there are the chats %v", got)
+			t.Errorf("the chats are %v, want one", got)
 		}
 		if n := g.count(t, fmt.Sprintf(`handled_commands WHERE key LIKE 'm:%d:____' OR key LIKE 'm:%d:____'`, u.older.ID, u.newer.ID)); n != 16 {
-			t.Errorf("%d of 16 commands are handled", n)
+			t.Errorf("%d commands are handled, want 16", n)
 		}
 	}
 	if n := g.count(t, `outbox WHERE payload->>'code' = 'inconsistent'`); n > 0 {
-		t.Errorf("%d commands have met what contradicts itself", n)
+		t.Errorf("%d commands found inconsistent ratings", n)
 	}
 	if n := g.count(t, `chats`); n != moveRounds {
-		t.Errorf("there are %d chats", n)
+		t.Errorf("%d chats, want %d", n, moveRounds)
 	}
 	verifyClean(t, g.store)
 }
 
-// justBefore is a store that has something done just before it takes a group for the first time.
+// beforeLockStore is a store that calls do just before it locks a group for the first time.
 type beforeLockStore struct {
 	ranking.Store
 	once atomic.Bool
@@ -95,7 +95,7 @@ func (j *beforeLockStore) WithGroupLock(ctx context.Context, chat ranking.Extern
 	return j.Store.WithGroupLock(ctx, chat, fn)
 }
 
-// TestMoveDuringUndo: a match that gets another number while somebody undoes it is the one that is undone.
+// TestMoveDuringUndo: an undo amends the right match even if its number changes at the same time.
 func TestMoveDuringUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -108,12 +108,12 @@ func TestMoveDuringUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := texts(t, g, `SELECT number::text FROM matches WHERE undone_at IS NOT NULL`); len(got) != 1 || got[0] != "2" {
-		t.Errorf("the matches %v are undone", got)
+		t.Errorf("undone matches are %v, want 2", got)
 	}
 	verifyClean(t, g.store)
 }
 
-// TestButtonsAfterMove: below a card that was sent before the move there is the number that the match had then.
+// TestButtonsAfterMove: the buttons of a card that was sent before the move have the old number of its match.
 func TestButtonsAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -130,8 +130,8 @@ func TestButtonsAfterMove(t *testing.T) {
 		number int
 		undone int
 	}{
-		{u.newer, 71, 1, 3}, // which has become #3
-		{u.newer, 70, 1, 1}, // nobody knows what that told
+		{u.newer, 71, 1, 3}, // now #3
+		{u.newer, 70, 1, 1}, // unknown card
 		{u.older, 71, 1, 1},
 		{u.newer, 72, 2, 2},
 	} {

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestAnyMove plays any sequence of commands in two groups of the same people, which turn out to be one at some moment,
-// and goes on there, with what comes late from the older one too.
+// TestAnyMove sends random commands to two groups of the same people. At some point they turn out to be one, and more
+// commands follow, including late ones from the older group.
 func TestAnyMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -22,7 +22,7 @@ func TestAnyMove(t *testing.T) {
 		s := newSociety(t, rt, g, societies.Add(1))
 		older, newer := s.newGroup(), s.newGroup()
 		both := []*modelGroup{older, newer}
-		if rapid.Bool().Draw(rt, "the other way round") { // the chat with the new id may be known sooner
+		if rapid.Bool().Draw(rt, "the other way round") { // the chat with the new id may be created first
 			older, newer = newer, older
 		}
 		inEither := func(do func(*modelGroup, *rapid.T)) func(*rapid.T) {
@@ -48,7 +48,7 @@ func TestAnyMove(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// becomes has the group turn out to be the newer one; or if it has done so before, it is said once more.
+// moveTo moves the group to the id of the newer one, or repeats the last move if both are the same group already.
 func (c *modelGroup) moveTo(newer *modelGroup) {
 	from := c.chat
 	if c == newer {
@@ -71,8 +71,8 @@ func (c *modelGroup) moveTo(newer *modelGroup) {
 	c.compareCards(first)
 }
 
-// compareCards checks that the cards of the matches from this number on, none of which has been sent, say what the history
-// says. That of an undone match says what it said before.
+// compareCards checks that the unsent cards of the matches from number first on agree with the history. The ratings on
+// cards of undone matches are not checked.
 func (c *modelGroup) compareCards(first int) {
 	type cardRow struct {
 		Number int
@@ -101,7 +101,7 @@ func (c *modelGroup) compareCards(first int) {
 	}
 }
 
-// card is what the group was, or will be, told of a match.
+// card returns the only card of a match.
 func (c *modelGroup) card(number int) ranking.MatchRecorded {
 	payloads := texts(c.t, c.game, `
 		SELECT o.payload::text FROM outbox o JOIN matches m ON m.id = o.match_id JOIN groups g ON g.id = m.group_id

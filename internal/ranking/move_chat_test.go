@@ -14,13 +14,13 @@ import (
 	"elobot/internal/stats"
 )
 
-// upgrade is a group that becomes a supergroup, and what must be true of it.
+// upgrade is a group that becomes a supergroup, with the matches that it must have.
 type upgrade struct {
 	*game
 	older, newer ranking.Chat
 	messages     map[ranking.ExternalChatID]int
-	before       []countedMatch // what the older chat has reported, and after the move both
-	since        []countedMatch // what the newer chat has reported before the move
+	before       []countedMatch // matches of the older chat, and after the move of both
+	since        []countedMatch // matches of the newer chat before the move
 	moved        bool
 }
 
@@ -33,7 +33,7 @@ func newUpgrade(g *game, older ranking.ExternalChatID) *upgrade {
 	}
 }
 
-// from is the origin of the next message of somebody in a chat.
+// from returns the origin of the next message of a sender in a chat.
 func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin {
 	u.messages[chat.ID]++
 	n := u.messages[chat.ID]
@@ -43,7 +43,7 @@ func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin 
 	}
 }
 
-// report has the first of two report in a chat that they have beaten the second.
+// report has the winner report a match in a chat.
 func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.Person) {
 	t.Helper()
 	if err := u.RecordMatch(t.Context(), u.from(chat, winner), singles(winner, loser, 3, 1)); err != nil {
@@ -56,7 +56,7 @@ func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.
 	*list = append(*list, countedMatch{A: []string{winner.Name}, B: []string{loser.Name}, ScoreA: 3, ScoreB: 1})
 }
 
-// move says that the older chat is the newer one.
+// move moves the older chat to the id of the newer one.
 func (u *upgrade) move(t *testing.T) {
 	t.Helper()
 	if err := u.MoveChat(t.Context(), u.older.ID, u.newer.ID); err != nil {
@@ -68,7 +68,7 @@ func (u *upgrade) move(t *testing.T) {
 	}
 }
 
-// chats are those that either id stands for, and their earlier ids.
+// chats returns the chats to which either id refers, with their former ids.
 func (u *upgrade) chats(t *testing.T) []string {
 	t.Helper()
 	return texts(t, u.game, `
@@ -78,8 +78,8 @@ func (u *upgrade) chats(t *testing.T) []string {
 		   OR c.id IN (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id IN ($1, $2))`, u.older.ID, u.newer.ID)
 }
 
-// mustBeOne checks that both ids are those of this chat, and that its only ladder has all matches, in the right order,
-// and the ratings of a plain Elo.
+// mustBeOne checks that both ids refer to the chat, and that its ladder has all matches in the right order and the ratings
+// of the reference calculation.
 func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
 	t.Helper()
 	want := fmt.Sprintf("%d %d supergroup %s {%d}", chat, u.newer.ID, u.newer.Title, u.older.ID)
@@ -106,7 +106,7 @@ func (u *upgrade) mustBeOne(t *testing.T, chat ranking.ChatID) {
 	got := u.standingTable(t, u.newer.ID, byName)
 	maps.DeleteFunc(got, func(_ string, p standingRow) bool { return p.Played == 0 })
 	if diff := cmp.Diff(recalculate(nil, u.before), got); diff != "" {
-		t.Errorf("the ranking (-plain Elo +stored):\n%s", diff)
+		t.Errorf("the ranking (-reference +stored):\n%s", diff)
 	}
 }
 
@@ -120,7 +120,7 @@ func texts(t *testing.T, g *game, sql string, args ...any) []string {
 	return all
 }
 
-// chatID is the store's id of the chat with an id of the messenger.
+// chatID returns the store's id of a chat.
 func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.ChatID) {
 	t.Helper()
 	if err := g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id); err != nil {
@@ -129,7 +129,7 @@ func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.Cha
 	return id
 }
 
-// orders returns all orders of the words of a sentence.
+// permutations returns all distinct permutations of words.
 func permutations(words []string) [][]string {
 	if len(words) == 0 {
 		return [][]string{nil}
@@ -137,7 +137,7 @@ func permutations(words []string) [][]string {
 	var all [][]string
 	for i, first := range words {
 		if slices.Index(words, first) < i {
-			continue // the same word again
+			continue // duplicate word
 		}
 		for _, others := range permutations(slices.Concat(words[:i], words[i+1:])) {
 			all = append(all, slices.Concat([]string{first}, others))
@@ -146,9 +146,8 @@ func permutations(words []string) [][]string {
 	return all
 }
 
-// TestMoveInAnyOrder has what tells of a move come in any order, twice: the messages in the two chats, and the refusal of
-// something that was sent, are all the same to the service. With it come commands in the new chat, if it is known before, and
-// a late one from the old chat. After each of them comes one that was handled long before.
+// TestMoveInAnyOrder delivers two updates about a move in any order, together with commands in the new chat (if it is
+// known) and a late command from the old chat. After each of them it redelivers a command that was handled before.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -176,17 +175,17 @@ func TestMoveInAnyOrder(t *testing.T) {
 			u.report(t, u.newer, carol, zoe)
 			u.mustBeOne(t, chat)
 			if got := u.groupsJoined(t, chat); len(got) != wantJoined {
-				t.Errorf("told %+v, want %d", got, wantJoined)
+				t.Errorf("notices are %+v, want %d", got, wantJoined)
 			}
 			if t.Failed() {
-				t.Fatalf("the new chat is %s, and what comes is %v", newChat, order)
+				t.Fatalf("the new chat is %s, and the steps are %v", newChat, order)
 			}
 		}
 	}
 	verifyClean(t, g.store)
 }
 
-// step is something that comes.
+// step delivers one update.
 func (u *upgrade) step(t *testing.T, what, newChat string) {
 	t.Helper()
 	switch {
@@ -204,7 +203,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 	}
 }
 
-// told returns what a chat is told of groups that have become one.
+// groupsJoined returns the notices of joined groups in a chat.
 func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
 	t.Helper()
 	var all []ranking.GroupsJoined
@@ -215,7 +214,7 @@ func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsJ
 	return all
 }
 
-// TestMoveAgain: the second time, and of chats that nobody knows, nothing changes.
+// TestMoveIsIdempotent: a repeated move changes nothing, and neither does a move of unknown chats.
 func TestMoveIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string][]int{"nobody": nil, "the old one": {0}, "the new one": {1}, "both": {0, 1}} {
@@ -229,7 +228,7 @@ func TestMoveIsIdempotent(t *testing.T) {
 			u.move(t)
 			once := g.everything(t)
 			if len(known) == 0 && strings.TrimSpace(once) != "" {
-				t.Errorf("there is something:\n%s", once)
+				t.Errorf("the database is not empty:\n%s", once)
 			}
 			for range 2 {
 				u.move(t)
@@ -238,13 +237,13 @@ func TestMoveIsIdempotent(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(once, g.everything(t)); diff != "" {
-				t.Errorf("the second time something changes (-once +twice):\n%s", diff)
+				t.Errorf("the second move changed something (-once +twice):\n%s", diff)
 			}
 		})
 	}
 }
 
-// everything is all that is stored.
+// everything returns the contents of all tables.
 func (g *game) everything(t *testing.T) string {
 	t.Helper()
 	var all []string
@@ -256,7 +255,7 @@ func (g *game) everything(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// TestMoveOfAnUnknownChat: when nobody knows the old chat, what comes late from there finds the new one all the same.
+// TestMoveOfAnUnknownChat: after the move of an unknown chat, late commands from its old id reach the new chat.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -272,7 +271,7 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// TestMoveOfAnEmptyGroup: matches that come to a group without any are what they were.
+// TestMoveOfAnEmptyGroup: matches that are appended to a group without matches stay unchanged.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -289,12 +288,12 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 		t.Errorf("told %+v", got)
 	}
 	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n != 0 {
-		t.Errorf("%d entries of the history are superseded", n)
+		t.Errorf("%d history entries are superseded", n)
 	}
 	verifyClean(t, g.store)
 }
 
-// TestMoveTwice has a chat move on, with the news of it in any order, and with what comes from each of its ids.
+// TestMoveTwice moves a chat twice, with the updates in any order, and then records a match from each of its ids.
 func TestMoveTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -309,7 +308,7 @@ func TestMoveTwice(t *testing.T) {
 			if lastChat == "with matches" {
 				u.report(t, u.newer, bob, carol)
 			}
-			for range 2 { // the second time whatever has come too early
+			for range 2 { // the second round redelivers what came too early
 				for _, step := range order {
 					var err error
 					switch step {
@@ -336,15 +335,15 @@ func TestMoveTwice(t *testing.T) {
 			g.exec(t, `DELETE FROM chat_aliases WHERE telegram_chat_id = $1`, between.ID)
 			u.mustBeOne(t, chat)
 			if t.Failed() {
-				t.Fatalf("the last chat is %s, and what comes is %v", lastChat, order)
+				t.Fatalf("the last chat is %s, and the steps are %v", lastChat, order)
 			}
 		}
 	}
 	verifyClean(t, g.store)
 }
 
-// TestLateCommand: what comes from the old id once the chat has moved is one of the chat's commands. It answers no message,
-// because there is another one by now with that id, and it says nothing of what the chat is like.
+// TestLateCommand: a command from the old id counts for the chat after the move. Its answer replies to no message, because
+// another one may have its id by now, and it does not change the chat's title.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -374,7 +373,7 @@ func TestLateCommand(t *testing.T) {
 		if err := command(u.from(u.older, alice)); err != nil {
 			t.Fatal(err)
 		}
-		if name == ranking.KindMatchUndone { // behind which its card stands
+		if name == ranking.KindMatchUndone { // otherwise the edit of its card is the last notice
 			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
 		}
 		if got, want := last(), (row{name, 0, 0}); got != want {
@@ -388,7 +387,7 @@ func TestLateCommand(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// TestMoveRetellsCards: a card that waits says what its match is now; one that was told stays as it is.
+// TestMoveUpdatesCards: a move updates waiting cards and does not change sent ones.
 func TestMoveUpdatesCards(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -397,11 +396,11 @@ func TestMoveUpdatesCards(t *testing.T) {
 	u.report(t, u.older, alice, bob) // 1531, 1469
 	bobby := ranking.Person{ID: 77, Name: "Bob"}
 	for _, report := range []ranking.Report{
-		singles(zoe, alice, 3, 1), // told
+		singles(zoe, alice, 3, 1), // sent
 		singles(bob, alice, 1, 3),
-		singles(carol, zoe, 2, 3), // to be corrected
+		singles(carol, zoe, 2, 3), // to be fixed
 		singles(alice, zoe, 3, 1), // to be undone
-		singles(bobby, bob, 3, 1), // being told
+		singles(bobby, bob, 3, 1), // being sent
 		{
 			A: []ranking.Person{zoe, carol}, B: []ranking.Person{alice, bob},
 			Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}},
@@ -439,7 +438,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	}
 	u.move(t)
 	after := cards()
-	for match := range 3 { // of the older group, and the one that was told
+	for match := range 3 { // those of the older group and the sent one
 		if diff := cmp.Diff(before[match+1], after[match+1]); diff != "" {
 			t.Errorf("the card of match %d (-before +after):\n%s", match+1, diff)
 		}
@@ -455,7 +454,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	undone := before[6]
 	undone.Number = 6
 	for match, want := range map[int]ranking.MatchRecorded{
-		4: { // of a player who is not new here; the match before, 1500 : 1531, has given Zoe 17
+		4: { // its players are not new here; Zoe gained 17 in the match before, 1500 : 1531
 			Number: 4, ReportedBy: byCarol,
 			Sides: [2]ranking.Side{side(3, change("Alice", 1514, 1528)), side(1, named(bob, 1469, 1455))},
 		},

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// edit has a command edited that was sent with a key, and returns what is offered, nil for nothing.
+// edit edits the command with the given key and returns the offer, nil for none.
 func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
@@ -25,7 +25,7 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report
 	case len(offers) == 1 && after == before+2:
 		return &offers[0]
 	}
-	t.Fatalf("%d offers, and %d rows more", len(offers), after-before)
+	t.Fatalf("%d offers and %d new rows", len(offers), after-before)
 	return nil
 }
 
@@ -39,7 +39,7 @@ func TestOfferFix(t *testing.T) {
 
 	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
 	ghost.ID, ghost.Name = 99, "Ghost"
-	must(t, g.Join(t.Context(), g.origin(&ghost))) // who was named is seen
+	must(t, g.Join(t.Context(), g.origin(&ghost))) // claims the unclaimed player
 	o := g.origin(&alice)
 	offer = g.edit(t, o, "m:1", sets)
 	checkNotice(t, *offer, ranking.FixOffer{
@@ -49,7 +49,7 @@ func TestOfferFix(t *testing.T) {
 	if n := g.count(t, "outbox WHERE kind = 'fix_offer'"); n != 2 {
 		t.Errorf("%d offers, want 2", n)
 	}
-	// the button: by whoever may, in the order of the command, and once
+	// The button works only once and for those who may amend. Its scores are in the order of the command.
 	button := ranking.Amendment{Match: ranking.MatchRef{Message: 7, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
 	press := func(who *ranking.Person) ranking.Notice {
 		o := g.origin(who)
@@ -63,7 +63,7 @@ func TestOfferFix(t *testing.T) {
 	}
 	checkNotice(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 2, 3)); offer != nil {
-		t.Errorf("what has been corrected is offered: %+v", offer)
+		t.Errorf("a fix that was already made is offered: %+v", offer)
 	}
 	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
 	checkNotice(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}}})
@@ -116,21 +116,21 @@ func TestNothingToOffer(t *testing.T) {
 	}
 	g.exec(t, `UPDATE ladders SET draws_allowed = false`)
 	if offer := g.edit(t, g.origin(&bob), "m:4", singles(alice, bob, 2, 2)); offer != nil {
-		t.Errorf("a draw is offered where there is none: %+v", offer)
+		t.Errorf("a draw is offered in a ladder without draws: %+v", offer)
 	}
 	elsewhere := g.origin(&bob)
 	elsewhere.Chat.ID = -200
 	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("a match of another group is offered: %+v", offer)
 	}
-	// the message of a card that tells the match is not its command
+	// The card of a match is not its command.
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:77", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
 	}
 }
 
-// TestOffersCountAsQuestions, and when there are too many nothing is said at all; what is not answered does not count.
+// TestOffersCountAsQuestions: over the limit, no offer and no refusal is sent. Edits without an offer do not count.
 func TestOffersCountAsQuestions(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -144,30 +144,30 @@ func TestOffersCountAsQuestions(t *testing.T) {
 		}
 	}
 	if g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)) == nil {
-		t.Error("the last offer is not made")
+		t.Error("no offer at the limit")
 	}
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)); offer != nil {
-		t.Errorf("too much is offered: %+v", offer)
+		t.Errorf("offered over the limit: %+v", offer)
 	}
 	g.checkRateClasses(t, "all", "question=20 result=1")
 }
 
-// TestOfferAfterMove: an edit that was made before a group became a supergroup is answered in that, by no reply.
+// TestOfferAfterMove: an edit from before a move is answered in the new chat, without a reply.
 func TestOfferAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1) // m:1
 	must(t, g.MoveChat(t.Context(), club.ID, -1000))
 	if g.edit(t, g.origin(&alice), "m:1", singles(alice, bob, 3, 2)) == nil {
-		t.Error("there is no offer")
+		t.Error("no offer")
 	}
 	if n := g.count(t, `outbox o JOIN chats c ON c.id = o.chat_id AND c.telegram_chat_id = -1000
 		WHERE o.kind = 'fix_offer' AND reply_to IS NULL AND thread_id IS NULL`); n != 1 {
-		t.Error("the offer is not where the group is now, or replies to another message")
+		t.Error("the offer is not in the new chat, or replies to a message")
 	}
 }
 
-// TestWhatIsRetriedIsToldHoweverLate has no end of its time.
+// TestRedeliveredNoticesNeverExpire checks which notices have an expiry time.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -191,9 +191,9 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	want := "recorded false,ranking_page false,undone false,undone false," +
 		"recorded true,ranking_page true,refusal true,fix_offer true"
 	if s := strings.Join(got, ","); s != want {
-		t.Errorf("told %s, want %s", s, want)
+		t.Errorf("notices are %s, want %s", s, want)
 	}
 	if n := g.count(t, fmt.Sprintf("matches WHERE played_at <> '%s'", time.Unix(1_700_000_000, 0).UTC().Format(time.RFC3339))); n > 0 {
-		t.Errorf("%d matches were not played when their commands were sent", n)
+		t.Errorf("%d matches do not have the time of their command", n)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// in is somebody in the ladder, with others of the same name there, of whom some came first; out is somebody who is
-// about to enter it.
+// in returns a person in the ladder. others is the number of namesakes there, earlier how many of them came first. out
+// returns a person who is about to enter the ladder.
 func in(id int64, name, username string, others, earlier int) Known {
 	k := out(id, name, username, others)
 	k.Standing, k.Earlier = &Standing{ID: StandingID(id), Player: PlayerID(id), Name: name}, earlier
@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 		"nobody":                         {nil, []string{}},
 		"different names":                {[]Known{in(1, "Alex", "alex", 0, 0), in(2, "Bob", "", 0, 0)}, []string{"Alex", "Bob"}},
 		"both in the ladder":             {[]Known{in(1, "Alex", "", 1, 0), in(2, "Alex", "", 1, 1)}, []string{"Alex (1)", "Alex (2)"}},
-		"in other letters":               {[]Known{in(1, "ALEX", "", 1, 0), in(2, "alex", "", 1, 1)}, []string{"ALEX (1)", "alex (2)"}},
+		"in another case":                {[]Known{in(1, "ALEX", "", 1, 0), in(2, "alex", "", 1, 1)}, []string{"ALEX (1)", "alex (2)"}},
 		"with usernames":                 {[]Known{in(1, "Alex", "a1", 1, 0), in(2, "Alex", "a2", 1, 1)}, []string{"Alex (a1)", "Alex (a2)"}},
 		"one with a username":            {[]Known{in(1, "Alex", "a1", 1, 0), in(2, "Alex", "", 1, 1)}, []string{"Alex (a1)", "Alex (2)"}},
 		"namesake elsewhere":             {[]Known{in(1, "Alex", "", 1, 1), in(2, "Bob", "", 0, 0)}, []string{"Alex (2)", "Bob"}},
@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 		"new, namesakes in the ladder":   {[]Known{out(3, "Alex", "", 2), in(9, "Bob", "", 0, 0)}, []string{"Alex (3)", "Bob"}},
 		"both new, one in the ladder":    {[]Known{out(2, "Alex", "", 1), out(3, "alex", "", 1)}, []string{"Alex (2)", "alex (3)"}},
 		"three, one of them in it":       {[]Known{out(2, "Alex", "", 1), in(1, "Alex", "", 0, 0), out(3, "Alex", "", 1)}, []string{"Alex (2)", "Alex (1)", "Alex (3)"}},
-		"a new one of a different name":  {[]Known{in(1, "Alex", "", 0, 0), out(2, "Bob", "", 0)}, []string{"Alex", "Bob"}},
+		"a new one with another name":    {[]Known{in(1, "Alex", "", 0, 0), out(2, "Bob", "", 0)}, []string{"Alex", "Bob"}},
 		"the username is not the number": {[]Known{out(1, "Alex", "", 0), out(2, "Alex", "a2", 0)}, []string{"Alex (1)", "Alex (a2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesTellApart puts some people into a ladder, lets others come, and looks for two with the same name and mark.
+// TestNamesTellApart checks that no two people get the same name and mark, in and outside of the ladder.
 func TestNamesTellApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,7 +130,7 @@ func TestProfileUpdates(t *testing.T) {
 		"the ladder has an old name":     {as(11, "alice", "Alice"), alice, alice, "Al", false, []PlayerChange{change(1, 11, "alice", "Alice", 9)}},
 		"named, ladder has an old name":  {as(0, "alice", ""), nil, alice, "Al", false, []PlayerChange{change(1, 11, "alice", "Alice", 9)}},
 		"new username":                   {as(11, "al", "Alice"), alice, nil, "Alice", false, []PlayerChange{change(1, 11, "al", "Alice", 0)}},
-		"username in other letters":      {as(11, "Alice", "Alice"), alice, alice, "Alice", false, []PlayerChange{change(1, 11, "Alice", "Alice", 0)}},
+		"username in another case":       {as(11, "Alice", "Alice"), alice, alice, "Alice", false, []PlayerChange{change(1, 11, "Alice", "Alice", 0)}},
 		"username given up":              {as(11, "", "Alice"), alice, nil, "Alice", false, []PlayerChange{change(1, 11, "", "Alice", 0)}},
 		"username taken over":            {as(11, "bob", "Alice"), alice, bob, "", false, []PlayerChange{change(2, 22, "", "Bob", 0), change(1, 11, "bob", "Alice", 0)}},
 		"username taken over by new one": {as(5, "bob", "Eve"), nil, bob, "", false, []PlayerChange{change(2, 22, "", "Bob", 0), change(0, 5, "bob", "Eve", 0)}},

@@ -6,18 +6,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// toast returns what whoever has pressed a button is told.
+// callbackAnswer returns the refusal that answers a button press.
 func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'toast' AND kind = 'refusal' AND callback_query_id = $1`, o.Button)
 	if len(all) != 1 {
-		t.Fatalf("the press %s is answered %d times", o.Button, len(all))
+		t.Fatalf("button press %s is answered %d times", o.Button, len(all))
 	}
 	return decode[ranking.Refusal](t, []byte(all[0]))
 }
 
-// TestPressesInAMinute: of the presses that change nothing 60 of a person are handled, in whatever groups. The others are
-// each answered by asking for patience, and leave nothing else behind. Results count by themselves.
+// TestPressLimit: 60 presses of a person that change nothing are handled per minute, in all groups together. Others are
+// refused and leave nothing else behind. Results are counted separately.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -54,10 +54,10 @@ func TestPressLimit(t *testing.T) {
 	undo.Chat = club
 	must(t, g.UndoMatch(t.Context(), undo, matchNumber(1)))
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 1 {
-		t.Error("a press that does something is not handled any more")
+		t.Error("a press that changes something is not handled")
 	}
 	pressed(press(&alice, 59), slowDown)
-	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and one that was retried is in it
+	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and the redelivered one is in it
 
 	g.Service = newService(g.store)
 	services[0], services[1] = g.Service, g.Service
