@@ -45,7 +45,7 @@ func TestOfferFix(t *testing.T) {
 	checkNotice(t, *offer, ranking.FixOffer{
 		Number: 1, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}}, Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
-	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // delivered again
+	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: "m:1"}, sets)) // redelivered
 	if n := g.count(t, "outbox WHERE kind = 'fix_offer'"); n != 2 {
 		t.Errorf("%d offers, want 2", n)
 	}

@@ -9,23 +9,24 @@ import (
 	"elobot/internal/ranking"
 )
 
-// bout is a match that counts, with what those are called who played it.
+// countedMatch is a counting match with the names of its players.
 type countedMatch struct {
 	A, B           []string
 	ScoreA, ScoreB int
 	K              int // 0 for 32
 }
 
-// place is a standing as both a plain Elo and the database tell it.
+// standingRow is a standing, either stored or calculated by recalculate.
 type standingRow struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
 }
 
-// places are standings by whose they are.
+// standingTable holds standings by player.
 type standingTable map[string]standingRow
 
-// reckon plays all matches by an Elo of its own. Whoever has no rating to start with starts with 1500.
+// recalculate calculates standings from matches independently of the ranking and elo packages. It is the reference
+// calculation of the tests. Players without a start rating start with 1500.
 func recalculate(starts map[string]int, bouts []countedMatch) standingTable {
 	table := make(standingTable)
 	for who, start := range starts {
@@ -101,11 +102,11 @@ func TestRecalculate(t *testing.T) {
 		bouts []countedMatch
 		want  []standingRow
 	}{
-		// 16 from an equal one, then 17 back from one who has 32 more, then nothing to gain from one who has 2 less
+		// a wins 16 from an equal, b wins 17 back from one rated 32 higher, then a draw of nearly equals
 		"singles": {[]countedMatch{{a, b, 3, 0, 0}, {b, a, 3, 0, 0}, {a, b, 1, 1, 0}}, []standingRow{
 			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0},
 		}},
-		// 1516:1484, a draw of sides that are equal, 15 from one who has 32 less, 18 from a side that has 47 more
+		// 1516:1484, a draw of equal sides, 15 from one rated 32 lower, 18 from a side rated 47 higher
 		"doubles": {[]countedMatch{{ab, cd, 3, 0, 0}, {ac, bd, 2, 2, 0}, {a, c, 1, 0, 0}, {ab, cd, 0, 1, 0}}, []standingRow{
 			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1},
 			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1},
@@ -113,8 +114,8 @@ func TestRecalculate(t *testing.T) {
 		"uneven": {[]countedMatch{{a, cd, 0, 1, 0}}, []standingRow{
 			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1},
 		}},
-		// half of the K, but nobody has less than nothing
-		"at the end of the scale": {[]countedMatch{{[]string{"poor"}, []string{"pauper"}, 3, 0, 64}}, []standingRow{
+		// half of K, limited by the loser's rating
+		"at the minimum": {[]countedMatch{{[]string{"poor"}, []string{"pauper"}, 3, 0, 64}}, []standingRow{
 			{"poor", 15, 10, 15, 1, 1, 0, 0, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1},
 		}},
 	} {
@@ -135,13 +136,13 @@ func TestRecalculate(t *testing.T) {
 	}
 }
 
-// What players are called in places: either by their names, or by what tells them apart whatever they are called.
+// The keys of a standingTable: names, or ids that do not change with the name.
 const (
 	byName     = "s.name"
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
-// places returns what is stored of all who are in the ladder of a chat.
+// standingTable returns the stored standings in the ladder of a chat.
 func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) standingTable {
 	t.Helper()
 	all := make(standingTable)

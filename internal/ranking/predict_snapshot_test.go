@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// unlucky is a store where whoever keeps people with an effect loses, and so comes again the long way.
+// noUpsertsStore is a store whose Apply fails with ErrConflict if the changes contain people. The service then upserts
+// them separately.
 type noUpsertsStore struct{ ranking.Store }
 
 func (u noUpsertsStore) Apply(ctx context.Context, c ranking.Changes) error {
@@ -23,8 +24,7 @@ func (u noUpsertsStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return u.Store.Apply(ctx, c)
 }
 
-// forgetful is a store that knows no chat before it is introduced, so that every command introduces it, and its people
-// with it.
+// forgetfulStore is a store that knows a chat only after UpsertChatAndPlayers, so that every command calls it.
 type forgetfulStore struct {
 	ranking.Store
 	upserted *bool // since a command was applied
@@ -52,7 +52,7 @@ func (f forgetfulStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return f.Store.Apply(ctx, c)
 }
 
-// counting is a store that counts how many commands keep people with their effect.
+// countingStore is a store that counts the commands whose upserts are applied with their effect.
 type countingStore struct {
 	ranking.Store
 	kept *int
@@ -65,13 +65,13 @@ func (c countingStore) Apply(ctx context.Context, changes ranking.Changes) error
 	return c.Store.Apply(ctx, changes)
 }
 
-// The chats that the commands come from.
+// The other chats that send commands.
 var (
 	otherClub = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Other Club"}
 	inPrivate = ranking.Chat{ID: 1, Kind: ranking.Private}
 )
 
-// scene is where the same commands are sent as in another one.
+// scene is a game of its own. Two scenes get the same commands and are compared.
 type scene struct {
 	*game
 	database    *pgtest.Database
@@ -81,7 +81,7 @@ type scene struct {
 	wrap        func(ranking.Store) ranking.Store
 }
 
-// newScene returns a scene in which the clubs are known.
+// newScene returns a scene in which the chats are known. wrap wraps its store.
 func newScene(t *testing.T, under func(ranking.Store) ranking.Store) *scene {
 	t.Helper()
 	s := &scene{database: pgtest.Borrow(t), wrap: under}
@@ -89,7 +89,7 @@ func newScene(t *testing.T, under func(ranking.Store) ranking.Store) *scene {
 	return s
 }
 
-// begin empties the database but for the chats, and has a service that has met nobody.
+// begin empties the database except for the chats, and creates a new service.
 func (s *scene) begin(tb rapid.TB) {
 	tb.Helper()
 	if err := s.database.Empty(context.Background()); err != nil {
@@ -155,7 +155,7 @@ func (s *scene) ask(p ranking.Person) {
 	})
 }
 
-// contents returns what is stored and told, with people by what they are known as in place of ids.
+// contents returns the contents of all tables, with people's accounts instead of ids.
 func (s *scene) contents(tb rapid.TB) map[string][]string {
 	tb.Helper()
 	const person = `(SELECT concat_ws(' ', p.telegram_user_id, '@' || p.username, p.display_name)
@@ -179,7 +179,7 @@ func (s *scene) contents(tb rapid.TB) map[string][]string {
 				r.best_before, r.streak_before, r.reason, r.superseded_at IS NOT NULL)
 			FROM elo_history r JOIN matches m ON m.id = r.match_id ORDER BY 1`,
 		"handled_commands": `SELECT to_jsonb(r) - 'handled_at' FROM handled_commands r ORDER BY key`,
-		// a deadline counts from the moment of writing: that of an answer, less its age, comes out at about the same
+		// expires_at depends on the time of writing, so it may differ slightly
 		"outbox": `SELECT to_jsonb(r) - '{id, chat_id, match_id, created_at, supersede_key}'::text[] ||
 				jsonb_build_object('chat', c.title, 'expires_at', CASE WHEN r.action <> 'edit' THEN date_trunc('minute', r.expires_at) END)
 			FROM outbox r JOIN chats c ON c.id = r.chat_id ORDER BY r.id`,
@@ -201,8 +201,8 @@ func someone(id ranking.UserID, username, name string) ranking.Person {
 
 func named(username string) ranking.Person { return ranking.Person{Username: username} }
 
-// TestPeopleComeToTheSame has the same commands handled in two ways: with what they show of their people kept with their
-// effect, where it is clear what that comes to; and with it kept before, and looked at again, as it is after a conflict.
+// TestDeferredUpsertsMakeNoDifference handles the same commands in two ways: with upserts applied together with the
+// effect, where the snapshot can be predicted; and with upserts stored before and read back, as after a conflict.
 func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	kept := 0
@@ -215,50 +215,50 @@ func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		play func(*scene)
-		kept int // how many commands keep their people with their effect
+		kept int // how many commands apply their upserts with their effect
 	}{
 		"new reporter and opponent": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(carol, zoe, bob)
 		}, 2},
-		"named, then seen": {func(s *scene) {
+		"mentioned, then seen": {func(s *scene) {
 			s.match(alice, alice, named("dave"))
 			s.match(someone(4, "Dave", "David"), named("dave"), alice)
 			s.showRanking(alice)
 		}, 2},
-		"named, then seen by all but a username of their own": {func(s *scene) {
+		"mentioned, then seen without a username, then merged": {func(s *scene) {
 			s.match(alice, alice, named("zoe"))
 			s.match(zoe, zoe, bob)
-			s.match(someone(zoe.ID, "zoe", "Zoe"), alice, named("ZOE")) // which makes them one
+			s.match(someone(zoe.ID, "zoe", "Zoe"), alice, named("ZOE")) // merges them
 		}, 3},
 		"another name": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(alice, someone(1, "alice", "Alicia"), bob)
 			s.match(bob, someone(1, "alice", "Al"), bob)
 		}, 3},
-		"another name of somebody who has been shown under it elsewhere": {func(s *scene) {
+		"another name, first shown in another group": {func(s *scene) {
 			s.match(alice, alice, bob)
 			elsewhere(s, func() { s.join(someone(2, "bob", "Robert")) })
 			s.match(alice, alice, named("bob"))
 			s.match(alice, alice, named("BOB"))
 		}, 3},
-		"a name that somebody has and that another one has been shown under elsewhere": {func(s *scene) {
+		"the name of another player, first shown in another group": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.join(carol)
 			elsewhere(s, func() { s.join(someone(2, "bob", "Carol")) })
 			s.match(alice, alice, named("bob"))
 		}, 4},
-		"two who come with one name": {func(s *scene) {
+		"two new people with the same name": {func(s *scene) {
 			s.match(someone(5, "", "Alex"), someone(5, "", "Alex"), someone(6, "", "ALEX"))
 			s.match(someone(7, "alex", "Alex"), someone(5, "", "Alex"), someone(6, "", "ALEX"))
 		}, 2},
-		"a name that somebody has": {func(s *scene) {
+		"a new person with the name of a player": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(alice, someone(5, "", "Bob"), alice)
 			s.match(alice, someone(5, "", "Bob"), someone(6, "", "Eve"))
 			s.match(alice, someone(5, "", "bob"), named("alice"))
 		}, 4},
-		"a name that somebody takes who is there": {func(s *scene) {
+		"a player takes the name of another one": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(carol, carol, zoe)
 			s.match(alice, someone(26, "", "Bob"), alice)
@@ -266,55 +266,55 @@ func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 			s.match(alice, someone(26, "", "Zoe"), bob)
 			s.match(alice, alice, bob)
 		}, 3},
-		"a name that somebody takes who plays with its owner": {func(s *scene) {
+		"a player takes the name of their opponent": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(alice, someone(1, "alice", "Bob"), bob)
 			s.match(bob, bob, someone(1, "alice", "Alice"))
 		}, 1},
-		"a name that is given up and taken": {func(s *scene) {
+		"a player takes the former name of their opponent": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(bob, someone(1, "alice", "Al"), someone(2, "bob", "Alice"))
 			s.match(bob, someone(2, "bob", "Bob"), someone(1, "alice", "Alice"))
 			s.match(bob, someone(1, "alice", "Bob"), someone(2, "bob", "Alice"))
 		}, 1},
-		"a name that is given up and brought by somebody new": {func(s *scene) {
+		"a new person has the former name of their opponent": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(bob, someone(1, "alice", "Al"), someone(5, "", "Alice"))
 			s.match(bob, someone(6, "", "Al"), someone(1, "alice", "Alice"))
 		}, 1},
-		"two who take one name": {func(s *scene) {
+		"two players take the same name": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(carol, someone(1, "alice", "Same"), someone(2, "bob", "same"))
 			s.showRanking(carol)
 		}, 1},
-		"a username that passes to somebody new": {func(s *scene) {
+		"a username passes to a new person": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(carol, carol, someone(5, "bob", "Bobby"))
 			s.match(carol, carol, named("bob"))
 			s.match(carol, carol, someone(2, "", "Bob"))
 		}, 1},
-		"a username that passes to somebody who is there": {func(s *scene) {
+		"a username passes to a known player": {func(s *scene) {
 			s.match(someone(1, "alice", "Alex"), someone(1, "alice", "Alex"), someone(2, "bob", "Alex"))
 			s.match(someone(1, "bob", "Alex"), someone(1, "bob", "Alex"), someone(2, "", "Alex"))
 			s.match(someone(1, "alice", "Alex"), someone(1, "alice", "Alex"), someone(2, "bob", "Alex"))
 			s.match(someone(1, "alice", "Alex"), someone(1, "alice", "Alex"), carol)
 		}, 2},
-		"usernames that are swapped": {func(s *scene) {
+		"swapped usernames": {func(s *scene) {
 			s.match(someone(1, "alice", "Alex"), someone(1, "alice", "Alex"), someone(2, "bob", "Alex"))
 			s.match(someone(1, "bob", "Alex"), someone(1, "bob", "Alex"), someone(2, "alice", "Alex"))
 			s.match(someone(1, "alice", "A"), someone(1, "alice", "A"), someone(2, "bob", "B"))
 		}, 1},
-		"named by the username that they had": {func(s *scene) {
+		"mentioned by a former username": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.match(someone(1, "al", "Alice"), named("alice"), bob)
 			s.match(someone(1, "alicia", "Alicia"), someone(1, "alicia", "Alicia"), named("al"))
 		}, 3},
-		"a username in other letters": {func(s *scene) {
+		"a username in another case": {func(s *scene) {
 			s.match(alice, alice, named("Dave"))
 			s.match(someone(1, "ALICE", "Alice"), named("alice"), named("DAVE"))
 			s.match(someone(4, "dAVE", "Dave"), named("dave"), alice)
 		}, 3},
-		"a username by which namesakes are told apart": {func(s *scene) {
+		"a username that distinguishes namesakes": {func(s *scene) {
 			s.match(someone(5, "", "Alex"), someone(5, "", "Alex"), someone(6, "", "Alex"))
 			s.match(alice, someone(5, "alex_5", "Alex"), alice)
 			s.match(alice, someone(5, "alex_5", "Alex"), someone(6, "alex_6", "Alex"))
@@ -330,7 +330,7 @@ func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 			s.match(alice, alice, bob)
 			s.allowNoDraws()
 			s.draw(someone(1, "alice", "Al"), someone(1, "alice", "Al"), someone(2, "bobby", "Bob"))
-			s.draw(alice, zoe, named("dave")) // of whom nobody is kept
+			s.draw(alice, zoe, named("dave")) // nobody is stored
 			league := ranking.Person{Username: "league", Doubtful: true}
 			s.match(someone(2, "bob", "Bobby"), someone(2, "bob", "Bobby"), league)
 			s.showRanking(alice)
@@ -348,7 +348,7 @@ func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 			s.match(carol, carol, zoe)
 			elsewhere(s, func() { s.showRanking(someone(1, "al", "Al")) })
 		}, 4},
-		"commands of long ago": {func(s *scene) {
+		"redelivered commands": {func(s *scene) {
 			s.match(alice, alice, bob)
 			s.redelivered = true
 			s.match(someone(1, "old", "Old"), someone(1, "old", "Old"), named("bob"))
@@ -377,16 +377,16 @@ func TestDeferredUpsertsMakeNoDifference(t *testing.T) {
 		tc.play(short)
 		tc.play(long)
 		if diff := cmp.Diff(long.contents(t), short.contents(t)); diff != "" {
-			t.Errorf("%s: kept with the effect, there is something else (-before it +with it):\n%s", name, diff)
+			t.Errorf("%s: deferred upserts make a difference (-stored before +deferred):\n%s", name, diff)
 		}
 		if kept != tc.kept {
-			t.Errorf("%s: %d commands keep their people with their effect, want %d", name, kept, tc.kept)
+			t.Errorf("%s: %d commands deferred their upserts, want %d", name, kept, tc.kept)
 		}
 		verifyClean(t, short.store)
 	}
 }
 
-// TestAnyPeopleComeToTheSame has a few people go by any names and usernames, and send anything.
+// TestAnyDeferredUpsertsMakeNoDifference sends random commands of a few people with random names and usernames.
 func TestAnyDeferredUpsertsMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	var upserted bool
@@ -421,10 +421,10 @@ func TestAnyDeferredUpsertsMakeNoDifference(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(long.contents(t), short.contents(t)); diff != "" {
-			t.Fatalf("kept with the effect, there is something else (-before it +with it):\n%s", diff)
+			t.Fatalf("deferred upserts make a difference (-stored before +deferred):\n%s", diff)
 		}
 	})
 	if kept == 0 || kept > upserts {
-		t.Errorf("%d commands keep people with their effect, %d before it", kept, upserts)
+		t.Errorf("%d commands deferred their upserts, %d did not", kept, upserts)
 	}
 }

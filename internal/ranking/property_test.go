@@ -15,8 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestAnyCourse plays any sequence of results, undos, corrections and claims, and compares the standings after each with
-// a plain Elo over the list of the matches that count.
+// TestAnyMatches sends random results, undos, fixes and claims. After each it compares the standings with the reference
+// calculation for the counting matches.
 func TestAnyMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -32,19 +32,19 @@ func TestAnyMatches(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// society is people who play in groups.
+// model is the expected state of people who play in groups.
 type model struct {
 	sent int // commands
 	*game
 	t          *testing.T
 	rt         *rapid.T
 	id         int64
-	people     []ranking.Person // without usernames: username tells those
-	named      map[int]bool     // whose account shows its username by now
+	people     []ranking.Person // without usernames; see username
+	named      map[int]bool     // whose account shows its username
 	unclaimed  map[int]*entity
 	known      map[int]*entity
 	groups     []*modelGroup
-	entryCount int // how often somebody has come into a ladder
+	entryCount int // number of entries into ladders so far
 }
 
 func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
@@ -58,7 +58,7 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 	return s
 }
 
-// found makes a new group of the society, in which the first of them has joined.
+// newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
 	c := &modelGroup{
 		model: s, entries: make(map[*entity]entry), ladderStart: 1500,
@@ -72,11 +72,11 @@ func (s *model) newGroup() *modelGroup {
 	return c
 }
 
-// course is a group in the bot's keeping, and what must be true of it.
+// modelGroup is the expected state of a group.
 type modelGroup struct {
 	*model
 	chat        ranking.ExternalChatID
-	earlier     ranking.ExternalChatID // an id that it had before, by which something may come still; 0 for none
+	earlier     ranking.ExternalChatID // a former id from which late commands may come; 0 for none
 	matches     []*modelMatch
 	entries     map[*entity]entry // who is in the ladder
 	ladderK     int
@@ -84,10 +84,10 @@ type modelGroup struct {
 	commands    int
 }
 
-// entry is how somebody came into a ladder: as the how manieth of all, and with which rating.
+// entry is how a player entered a ladder: their position in the order of entries, and their start rating.
 type entry struct{ order, start int }
 
-// entity is a player as the model sees it: a person who has been seen, or a username that stands for one.
+// entity is a player in the model: a person who was seen, or an unclaimed username.
 type entity struct {
 	who       int
 	unclaimed bool
@@ -98,12 +98,12 @@ type modelMatch struct {
 	scores []ranking.Score
 	k      int
 	undone bool
-	turned bool // the card shows side B first, which had won at first
+	turned bool // the card shows side B first, because it won the match as first recorded
 }
 
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
 
-// account is the person as messages show them.
+// account returns the person as messages show them.
 func (s *model) account(i int) ranking.Person {
 	p := s.people[i]
 	if s.named[i] {
@@ -112,8 +112,8 @@ func (s *model) account(i int) ranking.Person {
 	return p
 }
 
-// glimpse takes note of an account that a command shows. A username that stood for somebody is theirs now; but nobody is
-// kept for that alone.
+// showAccount updates the model for an account that a command shows: it claims the unclaimed player with its username.
+// Without one it adds no player.
 func (s *model) showAccount(i int) {
 	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {
@@ -130,7 +130,7 @@ func (s *model) showAccount(i int) {
 	s.known[i] = ghost
 }
 
-// seen returns the entity of somebody whose account a command shows, and who is needed for it.
+// seen returns the entity of a person whose account a command shows and who is needed for the command.
 func (s *model) seen(i int) *entity {
 	s.showAccount(i)
 	if s.known[i] == nil {
@@ -169,7 +169,7 @@ func (c *modelGroup) merge(from, into *entity) {
 	}
 }
 
-// mentioned returns the entity that a username stands for.
+// mentioned returns the entity to which a username refers.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
@@ -187,12 +187,12 @@ func (c *modelGroup) addEntry(e *entity) {
 	}
 }
 
-// command has somebody send a command and returns what is answered.
+// command sends a command and returns the answer.
 func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
 	c.commands++
 	c.sent++
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands))
-	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // so slowly that all questions are answered
+	o.SentAt = o.SentAt.Add(time.Duration(c.sent) * 4 * time.Second) // slow enough to stay below the question limit
 	o.Chat = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}
 	late := c.earlier != 0 && rapid.Bool().Draw(c.rt, "late")
 	if late {
@@ -260,7 +260,7 @@ func indexes(n int) []int {
 
 func admin(context.Context) (bool, error) { return true, nil }
 
-// takeBack has an admin take back any match, and returns it, or nil if there is none that counts.
+// amendAny has an admin amend a random match. It returns the match, or nil if it does not count or exist.
 func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
 	sender := c.anyPerson("sender")
@@ -284,7 +284,7 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 
 func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
 	if got != ranking.Notice(want) {
-		c.rt.Fatalf("told %+v, want %+v", got, want)
+		c.rt.Fatalf("answer is %+v, want %+v", got, want)
 	}
 }
 
@@ -318,12 +318,12 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 		return
 	}
 	if n, ok := notice.(ranking.MatchFixed); !ok || n.Number != number {
-		rt.Fatalf("correcting match %d is answered with %+v", number, notice)
+		rt.Fatalf("fixing match %d is answered with %+v", number, notice)
 	}
 	m.scores = stored
 }
 
-// showUp has somebody's account show its username, perhaps for the first time.
+// showUsername has a random account show its username, possibly for the first time.
 func (c *modelGroup) showUsername(*rapid.T) {
 	i := c.anyPerson("who")
 	c.named[i] = true
@@ -342,7 +342,7 @@ func (c *modelGroup) setRules(k, start int) {
 		WHERE group_id = (SELECT g.id FROM groups g JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1)`, c.chat, k, start)
 }
 
-// total returns the sets that the sides have won, or their points if there are no sets.
+// total returns the sets that each side won, or the score if there are no sets.
 func total(scores []ranking.Score) (a, b int) {
 	if len(scores) == 1 {
 		return scores[0].A, scores[0].B
@@ -358,7 +358,7 @@ func total(scores []ranking.Score) (a, b int) {
 	return a, b
 }
 
-// called is what the entity is called in places.
+// nameOf returns the entity's key in a standingTable.
 func (s *model) nameOf(e *entity) string {
 	if e.unclaimed {
 		return s.username(e.who)
@@ -374,7 +374,7 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the standings with a plain Elo over the matches that count.
+// compare compares the standings with the reference calculation for the counting matches.
 func (c *modelGroup) compare() {
 	starts := make(map[string]int)
 	for e, entry := range c.entries {
@@ -392,7 +392,7 @@ func (c *modelGroup) compare() {
 	}
 }
 
-// compareHistory checks that the history tells of the matches that count, of all who played, and of nothing else.
+// compareHistory checks that the history has one current entry for each player of each counting match, and no others.
 func (c *modelGroup) compareHistory() {
 	type entries struct{ Number, Parts, Current int }
 	var want []entries

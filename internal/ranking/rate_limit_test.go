@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// newFlood is a game in which as many results count as the settings say by default, and another instance of it.
+// newLimitedGame returns a game with the default limit on results, and another instance of its service.
 func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	t.Helper()
 	g = newGame(t)
@@ -19,7 +19,7 @@ func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	return g, ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{})
 }
 
-// at is the origin of a command that was sent so many seconds after the first one.
+// at returns the origin of a command that was sent the given number of seconds after the first one.
 func (g *game) at(sender *ranking.Person, seconds int) ranking.Origin {
 	o := g.origin(sender)
 	o.SentAt = o.SentAt.Add(time.Duration(seconds) * time.Second)
@@ -33,7 +33,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// sorts counts the keys by sort, as "question=20 slowed=1".
+// rateClasses counts the keys by rate class, such as "question=20 slowed=1".
 func (g *game) rateClasses(t *testing.T) string {
 	t.Helper()
 	return texts(t, g, `
@@ -48,7 +48,7 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 	}
 }
 
-// asked sends a question and says what came of it: answered, slowed or nothing.
+// askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
 	must(t, g.questions(s).ShowRanking(t.Context(), o))
@@ -63,11 +63,11 @@ func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) st
 		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyQuestions})
 		return "slowed"
 	}
-	t.Fatalf("sorts %v, told %d", class, notices)
+	t.Fatalf("rate classes %v, %d notices", class, notices)
 	return ""
 }
 
-// TestQuestionsInAMinute: whoever asks too much is asked for patience once, and then not answered until it is less.
+// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers until they are below it.
 func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -86,7 +86,7 @@ func TestQuestionLimit(t *testing.T) {
 			t.Errorf("question %d: %s, want %s", i+1, got, want)
 		}
 	}
-	must(t, g.ShowRanking(t.Context(), last)) // delivered again
+	must(t, g.ShowRanking(t.Context(), last)) // redelivered
 	g.checkRateClasses(t, "after 25 questions", "question=20 slowed=1")
 	if got := g.askRanking(t, g.Service, g.at(&bob, 48)); got != "answered" {
 		t.Errorf("somebody else: %s", got)
@@ -99,13 +99,13 @@ func TestQuestionLimit(t *testing.T) {
 	if got := g.askRanking(t, g.Service, elsewhere); got != "nothing" {
 		t.Errorf("in another chat: %s", got)
 	}
-	g.record(t, &alice, alice, bob, 3, 1) // results are still recorded, whenever they were sent
+	g.record(t, &alice, alice, bob, 3, 1) // results are still recorded
 	redelivered := g.at(&alice, 48)
 	redelivered.Redelivered = true
 	if got := g.askRanking(t, g.Service, redelivered); got != "answered" {
-		t.Errorf("one that somebody retries: %s", got)
+		t.Errorf("one that an operator retries: %s", got)
 	}
-	// the window slides: the first question, of second 0, has left it at second 60, but there is the retried one
+	// The window slides: the first question leaves it at second 60, but the retried one is in it.
 	for _, step := range []struct {
 		second int
 		want   string
@@ -117,7 +117,7 @@ func TestQuestionLimit(t *testing.T) {
 			t.Errorf("at second %d: %s, want %s", step.second, got, step.want)
 		}
 	}
-	// the next flood is told of again, but only once even if a message from before it comes late
+	// Over the limit again, the sender is asked again, but only once, even if messages are delivered out of order.
 	for i := range 19 {
 		if got := g.askRanking(t, g.Service, g.at(&alice, 201)); got != "answered" {
 			t.Errorf("question %d of the next minute: %s", i+2, got)
@@ -130,7 +130,7 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: all that is answered without a result.
+// TestWhatIsAQuestion: all commands count as questions that are answered and are not results.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -143,7 +143,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkRateClasses(t, "after 20 questions", "question=20")
 	must(t, g.Join(t.Context(), g.at(&alice, 4)))
 	g.checkRateClasses(t, "after one more", "question=20 slowed=1")
-	// whoever presses a button waits for a word
+	// Button presses have a limit of their own.
 	for range 3 {
 		press := g.at(&alice, 5)
 		press.Button = press.Key
@@ -153,7 +153,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 		}
 	}
 	g.checkRateClasses(t, "after three presses", "press=3 question=20 slowed=1")
-	// joining does something
+	// Joining another group changes something, so the limit does not apply.
 	elsewhere := g.at(&alice, 6)
 	elsewhere.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	must(t, g.Join(t.Context(), elsewhere))
@@ -161,10 +161,10 @@ func TestWhatIsAQuestion(t *testing.T) {
 		t.Errorf("%d standings, want 2", n)
 	}
 	must(t, g.Answer(t.Context(), ranking.Origin{Key: "nobody", Chat: club}, ranking.Refusal{}))
-	g.checkRateClasses(t, "after what was never sent", "press=3 question=21 slowed=1")
+	g.checkRateClasses(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNoFlood: what was sent over hours and comes at once is all handled.
+// TestBacklogIsNotLimited: commands that were sent over hours and are delivered together are all handled.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -182,7 +182,7 @@ func TestBacklogIsNotLimited(t *testing.T) {
 	}
 }
 
-// notRecorded returns what waits to be told of what was not recorded.
+// notRecorded returns the NotRecorded notices in the outbox.
 func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorded) {
 	t.Helper()
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
@@ -193,7 +193,7 @@ func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorde
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
-// TestResultsInAMinute: 60 count, and of the others it is told together which they were.
+// TestResultLimit: 60 results count, and one notice lists the others.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -207,7 +207,7 @@ func TestResultLimit(t *testing.T) {
 		}
 		must(t, services[i%2].RecordMatch(t.Context(), o, r))
 	}
-	must(t, g.RecordMatch(t.Context(), refused, singles(ghost, alice, 69, 1))) // delivered again
+	must(t, g.RecordMatch(t.Context(), refused, singles(ghost, alice, 69, 1))) // redelivered
 	g.checkRateClasses(t, "after 70 results", "refused=10 result=60")
 	if n := g.count(t, "matches"); n != 60 {
 		t.Errorf("%d matches are recorded, want 60", n)
@@ -223,17 +223,17 @@ func TestResultLimit(t *testing.T) {
 	}
 	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8 AND addressee = 'Alice' AND supersede_key = 'refused:1:8' AND not_before > now()`)
 	if len(all) != 1 {
-		t.Fatalf("%d messages tell of it, want 1", len(all))
+		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
 	checkNotice(t, all[0], want)
 	verifyClean(t, g.store)
 
-	g.record(t, &bob, bob, alice, 3, 1) // of somebody else
-	// it is on its way: what comes now is told by the next one
+	g.record(t, &bob, bob, alice, 3, 1) // another sender
+	// The notice is being sent, so the next rejected result gets a new one.
 	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE kind = 'not_recorded'`)
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 59), singles(alice, bob, 7, 1)))
 	if all := g.notRecorded(t, `state = 'planned'`); len(all) != 1 || len(all[0].Items) != 1 || all[0].Items[0].Score[0] != 7 {
-		t.Errorf("the next message tells %+v", all)
+		t.Errorf("the next notice is %+v", all)
 	}
 	redelivered := g.at(&alice, 59)
 	redelivered.Redelivered = true
@@ -244,7 +244,7 @@ func TestResultLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAResult: undoing and correcting too, well-formed or not, and by a button.
+// TestWhatIsAResult: undos and fixes count as results too, well-formed or not, also by a button.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -272,7 +272,7 @@ func TestWhatIsAResult(t *testing.T) {
 	g.checkRateClasses(t, "all again", "refused=6 result=6")
 	all := g.notRecorded(t, `true`)
 	if len(all) != 1 {
-		t.Fatalf("%d messages tell of it, want 1", len(all))
+		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 6, Items: []ranking.RejectedResult{
 		{
@@ -291,24 +291,24 @@ func TestWhatIsAResult(t *testing.T) {
 	must(t, g.UndoMatch(t.Context(), press, matchNumber(1)))
 	checkNotice(t, g.callbackAnswer(t, press), ranking.Refusal{Code: ranking.TooManyResults})
 	if n := g.count(t, "handled_commands WHERE key = '"+press.Key+"'"); n != 1 {
-		t.Error("the key of a press that was refused is not kept: it could be done when it comes again")
+		t.Error("the key of a refused press is not stored: a redelivery could succeed")
 	}
 	g.checkRateClasses(t, "after a press", "refused=7 result=6")
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 6 {
-		t.Errorf("what a press did not do is told to the chat: %+v", got)
+		t.Errorf("the chat is notified of a refused press: %+v", got)
 	}
 	for range 40 {
 		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(1)))
 	}
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 16 {
-		t.Errorf("after 46 it tells %d and %d more", len(got[0].Items), got[0].More)
+		t.Errorf("after 46 rejected results it lists %d and %d more", len(got[0].Items), got[0].More)
 	}
-	// in another chat it is another message; and an anonymous admin is not everybody else
+	// Another chat gets another notice, and an anonymous admin is a sender of their own.
 	elsewhere := g.origin(&alice)
 	elsewhere.Chat.ID = -200
 	must(t, g.RecordMatch(t.Context(), elsewhere, singles(alice, bob, 3, 1)))
 	if got := g.notRecorded(t, `true`); len(got) != 2 || len(got[1].Items) != 1 {
-		t.Errorf("the messages are %+v", got)
+		t.Errorf("the notices are %+v", got)
 	}
 	for range 7 {
 		must(t, g.UndoMatch(t.Context(), g.origin(nil), matchNumber(42)))
@@ -330,7 +330,7 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkRateClasses(t, "all", "result=61")
 }
 
-// TestRefusedInTopics: each topic is told of its own.
+// TestRejectedResultsByTopic: each topic gets a notice of its own rejected results.
 func TestRejectedResultsByTopic(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -343,12 +343,12 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 	for where, want := range map[string]int{"thread_id = 8": 1, "thread_id = 9": 2, "thread_id IS NULL": 1} {
 		if all := g.notRecorded(t, where); len(all) != 1 || len(all[0].Items) != want {
-			t.Errorf("%s: %+v, want one message of %d", where, all, want)
+			t.Errorf("%s: %+v, want one notice of %d", where, all, want)
 		}
 	}
 }
 
-// TestHandledAgain: a command that is handled again, long after it was sent, says nothing of how things are by now.
+// TestRedeliveredCommand: a redelivered command may be old, so it does not update the chat or known players.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -19,17 +19,17 @@ func TestRecordMatch(t *testing.T) {
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
-	// by a third person, who is no new player of the ladder for that
+	// Reported by a third person, who does not enter the ladder.
 	checkNotice(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1484, 1501), side(2, "Bob", 1516, 1499)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
-	// by an anonymous admin; the one who is only named is new
+	// Reported by an anonymous admin; the player who is only mentioned is new.
 	checkNotice(t, g.record(t, nil, bob, ranking.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
-	// who had been named is seen: the same player, by their own name
+	// The mentioned person is seen: the same player, with their own name.
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "David"}
 	checkNotice(t, g.record(t, &dave, dave, ranking.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
@@ -72,7 +72,7 @@ func TestRedelivery(t *testing.T) {
 		}
 		first := g.notice(t, name)
 		notices, matches := g.count(t, "outbox"), g.count(t, "matches")
-		// what the messenger shows of the world has changed meanwhile; the command stays the same
+		// The redelivery shows new names, but it is the same command.
 		renamed := zoe
 		renamed.Name = "Zoë"
 		o.Sender, o.Chat.Title = &renamed, "Renamed"
@@ -94,7 +94,7 @@ func TestRefusals(t *testing.T) {
 		a, b    ranking.Person
 		score   [2]int
 		prepare string
-		want    ranking.Notice // nil: it counts
+		want    ranking.Notice // nil if the match counts
 	}{
 		"same id":         {&carol, alice, ranking.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"same username":   {&carol, named("eve"), named("EVE"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
@@ -103,7 +103,7 @@ func TestRefusals(t *testing.T) {
 		"no draws": {
 			&alice, alice, bob, [2]int{2, 2}, `UPDATE ladders SET draws_allowed = false`, ranking.Refusal{Code: ranking.NoDraws},
 		},
-		"no draws, and none": {&alice, alice, bob, [2]int{3, 2}, `UPDATE ladders SET draws_allowed = false`, nil},
+		"no draws, but a win": {&alice, alice, bob, [2]int{3, 2}, `UPDATE ladders SET draws_allowed = false`, nil},
 		"doubtful": {
 			&alice, alice, ranking.Person{Username: "chess_bot", Doubtful: true}, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
@@ -112,7 +112,7 @@ func TestRefusals(t *testing.T) {
 			&alice, ranking.Person{Username: "chess_bot", Doubtful: true}, alice, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
 		},
-		"doubtful and merely named before": {
+		"doubtful and only mentioned before": {
 			&alice, alice, ranking.Person{Username: "robot", Doubtful: true}, [2]int{3, 1},
 			`INSERT INTO players (username, display_name) VALUES ('robot', 'robot')`,
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "robot"},
@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d matches, want %d", n, matches)
 			}
 			if n := g.count(t, "players WHERE telegram_user_id IS NULL"); n != players {
-				t.Errorf("%d people were made who may not exist", n-players)
+				t.Errorf("%d unclaimed players were added", n-players)
 			}
 			if n := g.count(t, "group_players"); n != 2 {
 				t.Errorf("%d standings", n)
@@ -168,7 +168,7 @@ func TestNamesakesInNotices(t *testing.T) {
 		first, second ranking.Person
 		want          [2]string
 	}{
-		{a, bob, [2]string{"", ""}}, // alone with the name
+		{a, bob, [2]string{"", ""}}, // the only one with the name
 		{a, b, [2]string{"1", "alex_b"}},
 		{a, bob, [2]string{"1", ""}}, // the others are still there
 		{c, a, [2]string{"3", "1"}},
@@ -190,12 +190,12 @@ func TestNamesakesInNotices(t *testing.T) {
 	}
 	for _, want := range []ranking.Name{{Name: "Alex", Mark: "1"}, {Name: "Alex", Mark: "2"}, {Name: "Bea"}, {Name: "Bob"}} {
 		if !got[want] {
-			t.Errorf("the ranking has %v, and not %v", got, want)
+			t.Errorf("the ranking has %v, missing %v", got, want)
 		}
 	}
 }
 
-// TestChatIsHeardOfAgain shows that a command unparks its chat.
+// TestCommandUnparksChat: a command unparks its chat.
 func TestCommandUnparksChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -207,7 +207,7 @@ func TestCommandUnparksChat(t *testing.T) {
 	}
 }
 
-// TestUsernamePasses has two people swap their usernames: each keeps their rating.
+// TestSwappedUsernames: two players who swap their usernames keep their ratings.
 func TestSwappedUsernames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -217,7 +217,7 @@ func TestSwappedUsernames(t *testing.T) {
 	checkNotice(t, g.record(t, &a, a, b, 3, 1), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
 	})
-	// whoever is named by the username now is the person who has it now
+	// A mention means the current owner of the username.
 	checkNotice(t, g.record(t, &carol, ranking.Person{Username: "alice"}, ranking.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},

@@ -16,11 +16,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// losing is a store whose Apply loses against others for a number of times.
+// conflictingStore is a store whose Apply fails with ErrConflict a number of times.
 type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
-	// log notes for each Apply when it was, and whether it held the group.
+	// log is called by each Apply; exclusive says whether the group was locked.
 	log    func(exclusive bool)
 	inside bool
 }
@@ -42,7 +42,7 @@ func (l conflictingStore) WithGroupLock(ctx context.Context, chat ranking.Extern
 	})
 }
 
-// easy is a store in memory that knows everybody and keeps what is applied last.
+// memoryStore is a store in memory that knows everybody and keeps the applied changes.
 type memoryStore struct{ applied []ranking.Changes }
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
@@ -79,7 +79,7 @@ func (e *memoryStore) Move(context.Context, ranking.ExternalChatID, ranking.Exte
 	return nil
 }
 
-// try is an attempt to apply: how long after the command came, and whether it held the group.
+// try is an attempt to apply: its time since the command, and whether the group was locked.
 type try struct {
 	After     time.Duration
 	Exclusive bool
@@ -120,7 +120,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRivals: where somebody else was faster a moment ago, results hold the group from the beginning.
+// TestRecentConflict: in a chat with a recent conflict, results lock the group on their first attempt.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestRecentConflict(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, held); diff != "" {
-				t.Errorf("result %d held the group (-want +got):\n%s", i+1, diff)
+				t.Errorf("result %d locked the group (-want +got):\n%s", i+1, diff)
 			}
 		}
 		store.left.Store(1)
@@ -160,7 +160,7 @@ func TestRecentConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]bool{false}, held); diff != "" {
-			t.Errorf("a question held the group (-want +got):\n%s", diff)
+			t.Errorf("a question locked the group (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func mustLog(t *testing.T, logged *logRecords, lost int) {
 	t.Helper()
 	conflicts := slices.DeleteFunc(slices.Clone(logged.all), func(r map[string]any) bool { return r["msg"] == "command handled" })
 	if len(conflicts) != lost || len(logged.all) != lost+1 {
-		t.Errorf("logged %v, want %d conflicts and what came of the command", logged.all, lost)
+		t.Errorf("logged %v, want %d conflicts and the outcome of the command", logged.all, lost)
 	}
 	for i, r := range conflicts {
 		if r["attempt"] != int64(i+1) || r["key"] != "m:1" || r["level"] != slog.LevelWarn || r["command"] != "record match" {
@@ -189,13 +189,13 @@ func TestPersistentConflict(t *testing.T) {
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 		if !errors.Is(err, ranking.ErrConflict) {
-			t.Errorf("error is %v: the command would count as handled", err)
+			t.Errorf("error is %v, want ErrConflict", err)
 		}
 	})
 }
 
-// TestStoppedBetweenRetries: a command that is stopped changes nothing. One whose time is over between two retries has time
-// left to say so.
+// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time between two retries
+// has time left for a refusal.
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -204,7 +204,7 @@ func TestCancelledBetweenRetries(t *testing.T) {
 			time.AfterFunc(20*time.Millisecond, cancel)
 			return ctx, cancel
 		},
-		"time is over": func(ctx context.Context) (context.Context, context.CancelFunc) {
+		"out of time": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Millisecond)
 		},
 	} {
@@ -229,7 +229,7 @@ func TestCancelledBetweenRetries(t *testing.T) {
 	}
 }
 
-// TestTooManyAtOnce gives up on a real store, and delivers the command again when it could succeed.
+// TestTooManyAtOnce gives up on a real store, and redelivers the command when it could succeed.
 func TestTooManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -246,7 +246,7 @@ func TestTooManyAtOnce(t *testing.T) {
 			t.Errorf("%d matches and %d notices", matches, notices)
 		}
 	}
-	o.Key = "m:2" // the user sends it once more
+	o.Key = "m:2" // the user sends it again
 	if err := service.RecordMatch(t.Context(), o, report); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestRetryOnTheRealStore loses once and then records inside Exclusively.
+// TestRetryOnTheRealStore records within WithGroupLock after one conflict.
 func TestRetryOnTheRealStore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

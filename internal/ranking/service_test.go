@@ -26,12 +26,12 @@ var (
 	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
 )
 
-// singles is a report of a match between two.
+// singles returns the report of a match between two people.
 func singles(a, b ranking.Person, scoreA, scoreB int) ranking.Report {
 	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: []ranking.Score{{A: scoreA, B: scoreB}}}
 }
 
-// origin is that of a command that was not there before.
+// origin returns the origin of a new command.
 func (g *game) origin(sender *ranking.Person) ranking.Origin {
 	g.keys++
 	return from(sender, fmt.Sprintf("m:%d", g.keys))
@@ -71,7 +71,7 @@ func (g *game) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// record reports a match that must be handled, and returns what the group is told.
+// record reports a match that must be handled, and returns its notice.
 func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -81,13 +81,13 @@ func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person,
 	return g.notice(t, o.Key)
 }
 
-// notice returns the newest notice, which must have come with the key.
+// notice returns the newest reply to the command with the key.
 func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	t.Helper()
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest of such notices that have come with the key.
+// answer returns the newest notice of the command with the key that meets the SQL condition which.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string
@@ -117,7 +117,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	case ranking.KindMatchFixed:
 		return decode[ranking.MatchFixed](t, payload)
 	}
-	t.Fatalf("a notice of the kind %q", kind)
+	t.Fatalf("unknown kind of notice %q", kind)
 	return nil
 }
 
@@ -137,7 +137,7 @@ func checkNotice(t *testing.T, got, want ranking.Notice) {
 	}
 }
 
-// records collects what is logged.
+// logRecords collects log records.
 type logRecords struct {
 	slog.Handler
 	mu  sync.Mutex
@@ -158,7 +158,7 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// verify returns what differs between what is stored and what must be.
+// verify returns the findings of a verification of all groups.
 func verify(t *testing.T, store *postgres.Store) (found []ranking.Finding) {
 	t.Helper()
 	err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
@@ -168,10 +168,10 @@ func verify(t *testing.T, store *postgres.Store) (found []ranking.Finding) {
 	return found
 }
 
-// verifyClean replays everything that is stored, and finds nothing that differs.
+// verifyClean verifies all groups and expects no findings.
 func verifyClean(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	if found := verify(t, store); len(found) > 0 {
-		t.Errorf("what is stored differs from its replay: %+v", found)
+		t.Errorf("stored data differs from its replay: %+v", found)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// me asks where somebody stands.
+// askStanding sends /me and returns the answer.
 func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *ranking.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -24,7 +24,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	checkNotice(t, g.askStanding(t, club, nil), ranking.Refusal{Code: ranking.NobodyToShow})
 	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{})
 	if n := g.count(t, "players"); n != 0 {
-		t.Errorf("%d people are stored for having asked", n)
+		t.Errorf("asking created %d players", n)
 	}
 	must(t, g.Join(t.Context(), g.origin(&zoe)))
 	g.record(t, &alice, alice, bob, 3, 1)
@@ -89,6 +89,6 @@ func TestShowMeInPrivate(t *testing.T) {
 		play(100+n, alice, bob)
 	}
 	if got := g.askStanding(t, alicePrivate, &alice).(stats.MyStandings); len(got.Groups) != 20 || got.More != 4 {
-		t.Errorf("%d groups and %d more", len(got.Groups), got.More)
+		t.Errorf("got %d groups and %d more, want 20 and 4", len(got.Groups), got.More)
 	}
 }

@@ -19,7 +19,7 @@ func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 	}
 	page, ok := g.notice(t, o.Key).(stats.RankingPage)
 	if !ok {
-		t.Fatal("the answer is no page of the ranking")
+		t.Fatal("the answer is not a RankingPage")
 	}
 	return page
 }
@@ -29,7 +29,7 @@ func TestShowRanking(t *testing.T) {
 	g := newGame(t)
 	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club"})
 	if n := g.count(t, "players"); n != 0 {
-		t.Errorf("%d people are stored for having asked", n)
+		t.Errorf("asking created %d players", n)
 	}
 	for _, p := range []*ranking.Person{&zoe, &carol} {
 		if err := g.Join(t.Context(), g.origin(p)); err != nil {
@@ -43,7 +43,7 @@ func TestShowRanking(t *testing.T) {
 		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
 	}
 	want := stats.RankingPage{Title: "Club", Total: 4, Rows: []stats.Row{
-		row(1, "Carol", 1516, 1, 1, 0), row(1, "Alice", 1516, 1, 1, 0), // Carol came into the ladder first
+		row(1, "Carol", 1516, 1, 1, 0), row(1, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
 		row(3, "Bob", 1484, 0, 0, 1), row(3, "dave", 1484, 0, 0, 1), // Zoe has not played
 	}}
 	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
@@ -51,7 +51,7 @@ func TestShowRanking(t *testing.T) {
 	}
 }
 
-// TestRankingOfMany has 500 people, of whom 450 have played and four share each rating.
+// TestRankingOfMany has 500 people. 450 of them have played, and four share each rating.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

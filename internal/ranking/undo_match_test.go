@@ -20,7 +20,7 @@ func matchNumber(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
 }
 
-// undo has somebody undo a match, and returns what the group is told.
+// undo undoes a match and returns the notice.
 func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -39,7 +39,7 @@ func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, sc
 	return g.notice(t, o.Key)
 }
 
-// cards returns the cards of a match that are there, the oldest first.
+// cards returns all cards of a match, oldest first.
 func (g *game) cards(t *testing.T, number int) []ranking.MatchRecorded {
 	t.Helper()
 	var cards []ranking.MatchRecorded
@@ -66,7 +66,7 @@ func TestUndoMatch(t *testing.T) {
 	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
 	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.MatchUndone{
 		Number: 1, Sides: sides, By: byAlice,
-		// Carol now beats Bob as his equal, gains 16 and not 17, loses 1 to Zoe as before and 17 to Alice
+		// Carol now beats Bob as his equal: she gains 16 instead of 17, then loses 1 to Zoe as before and 17 to Alice
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
@@ -76,14 +76,14 @@ func TestUndoMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
-		t.Error("it does not stand there who has undone the match")
+		t.Error("undone_by is not Alice")
 	}
 	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 	verifyClean(t, g.store)
 }
 
-// TestCardsKeepTheOrderOfNames has a card name its players as the report did, whenever it changes.
+// TestCardsKeepOrderOfNames: a card keeps the order of names from the report whenever it changes.
 func TestCardsKeepOrderOfNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -113,7 +113,7 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	}
 	mustName("at first")
 	g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3, B: 2})
-	mustName("corrected,")
+	mustName("fixed,")
 	g.undo(t, &alice, matchNumber(2))
 	mustName("undone,")
 }
@@ -135,7 +135,7 @@ func TestUndoRewritesOnlyDifferences(t *testing.T) {
 		t.Errorf("versions of Alice, Bob, Carol and Zoe are %v, want %v", got, want)
 	}
 	if all, gone := g.count(t, "elo_history"), g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); all != 6 || gone != 2 {
-		t.Errorf("%d rows of history, %d superseded", all, gone)
+		t.Errorf("%d history entries, %d superseded", all, gone)
 	}
 }
 
@@ -148,7 +148,7 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return all
 }
 
-// TestWhoMayTakeBack lets different people try at different times. Alice has played Bob, and Carol has reported it.
+// TestWhoMayAmend has different people amend a match at different times. Alice played Bob, and Carol reported it.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
@@ -159,22 +159,22 @@ func TestWhoMayAmend(t *testing.T) {
 		sender *ranking.Person
 		after  time.Duration
 		admin  func(context.Context) (bool, error)
-		want   ranking.RefusalCode // empty: may
+		want   ranking.RefusalCode // empty if permitted
 	}{
-		"a player":                       {&alice, day, mustNotAsk, ""},
-		"the other player":               {&bob, 0, mustNotAsk, ""},
-		"the reporter":                   {&carol, day, mustNotAsk, ""},
-		"a player, too late":             {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate},
-		"the reporter, too late":         {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate},
-		"a player and admin, later":      {&bob, 1000 * day, isAdmin, ""},
-		"a member":                       {&zoe, 0, nobodyIsAdmin, ranking.NotYours},
-		"a member who was never here":    {&stranger, 0, nobodyIsAdmin, ranking.NotYours},
-		"an admin":                       {&zoe, 1000 * day, isAdmin, ""},
-		"an admin who was never here":    {&stranger, 0, isAdmin, ""},
-		"an anonymous admin":             {nil, 1000 * day, isAdmin, ""},
-		"nobody knows who is an admin":   {&zoe, 0, unknown, ranking.AdminsUnknown},
-		"somebody before the match was":  {&alice, -time.Hour, mustNotAsk, ""}, // clocks differ
-		"not known, but a player anyway": {&alice, 0, unknown, ""},
+		"a player":                     {&alice, day, mustNotAsk, ""},
+		"the other player":             {&bob, 0, mustNotAsk, ""},
+		"the reporter":                 {&carol, day, mustNotAsk, ""},
+		"a player, too late":           {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate},
+		"the reporter, too late":       {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate},
+		"a player and admin, later":    {&bob, 1000 * day, isAdmin, ""},
+		"a member":                     {&zoe, 0, nobodyIsAdmin, ranking.NotYours},
+		"a member who was never here":  {&stranger, 0, nobodyIsAdmin, ranking.NotYours},
+		"an admin":                     {&zoe, 1000 * day, isAdmin, ""},
+		"an admin who was never here":  {&stranger, 0, isAdmin, ""},
+		"an anonymous admin":           {nil, 1000 * day, isAdmin, ""},
+		"admins unknown":               {&zoe, 0, unknown, ranking.AdminsUnknown},
+		"a player before the match":    {&alice, -time.Hour, mustNotAsk, ""}, // clocks differ
+		"admins unknown, but a player": {&alice, 0, unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,11 +200,11 @@ func TestWhoMayAmend(t *testing.T) {
 					t.Errorf("%s: too late after %d minutes", kind, refusal.Minutes)
 				}
 				notices := g.count(t, "outbox")
-				if err := run(); err != nil { // delivered again
+				if err := run(); err != nil { // redelivery
 					t.Fatal(err)
 				}
 				if n := g.count(t, "outbox"); n != notices {
-					t.Errorf("%s: %d notices more after a second delivery", kind, n-notices)
+					t.Errorf("%s: %d more notices after a redelivery", kind, n-notices)
 				}
 			}
 			if undone := g.count(t, "matches WHERE undone_at IS NOT NULL") == 1; undone != (tc.want == "") {
@@ -214,14 +214,14 @@ func TestWhoMayAmend(t *testing.T) {
 				t.Errorf("%d fixes", fixes)
 			}
 			if n := g.count(t, "players WHERE telegram_user_id = 99"); n == 1 && tc.want != "" {
-				t.Error("a stranger was kept for having been refused")
+				t.Error("a refused stranger was stored")
 			}
 			verifyClean(t, g.store)
 		})
 	}
 }
 
-// TestWhichMatch refers to matches in all ways there are.
+// TestWhichMatch refers to matches in all possible ways.
 func TestWhichMatch(t *testing.T) {
 	t.Parallel()
 	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
@@ -243,7 +243,7 @@ func TestWhichMatch(t *testing.T) {
 		"the last one reported":     {&carol, ranking.MatchRef{}, 0, 3, ranking.Refusal{}},
 		"the last one, long ago":    {&alice, ranking.MatchRef{}, 25 * time.Hour, 0, ranking.Refusal{Code: ranking.NothingOfYours, Minutes: 1440}},
 		"of somebody who has none":  {&dave, ranking.MatchRef{}, 0, 0, ranking.Refusal{Code: ranking.NothingOfYours, Minutes: 1440}},
-		"of somebody merely named":  {&erin, ranking.MatchRef{}, 0, 3, ranking.Refusal{}},
+		"of an unclaimed player":    {&erin, ranking.MatchRef{}, 0, 3, ranking.Refusal{}},
 		"of an anonymous admin":     {nil, ranking.MatchRef{}, 0, 0, ranking.Refusal{Code: ranking.WhichMatch}},
 		"anonymous, but by number":  {nil, ranking.MatchRef{Number: 3}, 0, 3, ranking.Refusal{}},
 		"of another group's number": {&alice, ranking.MatchRef{Number: 4}, 0, 0, ranking.Refusal{Code: ranking.NoSuchMatch, Number: 4}},
@@ -294,7 +294,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
 }
 
-// TestUndoAtOnce has two people undo the same match at the same moment, by two instances.
+// TestUndoConcurrently has two people undo the same match at the same time on two instances.
 func TestUndoConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -322,13 +322,13 @@ func TestUndoConcurrently(t *testing.T) {
 			}
 		}
 		if undone != 1 || refused != 1 {
-			t.Errorf("match %d: %d times undone, %d times refused", i, undone, refused)
+			t.Errorf("match %d: undone %d times, refused %d times, want once each", i, undone, refused)
 		}
 	}
 	verifyClean(t, g.store)
 }
 
-// TestUndoByButton answers the press, and tells the group only when something has changed.
+// TestUndoByButton: the press is answered, and the group is notified only if something changes.
 func TestUndoByButton(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -364,8 +364,8 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestContradiction takes back a match of a ladder whose history has a hole. That is answered too, and nobody is kept
-// from anything else by it.
+// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is refused, and other
+// commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -379,10 +379,10 @@ func TestInconsistentHistory(t *testing.T) {
 		t.Error("something was changed")
 	}
 	if _, ok := g.undo(t, &zoe, matchNumber(2)).(ranking.MatchUndone); !ok {
-		t.Error("a later match cannot be undone, though all from it on is right")
+		t.Error("a match after the inconsistency cannot be undone")
 	}
 
-	withName := zoe // turns out to be the one who was named, in a ladder that cannot be replayed
+	withName := zoe // turns out to be the unclaimed player, in a ladder that cannot be replayed
 	withName.Username = "zoe"
 	if page := g.page(t, &withName); len(page.Rows) != 2 {
 		t.Errorf("the ranking has %d rows", len(page.Rows))
@@ -395,7 +395,7 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 	g.page(t, &withName)
 	if n := len(g.merged(t, club.ID)); n != 1 {
-		t.Errorf("told of %d merges after the repair", n)
+		t.Errorf("%d merges after the repair, want 1", n)
 	}
 	verifyClean(t, g.store)
 }

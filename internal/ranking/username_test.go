@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanWhoHasThemNow: a report shows the username that its sender has by now. Whoever is named in it is looked
-// up only after that, so that a username which the sender has given up means somebody else from the first report on.
+// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it looks up mentions. A
+// username that the sender gave up therefore means somebody else from the first report on.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := ranking.Person{ID: 2, Username: "robert", Name: "Bob"}
@@ -18,19 +18,19 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 		before func(t *testing.T, g *game)
 		sender ranking.Person
 		a, b   ranking.Person
-		want   string // who played: their user ids, or their usernames as long as they have no id
+		want   string // the players: their user ids, or usernames if unclaimed
 	}{
-		"the old one is nobody's":         {nil, robert, robert, named("bob"), "2 bob"},
-		"the sender does not play":        {nil, robert, alice, named("bob"), "1 bob"},
-		"the sender has none any more":    {nil, ranking.Person{ID: 2, Name: "Bob"}, robert, named("BOB"), "2 BOB"},
-		"the new one":                     {nil, robert, named("robert"), alice, "2 1"},
-		"taken over from another":         {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, carol, named("bob"), "3 bob"},
-		"taken over, and named by it":     {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, named("alice"), carol, "2 3"},
-		"swapped with one who plays":      {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, carol, "1 3"},
-		"swapped, and named by it":        {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, named("alice"), "1 2"},
-		"a player has given one up":       {nil, carol, ranking.Person{ID: 2, Username: "robert", Name: "Bob"}, named("bob"), "2 bob"},
-		"the new one was only named yet":  {names("robert"), robert, robert, named("bob"), "2 bob"},
-		"taken over from one who is away": {seen(ranking.Person{ID: 4, Username: "robert", Name: "Zoe"}), robert, robert, named("bob"), "2 bob"},
+		"the old one has no owner":         {nil, robert, robert, named("bob"), "2 bob"},
+		"the sender does not play":         {nil, robert, alice, named("bob"), "1 bob"},
+		"the sender has none now":          {nil, ranking.Person{ID: 2, Name: "Bob"}, robert, named("BOB"), "2 BOB"},
+		"the new one":                      {nil, robert, named("robert"), alice, "2 1"},
+		"taken over from another":          {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, carol, named("bob"), "3 bob"},
+		"taken over, and mentioned":        {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, named("alice"), carol, "2 3"},
+		"swapped with one who plays":       {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, carol, "1 3"},
+		"swapped, and mentioned":           {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, named("alice"), "1 2"},
+		"a player has given one up":        {nil, carol, ranking.Person{ID: 2, Username: "robert", Name: "Bob"}, named("bob"), "2 bob"},
+		"the new one was unclaimed":        {names("robert"), robert, robert, named("bob"), "2 bob"},
+		"taken over from an absent player": {seen(ranking.Person{ID: 4, Username: "robert", Name: "Zoe"}), robert, robert, named("bob"), "2 bob"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	}
 }
 
-// TestUsernamesThatChangeHandsAreKept: everybody has the username that was seen last, after one report.
+// TestTransferredUsernamesAreStored: after one report, every player has the username that was seen last.
 func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -68,7 +68,7 @@ func TestTransferredUsernamesAreStored(t *testing.T) {
 	}
 }
 
-// seen has all of these play, so that they are known by what they are called then.
+// seen has people join, so that their current accounts are known.
 func seen(people ...ranking.Person) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()
@@ -78,7 +78,7 @@ func seen(people ...ranking.Person) func(*testing.T, *game) {
 	}
 }
 
-// names has Alice report a match against somebody who has not been seen.
+// names has Alice report a match against an unclaimed player.
 func names(username string) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()

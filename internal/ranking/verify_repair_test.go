@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// contents returns all rows of the tables that a repair could touch, by their ids.
+// contents returns all rows of the tables that a repair could change, by id.
 func (g *game) contents(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -33,7 +33,7 @@ func (g *game) contents(t *testing.T) map[string]string {
 	return all
 }
 
-// standing is what a replay says of a standing.
+// standing holds the fields of a standing that a replay calculates.
 type standing struct {
 	ID, Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
 }
@@ -44,10 +44,10 @@ func (g *game) standings(t *testing.T) []standing {
 		"SELECT id, elo, start_elo, best_elo, played, won, drawn, lost, streak FROM group_players ORDER BY id")
 }
 
-// entryRow is a row of the history.
+// entryRow is a history entry.
 type entryRow struct {
 	ID         int
-	Row        string // without the mark that it holds no more
+	Row        string // without superseded_at
 	Reason     string
 	Superseded bool
 }
@@ -64,7 +64,7 @@ func repair(ctx context.Context, store ranking.Store) (bool, error) {
 	return ranking.Repair(ctx, store, club.ID, 1)
 }
 
-// mustRepair repairs the club, where there must be something to be repaired.
+// mustRepair repairs the club. There must be something to repair.
 func (g *game) mustRepair(t *testing.T) {
 	t.Helper()
 	if repaired, err := repair(t.Context(), g.store); err != nil || !repaired {
@@ -72,7 +72,7 @@ func (g *game) mustRepair(t *testing.T) {
 	}
 }
 
-// mustRepairNothing checks that a repair has nothing to do, or fails like this.
+// mustRepairNothing checks that a repair changes nothing and returns the wanted error.
 func (g *game) mustRepairNothing(t *testing.T, want error) {
 	t.Helper()
 	before := g.contents(t)
@@ -84,31 +84,31 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	}
 }
 
-// mustAppend checks that nothing is gone from the history, and that what is new there says why.
+// mustAppend checks that no history entries were removed, and that new ones have the reason "repair".
 func mustAppend(t *testing.T, before, after []entryRow) {
 	t.Helper()
 	if len(after) < len(before) {
-		t.Fatalf("the history has shrunk from %d entries to %d", len(before), len(after))
+		t.Fatalf("the history shrank from %d entries to %d", len(before), len(after))
 	}
 	for i, was := range before {
 		if is := after[i]; is.Row != was.Row || was.Superseded && !is.Superseded {
-			t.Errorf("entry %d of the history was %+v and is %+v", was.ID, was, is)
+			t.Errorf("history entry %d was %+v, is %+v", was.ID, was, is)
 		}
 	}
 	for _, is := range after[len(before):] {
 		if is.Reason != "repair" || is.Superseded {
-			t.Errorf("new in the history: %+v", is)
+			t.Errorf("unexpected new history entry: %+v", is)
 		}
 	}
 }
 
-// nextTransaction is the lowest id that a transaction may have that begins now.
+// nextTransaction returns the lowest id of transactions that begin from now on.
 func (g *game) nextTransaction(t *testing.T) int {
 	t.Helper()
 	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
 }
 
-// mustBeOneTransaction checks that all that was written since a transaction was written in one.
+// mustBeOneTransaction checks that everything written since the given transaction id was written in one transaction.
 func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
 	written := rows[struct{ ID int }](t, g, `
@@ -116,11 +116,11 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 		    SELECT xmin::text::bigint FROM elo_history UNION ALL SELECT xmin::text::bigint FROM group_players) AS w (id)
 		WHERE id >= $1`, since)
 	if len(written) != 1 {
-		t.Errorf("the repair was %d transactions", len(written))
+		t.Errorf("the repair used %d transactions", len(written))
 	}
 }
 
-// TestRepairIsAllOrNothing has the standings resist when the history is rewritten already.
+// TestRepairIsAllOrNothing makes the update of the standings fail after the history was rewritten.
 func TestRepairIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -138,7 +138,7 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// TestRepairKeepsToItsLadder: what is wrong in another group stays.
+// TestRepairOneLadder: a repair does not change other groups.
 func TestRepairOneLadder(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -147,15 +147,15 @@ func TestRepairOneLadder(t *testing.T) {
 	found := verify(t, g.store)
 	for _, f := range found {
 		if f.Chat != pub.ID {
-			t.Errorf("left after the repair: %+v", f)
+			t.Errorf("found after the repair: %+v", f)
 		}
 	}
 	if len(found) != 3 {
-		t.Errorf("in the other group %d problems are left, want 3", len(found))
+		t.Errorf("%d problems are left in the other group, want 3", len(found))
 	}
 }
 
-// TestTakeBackAfterRepair undoes and corrects matches of a ladder that was repaired.
+// TestAmendAfterRepair amends matches of a repaired ladder.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"an entry gone", "an entry of an undone match", "another score", "a player on the other side"} {
@@ -181,13 +181,13 @@ func TestAmendAfterRepair(t *testing.T) {
 				t.Errorf("%d matches are undone, want 3", n)
 			}
 			if n := g.count(t, "match_fixes"); n != 2 {
-				t.Errorf("%d corrections, want 2", n)
+				t.Errorf("%d fixes, want 2", n)
 			}
 		})
 	}
 }
 
-// crowded is a store in which something is done while a repair has read and not written yet.
+// beforeRewriteStore is a store that calls do after a repair has read and before it writes.
 type beforeRewriteStore struct {
 	ranking.Store
 	do func(context.Context) error
@@ -208,7 +208,7 @@ func (c beforeRewriteStore) Rewrite(ctx context.Context, w ranking.Rewrite) erro
 	return c.Store.Rewrite(ctx, w)
 }
 
-// TestRepairWhileMatchesAreRecorded: what is reported in the middle of a repair waits for it, and counts.
+// TestRepairWhileMatchesAreRecorded: matches that are reported during a repair wait for it and then count.
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3
@@ -236,7 +236,7 @@ func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// awaitBlocked waits until so many wait for a lock in the database.
+// awaitBlocked waits until n sessions wait for a lock.
 func (g *game) awaitBlocked(ctx context.Context, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -248,7 +248,7 @@ func (g *game) awaitBlocked(ctx context.Context, n int) error {
 			SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&blocked)
 		if err != nil {
-			return fmt.Errorf("look for those who wait: %w", err)
+			return fmt.Errorf("count blocked sessions: %w", err)
 		}
 		if blocked >= n {
 			return nil

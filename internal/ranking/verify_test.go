@@ -16,11 +16,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// words puts a finding of the club into words.
+// describe formats a finding in the club.
 func describe(t *testing.T, f ranking.Finding) string {
 	t.Helper()
 	if f.Chat != club.ID || f.Title != club.Title || f.Player != "" && f.Ladder != 1 {
-		t.Errorf("found elsewhere: %+v", f)
+		t.Errorf("found outside of the club: %+v", f)
 	}
 	text := string(f.Problem)
 	if f.Number != 0 {
@@ -35,7 +35,7 @@ func describe(t *testing.T, f ranking.Finding) string {
 	return text
 }
 
-// mustFind verifies everything, and checks what is found.
+// mustFind verifies all groups and checks the findings.
 func (g *game) mustFind(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
@@ -47,7 +47,7 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	}
 }
 
-// TestVerifyAndRepair finds each problem, and sets right what can be.
+// TestVerifyAndRepair finds each corruption and repairs those that can be repaired.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range corruptions {
@@ -67,14 +67,14 @@ func TestVerifyAndRepair(t *testing.T) {
 			mustAppend(t, history, g.history(t))
 			g.mustFind(t, c.remaining...)
 			if diff := gocmp.Diff(want, g.standings(t)); (diff == "") == c.changesMatches {
-				t.Errorf("standings (-right +repaired):\n%s", diff)
+				t.Errorf("standings (-original +repaired):\n%s", diff)
 			}
 			g.mustRepairNothing(t, nil)
 		})
 	}
 }
 
-// TestEveryProblemIsFound: there is a corruption for each of the problems.
+// TestEveryProblemIsFound: there is a corruption for each problem.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
@@ -88,7 +88,7 @@ func TestEveryProblemIsFound(t *testing.T) {
 			found = found || slices.ContainsFunc(c.want, func(w string) bool { return strings.HasPrefix(w, string(problem)+" ") })
 		}
 		if !found {
-			t.Errorf("nothing tries %s", problem)
+			t.Errorf("no corruption causes %s", problem)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g.mustFind(t, "wrong_streak Alex (1): 0 | 1", "wrong_streak alex (second): 0 | -1")
 }
 
-// TestVerifyOneGroup: what is wrong elsewhere is not found.
+// TestVerifyOneGroup: verifying one group finds nothing in others.
 func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -123,13 +123,13 @@ func TestVerifyOneGroup(t *testing.T) {
 		}
 	}
 	err := ranking.Verify(t.Context(), g.store, -300,
-		func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(ranking.Progress) { t.Error("there was progress") })
+		func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(ranking.Progress) { t.Error("progress was called") })
 	if !errors.Is(err, ranking.ErrNoSuchGroup) {
 		t.Errorf("error is %v", err)
 	}
 }
 
-// meanwhile is a ledger that has something done before each look into the books but the first.
+// interruptedAudit is an AuditStore that calls do before each read except Groups.
 type interruptedAudit struct {
 	ranking.AuditStore
 	do func(context.Context) error
@@ -167,7 +167,7 @@ func (d interruptedReader) Loose(ctx context.Context, group ranking.GroupID) (ra
 	return d.AuditReader.Loose(ctx, group)
 }
 
-// TestVerifySeesOneMoment has a writer record and undo all the time, and the audit wait for it again and again.
+// TestVerifyReadsOneSnapshot has a writer record and undo matches between all reads of an audit.
 func TestVerifyReadsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -192,7 +192,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 		}
 	})
 	store := interruptedAudit{g.store, func(ctx context.Context) error {
-		for range 2 { // the first may have begun before
+		for range 2 { // the first may have started earlier
 			select {
 			case <-done:
 			case <-ctx.Done():
@@ -220,7 +220,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 	verifyClean(t, g.store)
 }
 
-// long are books with one group, in which so many matches are undone.
+// longAudit is an AuditStore with one group that has the given number of undone matches.
 type longAudit struct {
 	ranking.AuditReader
 	matches int
@@ -272,7 +272,7 @@ func TestVerifyProgress(t *testing.T) {
 	}
 }
 
-// TestVerifyStops has verifying end with its context: in the middle of a long ladder, and between groups.
+// TestVerifyStops: Verify ends with its context, in the middle of a long ladder and between groups.
 func TestVerifyStops(t *testing.T) {
 	t.Parallel()
 	for after, store := range map[int]ranking.AuditStore{10_000: longAudit{matches: 25_000}, 7: newAuditGame(t).store} {
