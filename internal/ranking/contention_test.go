@@ -37,7 +37,7 @@ func TestContention(t *testing.T) {
 	if err := work.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	orders := make(map[int64]request)
+	requests := make(map[int64]request)
 	for n := range outputs {
 		for events := json.NewDecoder(&outputs[n]); events.More(); {
 			var e event
@@ -45,14 +45,14 @@ func TestContention(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.Begin != nil {
-				orders[e.Begin.Message] = *e.Begin
+				requests[e.Begin.Message] = *e.Begin
 			}
 		}
 	}
-	if want := instances * clients * each; len(orders) != want {
-		t.Errorf("%d requests were sent, want %d", len(orders), want)
+	if want := instances * clients * each; len(requests) != want {
+		t.Errorf("%d requests were sent, want %d", len(requests), want)
 	}
-	l := contentionCheck{t, g, orders}.check()
+	l := contentionCheck{t, g, requests}.check()
 	if want := (instances*clients - 1) * each; len(l.claims) != want { // one client only amends
 		t.Errorf("%d results were accepted, want all %d", len(l.claims), want)
 	}

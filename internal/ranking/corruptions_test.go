@@ -95,7 +95,7 @@ type corruption struct {
 }
 
 var corruptions = map[string]corruption{
-	"a match gone": {
+	"a match missing": {
 		sql: []string{
 			"DELETE FROM outbox WHERE match_id = match(4)",
 			"DELETE FROM elo_history WHERE match_id = match(4)",
@@ -105,31 +105,31 @@ var corruptions = map[string]corruption{
 		want:         []string{"missing_number 4"},
 		unrepairable: true,
 	},
-	"numbers drawn that no match has": {
+	"numbers without a match": {
 		sql:          []string{"UPDATE groups SET last_match_number = 9 WHERE id = club()"},
 		want:         []string{"missing_number 8", "missing_number 9"},
 		unrepairable: true,
 	},
-	"numbers not drawn": {
+	"numbers that were not assigned": {
 		sql:          []string{"UPDATE groups SET last_match_number = 5 WHERE id = club()"},
 		want:         []string{"number_not_drawn 6", "number_not_drawn 7"},
 		unrepairable: true,
 	},
-	"a key gone": {
+	"a key missing": {
 		sql: []string{
 			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
 		},
 		want:         []string{"missing_key 3"},
 		unrepairable: true,
 	},
-	"a key gone with the years": {
+	"an expired key missing": {
 		sql: []string{
 			"UPDATE matches SET created_at = now() - interval '25 hours' WHERE id = match(3)",
 			"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
 		},
 		unrepairable: true,
 	},
-	"a key twice": {
+	"a duplicate key": {
 		sql: []string{
 			"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
 			"UPDATE matches SET idempotency_key = (SELECT idempotency_key FROM matches WHERE id = match(1)) WHERE id = match(6)",
@@ -137,7 +137,7 @@ var corruptions = map[string]corruption{
 		want:         []string{"duplicate_key 1", "duplicate_key 6"},
 		unrepairable: true,
 	},
-	"all players of a match gone": {
+	"all players of a match missing": {
 		sql: []string{
 			"DELETE FROM elo_history WHERE match_id = match(7)",
 			"DELETE FROM match_players WHERE match_id = match(7)",
@@ -161,7 +161,7 @@ var corruptions = map[string]corruption{
 		want: []string{"wrong_sides 7"},
 		err:  ranking.ErrInconsistent,
 	},
-	"a standing gone": {
+	"a standing missing": {
 		sql:  []string{"DELETE FROM group_players WHERE id = standing('Zoe')"},
 		want: []string{"wrong_sides 2", "wrong_sides 6"},
 		err:  ranking.ErrInconsistent,
@@ -179,19 +179,19 @@ var corruptions = map[string]corruption{
 		},
 		changesMatches: true,
 	},
-	"a score that does not count the sets": {
+	"a score that does not match the sets": {
 		sql:          []string{"UPDATE matches SET score_a = 3 WHERE id = match(3)"},
 		want:         []string{"wrong_sets 3: 3:1 | 2:1"},
 		unrepairable: true,
 	},
-	"an entry gone": {
+	"an entry missing": {
 		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
 		want: []string{
 			"missing_entry 7 Bob: nothing | 1486 → 1487 (best 1502, streak -1 before)",
 			"wrong_sum Bob: 1487 | 1486",
 		},
 	},
-	"an entry superseded although it holds": {
+	"a current entry superseded": {
 		sql: []string{"UPDATE elo_history SET superseded_at = now() WHERE id = entry(5, 'Carol')"},
 		want: []string{
 			"missing_entry 5 Carol: nothing | 1482 → 1500 (best 1500, streak -1 before)",
@@ -272,7 +272,7 @@ var corruptions = map[string]corruption{
 		sql:  []string{"UPDATE group_players SET start_elo = 1900 WHERE id = standing('Alice')"},
 		want: []string{"wrong_start Alice: 1900 | 1500"},
 	},
-	"a player who became another one": {
+	"a merged player with a standing": {
 		sql: []string{
 			"UPDATE players SET merged_into = who('Carol'), telegram_user_id = NULL, username = NULL WHERE id = who('Dave')",
 		},

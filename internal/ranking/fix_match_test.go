@@ -56,7 +56,7 @@ func TestFixInCommandOrder(t *testing.T) {
 	checkNotice(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 3 {
-		t.Errorf("told %+v", n)
+		t.Errorf("notice is %+v", n)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestTeams(t *testing.T) {
 	checkNotice(t, doubles(pair(alice, bob), pair(carol, ranking.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
 	g.exec(t, `UPDATE ladders SET uneven_teams_allowed = true`)
 	if n, ok := doubles(pair(alice, zoe), []ranking.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
-		t.Errorf("told %+v", n)
+		t.Errorf("notice is %+v", n)
 	}
 	verifyClean(t, g.store)
 }

@@ -80,7 +80,7 @@ func TestBotAdded(t *testing.T) {
 	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
 	g.mustBe(t, "started later", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 2})
 	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), greeting{}))
-	g.mustBe(t, "started by somebody else at once", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
+	g.mustBe(t, "started by another member at the same time", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
 	must(t, g.Greet(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second), greeting{}))
 	g.mustBe(t, "started before, delivered late", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 4})
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))

@@ -60,10 +60,10 @@ func TestAmendFirstOfMany(t *testing.T) {
 	other, o := g.newInstance(), g.origin(&two)
 	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
 	if n, ok := g.fix(t, &one, first, ranking.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
-		t.Fatalf("told %+v", n)
+		t.Fatalf("notice is %+v", n)
 	}
 	if n, ok := g.undo(t, &one, first).(ranking.MatchUndone); !ok {
-		t.Fatalf("told %+v", n)
+		t.Fatalf("notice is %+v", n)
 	}
 	if err := <-recorded; err != nil {
 		t.Fatal(err)

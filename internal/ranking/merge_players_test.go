@@ -94,7 +94,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	withName := zoe
 	withName.Username = "zoe"
 	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
-		t.Errorf("told %+v", n)
+		t.Errorf("notice is %+v", n)
 	}
 	verifyClean(t, g.store)
 }

@@ -266,7 +266,7 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	u.report(t, u.older, bob, carol)
 	u.mustBeOne(t, chat)
 	if got := u.groupsJoined(t, chat); len(got) > 0 {
-		t.Errorf("told %+v", got)
+		t.Errorf("notice is %+v", got)
 	}
 	verifyClean(t, g.store)
 }
@@ -285,7 +285,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	u.move(t)
 	u.mustBeOne(t, chat)
 	if got := u.groupsJoined(t, chat); len(got) > 0 {
-		t.Errorf("told %+v", got)
+		t.Errorf("notice is %+v", got)
 	}
 	if n := g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); n != 0 {
 		t.Errorf("%d history entries are superseded", n)
@@ -479,7 +479,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	}
 	want := []ranking.GroupsJoined{{First: 3, Count: 6}}
 	if diff := cmp.Diff(want, g.groupsJoined(t, g.chatID(t, u.newer.ID))); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+		t.Errorf("notices (-want +got):\n%s", diff)
 	}
 	verifyClean(t, g.store)
 }

@@ -59,7 +59,7 @@ func TestOfferFix(t *testing.T) {
 	}
 	checkNotice(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	if n, ok := press(&ghost).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
-		t.Errorf("told %+v", n)
+		t.Errorf("notice is %+v", n)
 	}
 	checkNotice(t, press(&alice), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 2, 3)); offer != nil {

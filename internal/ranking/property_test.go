@@ -140,17 +140,17 @@ func (s *model) seen(i int) *entity {
 }
 
 func (c *modelGroup) merge(from, into *entity) {
-	gone, there := c.entries[from]
+	merged, there := c.entries[from]
 	if !there {
 		return
 	}
 	delete(c.entries, from)
 	kept, both := c.entries[into]
 	if !both {
-		kept = gone
+		kept = merged
 	}
-	if gone.order < kept.order {
-		kept.start = gone.start
+	if merged.order < kept.order {
+		kept.start = merged.start
 	}
 	c.entries[into] = kept
 	for _, m := range c.matches {

@@ -16,7 +16,7 @@ const (
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of the sender to whom a command is counted: a person, or the chat for an anonymous admin.
+// SenderID is the messenger's id of the sender whose limits apply: a person, or the chat for an anonymous admin.
 type SenderID int64
 
 // RateClass is how a command counts towards the rate limits.
@@ -49,7 +49,7 @@ type RecentUsage struct {
 // errUnanswered means that a command is dropped without an answer.
 var errUnanswered = errors.New("command needs no answer")
 
-// sender returns the sender to whom a command is counted.
+// sender returns the sender whose limits apply to the command.
 func (o Origin) sender() SenderID {
 	if o.Sender == nil {
 		return SenderID(o.Chat.ID)
@@ -57,7 +57,7 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice. n is nil as long as there is no answer.
+// rateEntry returns how the command counts if it is answered with the notice. n is nil while there is no answer.
 func (c command) rateEntry(o Origin, n Notice) RateEntry {
 	rateEntry := RateEntry{RateClass: c.class, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {

@@ -89,7 +89,7 @@ func TestQuestionLimit(t *testing.T) {
 	must(t, g.ShowRanking(t.Context(), last)) // redelivered
 	g.checkRateClasses(t, "after 25 questions", "question=20 slowed=1")
 	if got := g.askRanking(t, g.Service, g.at(&bob, 48)); got != "answered" {
-		t.Errorf("somebody else: %s", got)
+		t.Errorf("another sender: %s", got)
 	}
 	if got := g.askRanking(t, g.Service, g.at(nil, 48)); got != "answered" {
 		t.Errorf("an anonymous admin: %s", got)

@@ -124,8 +124,8 @@ func TestRetries(t *testing.T) {
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var held []bool
-		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { held = append(held, exclusive) }}
+		var locked []bool
+		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
 		elsewhere := from(&alice, "m:2")
 		elsewhere.Chat.ID--
@@ -143,11 +143,11 @@ func TestRecentConflict(t *testing.T) {
 		} {
 			store.left.Store(tc.lost)
 			<-time.After(tc.after)
-			held = nil
+			locked = nil
 			if err := service.RecordMatch(t.Context(), tc.origin, singles(alice, bob, 3, 0)); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, held); diff != "" {
+			if diff := cmp.Diff(tc.want, locked); diff != "" {
 				t.Errorf("result %d locked the group (-want +got):\n%s", i+1, diff)
 			}
 		}
@@ -155,11 +155,11 @@ func TestRecentConflict(t *testing.T) {
 		if err := service.RecordMatch(t.Context(), from(&alice, "m:5"), singles(alice, bob, 3, 0)); err != nil {
 			t.Fatal(err)
 		}
-		held = nil
+		locked = nil
 		if err := service.Answer(t.Context(), from(&alice, "m:6"), ranking.Refusal{}); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]bool{false}, held); diff != "" {
+		if diff := cmp.Diff([]bool{false}, locked); diff != "" {
 			t.Errorf("a question locked the group (-want +got):\n%s", diff)
 		}
 	})

@@ -95,7 +95,8 @@ type command struct {
 	// class is the command's rate class, empty if no person sent the command.
 	class RateClass
 	// mutates, if set, reports whether a question changes something. The rate limit does not apply then.
-	mutates        func(Snapshot) bool
+	mutates func(Snapshot) bool
+	// rejectedResult, if set, describes the command in a NotRecorded. It is set for results only.
 	rejectedResult func(Snapshot) RejectedResult
 	// match, if set, is the match that the command amends. decide then runs with the group locked, and gets the history of
 	// the ladder from that match on.
@@ -113,7 +114,8 @@ type command struct {
 
 func (c command) query(o Origin) Query {
 	return Query{
-		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered, LastPlayed: c.lastPlayed, Match: c.match,
+		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered, LastPlayed: c.lastPlayed,
+		Match: c.match,
 	}
 }
 

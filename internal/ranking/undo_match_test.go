@@ -134,8 +134,8 @@ func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	if got := versions(); !cmp.Equal(got, want) {
 		t.Errorf("versions of Alice, Bob, Carol and Zoe are %v, want %v", got, want)
 	}
-	if all, gone := g.count(t, "elo_history"), g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); all != 6 || gone != 2 {
-		t.Errorf("%d history entries, %d superseded", all, gone)
+	if all, superseded := g.count(t, "elo_history"), g.count(t, "elo_history WHERE superseded_at IS NOT NULL"); all != 6 || superseded != 2 {
+		t.Errorf("%d history entries, %d superseded", all, superseded)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestWhoMayAmend(t *testing.T) {
 				}
 				refusal, refused := g.notice(t, o.Key).(ranking.Refusal)
 				if refusal.Code != tc.want || refused != (tc.want != "") || refused && refusal.Number != 2 {
-					t.Errorf("%s: told %+v, want %q", kind, g.notice(t, o.Key), tc.want)
+					t.Errorf("%s: notice is %+v, want %q", kind, g.notice(t, o.Key), tc.want)
 				}
 				if refusal.Code == ranking.TooLate && refusal.Minutes != 24*60 {
 					t.Errorf("%s: too late after %d minutes", kind, refusal.Minutes)
@@ -272,7 +272,7 @@ func TestWhichMatch(t *testing.T) {
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
-				t.Errorf("told %+v, want match %d", g.notice(t, o.Key), tc.want)
+				t.Errorf("notice is %+v, want match %d", g.notice(t, o.Key), tc.want)
 			}
 			if n := g.count(t, fmt.Sprintf("matches WHERE undone_at IS NOT NULL AND (group_id, number) <> (1, %d)", tc.want)); n != 0 {
 				t.Errorf("%d other matches were undone", n)
@@ -289,7 +289,7 @@ func TestBareUndoTwice(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
 	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
-		t.Errorf("told %+v", n)
+		t.Errorf("notice is %+v", n)
 	}
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
 }

@@ -158,7 +158,7 @@ func TestRepairOneLadder(t *testing.T) {
 // TestAmendAfterRepair amends matches of a repaired ladder.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"an entry gone", "an entry of an undone match", "another score", "a player on the other side"} {
+	for _, name := range []string{"an entry missing", "an entry of an undone match", "another score", "a player on the other side"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newAuditGame(t)

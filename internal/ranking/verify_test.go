@@ -136,8 +136,8 @@ type interruptedAudit struct {
 }
 
 func (m interruptedAudit) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
-	return m.AuditStore.Audit(ctx, func(ctx context.Context, books ranking.AuditReader) error {
-		return fn(ctx, interruptedReader{books, m.do})
+	return m.AuditStore.Audit(ctx, func(ctx context.Context, reader ranking.AuditReader) error {
+		return fn(ctx, interruptedReader{reader, m.do})
 	})
 }
 
