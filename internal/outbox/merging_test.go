@@ -99,7 +99,7 @@ func TestMergedMessageFails(t *testing.T) {
 		"unreachable":  {failure(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"ambiguous":    {failure(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"rejected":     {failure(Rejected), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowDead},
-		"pointless":    {failure(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
+		"obsolete":     {failure(Obsolete), [][]int64{{1, 2, 3}, {2, 3, 4}, {5}, {6}}, rowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

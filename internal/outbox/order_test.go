@@ -35,7 +35,7 @@ func TestOrderInChat(t *testing.T) {
 		"unauthorized":    {errsFor(failure(Unauthorized)), repeated, nil, rowSent, 0},
 		"wrapped failure": {errsFor(fmt.Errorf("send: %w", failure(Unreachable))), repeated, nil, rowSent, 0},
 		"rejected":        {errsFor(failure(Rejected)), sequence(1, items), []int64{1, 4, 5, items}, rowDead, 0},
-		"pointless":       {errsFor(failure(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
+		"obsolete":        {errsFor(failure(Obsolete)), sequence(1, items), []int64{1, 4, 5, items}, rowExpired, 0},
 		"another error":   {errsFor(errors.New("unknown error")), repeated, nil, rowSent, 0},
 		"panic":           {errsFor(errPanic), repeated, nil, rowSent, 0},
 		"migrated":        {errsFor(failure(Migrated)), repeated, nil, rowSent, 0},

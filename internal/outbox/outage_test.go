@@ -84,7 +84,7 @@ func TestOutage(t *testing.T) {
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
-		"success": nil, "rejected": failure(Rejected), "gone": failure(Forbidden), "pointless": failure(Obsolete),
+		"success": nil, "rejected": failure(Rejected), "forbidden": failure(Forbidden), "obsolete": failure(Obsolete),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -172,7 +172,7 @@ func TestCounters(t *testing.T) {
 		"rejected":         {finished(message(Send, 6, 6), 0, failure(Rejected), false), Stats{Died: 1}},
 		"failed":           {finished(one, 0, failure(Failed), false), Stats{}},
 		"failed too often": {finished(one, 0, failure(Failed), true), Stats{Died: 1}},
-		"pointless":        {finished(one, 0, failure(Obsolete), false), Stats{Expired: 1}},
+		"obsolete":         {finished(one, 0, failure(Obsolete), false), Stats{Expired: 1}},
 		"unreachable":      {finished(one, 0, failure(Unreachable), false), Stats{}},
 		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},
 		"ambiguous":        {finished(one, 0, failure(Ambiguous), false), Stats{}},

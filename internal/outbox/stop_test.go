@@ -16,7 +16,7 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 		"rate limited": rateLimited(time.Second),
 		"unreachable":  failure(Unreachable),
 		"unauthorized": failure(Unauthorized),
-		"gone":         failure(Forbidden),
+		"forbidden":    failure(Forbidden),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
