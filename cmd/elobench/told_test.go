@@ -16,10 +16,10 @@ const (
 	card = "Alice beat Bob 3:1\nAlice +16 → 1516\nBob −16 → 1484\nMatch #12 · new player: Bob"
 	// two results, and the answer to somebody's question
 	merged = "#13 · Alice (+16 → 1516) beat Bob (−16 → 1484), 3:0\n" +
-		"Bob: #14 · Carol (+16 → 1516) beat Bob (−16 → 1484), 3:1\n\nTake a result back: /undo 14"
+		"Bob: #14 · Carol (+16 → 1516) beat Bob (−16 → 1484), 3:1\n\nUndo a match: /undo 14"
 	summary = "#15 · Alice (+16 → 1516) beat Bob (−16 → 1484), 3:0\n" +
-		"…and 245 more. All results count, those not named here too: /ranking shows where everybody stands.\n\nTake a result back: /undo 15"
-	refused = "That was more than 60 results of yours in a minute, so this was not recorded:\n– Alice – @bob 3:1\n…and 70 more\n"
+		"…and 245 more. All results count, including those not listed here: /ranking shows where everyone stands.\n\nUndo a match: /undo 15"
+	refused = "You sent more than 60 results in a minute, so this was not recorded:\n– Alice – @bob 3:1\n…and 70 more\n"
 )
 
 func botSays(chat int64, text string) botsim.Message {

@@ -24,7 +24,7 @@ func playAnew(t *testing.T, sim *botsim.Server, number string) {
 	}
 	says(t, visible(awaitAnswers(t, group, 1)[0]), number)
 	group.Reply(alice, result, "/undo")
-	says(t, visible(awaitAnswers(t, group, 2)[1]), "Match "+number+" is undone")
+	says(t, visible(awaitAnswers(t, group, 2)[1]), "Match "+number+" undone")
 	group.Say(alice, "/match @bob 3:1")
 	shown := awaitAnswers(t, group, 3)[2]
 	group.Reply(alice, shown, "/undo")

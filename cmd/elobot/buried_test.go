@@ -42,7 +42,7 @@ func testBuriedCommand(t *testing.T, b *house) {
 			t.Errorf("answer %d is to message %d, want %d: %s", i+1, all[i].ReplyTo, m.ID, visible(all[i]))
 		}
 	}
-	says(t, visible(all[1]), "Something went wrong on my side, and /match @bob 7:1 was not done.")
+	says(t, visible(all[1]), "Something went wrong on my side, so /match @bob 7:1 was not done.")
 	says(t, visible(all[2]), "Match #2")
 	if n := count(t, l.pool, `SELECT count(*) FROM handled_commands WHERE key = $1`, key(dead)); n != 0 {
 		t.Error("the dead command counts as handled")
@@ -84,7 +84,7 @@ func testBuriedUnreadable(t *testing.T, b *house) {
 	}
 	l.exec(`ALTER TABLE handled_commands ADD CONSTRAINT broken CHECK (key NOT LIKE 'c:%') NOT VALID`)
 	answer, err := sim.WaitAnswer(testContext(t), sim.Press(alice, all[1], "1u:1"))
-	if err != nil || answer.Text != "Something went wrong on my side, and this was not done. Whoever runs this bot can see why." {
+	if err != nil || answer.Text != "Something went wrong on my side, so this was not done. The operator of this bot can see why." {
 		t.Errorf("the press is answered %q, error %v", answer.Text, err)
 	}
 	b.exec(`ALTER TABLE handled_commands DROP CONSTRAINT broken`)

@@ -84,8 +84,8 @@ func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("press", "alice: Press", "alice: press", "/ranking"),
 		"Now you.", "You pressed [Undo]", "Only those who played or reported match #10",
-		"Alice pressed [Undo]", "Match #10 is undone", "undone by Alice", "its earlier message now reads:", "Match #10 · undone by Alice",
-		"Alice pressed [Undo]", "Match #9 is undone", "undone by Alice", "its earlier message now reads:", "Match #9 · undone by Alice",
+		"Alice pressed [Undo]", "Match #10 undone", "undone by Alice", "its earlier message now reads:", "Match #10 · undone by Alice",
+		"Alice pressed [Undo]", "Match #9 undone", "undone by Alice", "its earlier message now reads:", "Match #9 · undone by Alice",
 		"You  /ranking", "4 players")
 }
 

@@ -121,7 +121,7 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 // testUndoPressedByAll: two who may undo a match press at the same moment as one who may not, by the queue of one chat or by
 // deliveries that pass each other. One undoes it, once.
 func testUndoPressedByAll(t *testing.T, b *house) {
-	const undone, already = "Match #1 is undone: ", "Match #1 is undone already"
+	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
 	orders := [][]botsim.User{
 		{b.carol, b.alice, b.bob}, {b.alice, b.carol, b.bob}, {b.bob, b.alice, b.carol}, {b.carol, b.bob, b.alice},

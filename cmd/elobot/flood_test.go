@@ -58,7 +58,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	if n := strings.Count(all.String(), "a lot at once"); n != 1 {
 		t.Errorf("somebody is asked for patience %d times", n)
 	}
-	if n := strings.Count(all.String(), "you are in already"); n != 20 {
+	if n := strings.Count(all.String(), "you’re already in"); n != 20 {
 		t.Errorf("%d questions were answered, want 20", n)
 	}
 	verifyClean(t, url)

@@ -126,7 +126,7 @@ func testRemovedFromAGroup(t *testing.T, b *house) {
 	}
 	private := b.sim.Private(jana)
 	private.Say(jana, "/me")
-	says(t, visible(awaitAnswers(t, private, 1)[0]), "in no ranking of a group that I am in")
+	says(t, visible(awaitAnswers(t, private, 1)[0]), "not ranked in any group that I am in")
 	if n := len(b.sim.CallsOf("sendMessage")); n != attempts+1 {
 		t.Errorf("%d messages were sent, want the one in the private chat", n-attempts)
 	}
@@ -172,8 +172,8 @@ func testWhoLeavesIsHidden(t *testing.T, b *house) {
 		ranked("Bob", "Carol")
 		group.Leave(b.bob)
 		ranked("Carol")
-		says(t, visible(b.ask(group, b.alice, "/me")), "You had left this group", "1531")
-		says(t, visible(b.ask(group, b.alice, "/join")), "you are in already, with a rating of 1531")
+		says(t, visible(b.ask(group, b.alice, "/me")), "You left this group", "1531")
+		says(t, visible(b.ask(group, b.alice, "/join")), "you’re already in, with a rating of 1531")
 		ranked("Alice", "Carol")
 		b.ask(group, b.carol, "/match @bob 3:1")
 		ranked("Alice", "Bob", "Carol")
@@ -222,13 +222,13 @@ func testAnAnonymousAdmin(t *testing.T, b *house) {
 		t.Helper()
 		says(t, visible(b.answer(group.SayAnonymously(text))), want...)
 	}
-	anonymously("/join", "You write as the group")
+	anonymously("/join", "You’re writing as the group")
 	anonymously("/match @bob 3:1", "name both players")
-	anonymously("/me", "You write as the group")
+	anonymously("/me", "You’re writing as the group")
 	b.ask(group, b.alice, "/match @bob 3:1")
 	anonymously("/match @alice @bob 3:0", "Alice beat Bob 3:0", "reported by an admin")
-	anonymously("/fix 1 3:2", "Match #1 is corrected")
-	anonymously("/undo 1", "Match #1 is undone", "by an admin")
+	anonymously("/fix 1 3:2", "Match #1 corrected")
+	anonymously("/undo 1", "Match #1 undone", "by an admin")
 	if n := count(t, b.pool, `SELECT count(*) FROM players`); n != people {
 		t.Errorf("%d people have been added", n-people)
 	}

@@ -28,14 +28,14 @@ func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 	b.sim.AddUser(nora)
 	asked := group.Say(nora, "/ranking")
 	answers := awaitAnswers(t, group, 7)
-	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 are undone", fmt.Sprintf("→ %d", truth.ratings["Nora"]))
+	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 undone", fmt.Sprintf("→ %d", truth.ratings["Nora"]))
 	if answers[6].ReplyTo != asked.ID || strings.Contains(answers[6].Text, "newbie") {
 		t.Errorf("after the news the ranking is\n%s", visible(answers[6]))
 	}
 	checkRanking(t, group, b.alice, truth)
-	checkStruck(t, group, self, 1, "Match #3 · undone: both are the same person")
-	checkStruck(t, group, again, 1, "Match #5 · undone: both are the same person")
-	says(t, visible(b.ask(group, nora, "/undo 4")), "Match #4 is undone", "undone by Nora")
+	checkStruck(t, group, self, 1, "Match #3 · undone: both players are the same person")
+	checkStruck(t, group, again, 1, "Match #5 · undone: both players are the same person")
+	says(t, visible(b.ask(group, nora, "/undo 4")), "Match #4 undone", "undone by Nora")
 	b.settle()
 }
 
@@ -54,7 +54,7 @@ func testTeamsAndSets(t *testing.T, b *house) {
 		"/match @alice vs @bob @carol @olga 3:1":  {"the same number of players", "vs"},
 		"/match @alice @bob @carol @olga 3:1":     {"Who played together?", "vs"},
 		"/match @alice @bob vs 3:1":               {"missing", "vs"},
-		"/match @alice @bob vs @carol @alice 3:1": {"cannot play twice"},
+		"/match @alice @bob vs @carol @alice 3:1": {"can’t play twice"},
 		"/match @alice @bob vs @carol @olga":      {"The score is missing"},
 		"/match @alice @bob 11 7 9 11":            {"colon", "11:7 9:11"},
 	} {
@@ -67,7 +67,7 @@ func testTeamsAndSets(t *testing.T, b *house) {
 	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
 		"Olga & Carol lost to Alice & Bob 8:10", "was 10:8", "Olga −32 → ")
 	b.settle()
-	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 is undone")
+	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 undone")
 	checkStruck(t, group, card, 2, "undone by Carol")
 	b.settle()
 }

@@ -32,7 +32,7 @@ func testMalformedNotices(t *testing.T, b *house) {
 	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 	told := 0
 	for _, m := range group.BotMessages() {
-		told += strings.Count(visible(m), "Carol joins")
+		told += strings.Count(visible(m), "Carol, welcome")
 	}
 	if told < rounds || told > rounds+duplicates {
 		t.Errorf("%d of the notices in between were told, want %d", told, rounds)

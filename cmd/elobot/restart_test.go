@@ -74,16 +74,16 @@ func TestAfterARestart(t *testing.T) {
 	b.bot = launchFromFile(t, b)
 	numbers.told(t)
 	// the bot still knows which message is the card of a match
-	says(t, visible(b.answer(said)), "Match #1 is undone")
-	says(t, visible(b.answer(undone.Reply(b.alice, byReply, "/undo"))), "Match #2 is undone")
-	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 is undone")
+	says(t, visible(b.answer(said)), "Match #1 undone")
+	says(t, visible(b.answer(undone.Reply(b.alice, byReply, "/undo"))), "Match #2 undone")
+	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 undone")
 	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
 		checkStruck(t, undone, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
 	}
 	// a late press counts
-	says(t, visible(b.answer(pressed)), "Match #1 is undone")
+	says(t, visible(b.answer(pressed)), "Match #1 undone")
 	checkStruck(t, late, pressed, 1, "undone by Alice")
-	says(t, b.press(b.alice, pressed, undoButton(t, pressed)), "Match #1 is undone already")
+	says(t, b.press(b.alice, pressed, undoButton(t, pressed)), "Match #1 is already undone")
 	checkCare(t, second, b.bot)
 	b.finish()
 	checkUntouched(t, late, refused)
@@ -134,7 +134,7 @@ func checkEditedOnce(t *testing.T, b *house, group *botsim.Chat, result botsim.M
 		t.Fatalf("the bot has said %+v", all)
 	}
 	says(t, visible(all[0]), "3:1", "Match #1")
-	says(t, visible(all[1]), "/match says 3:2 now", "match #1 still counts as 3:1")
+	says(t, visible(all[1]), "/match now says 3:2", "match #1 still counts as 3:1")
 	says(t, visible(all[2]), "1:0", "Match #2")
 	if n := b.matches(group); n != 2 {
 		t.Errorf("there are %d matches, want 2", n)

@@ -115,7 +115,7 @@ func testDeliveredTwice(t *testing.T, b *house) {
 		t.Fatal(err)
 	}
 	group.Say(alice, "/join") // its answer comes after all others
-	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you are in already") {
+	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you’re already in") {
 		t.Errorf("a second answer came:\n%s", answers[3].Text)
 	}
 	if n := b.matches(group); n != 1 {

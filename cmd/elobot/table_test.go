@@ -110,7 +110,7 @@ func (b *table) refuse(number int, sender botsim.User) string {
 	}
 	switch m := b.matches[number-1]; {
 	case m.undoneBy != "":
-		return fmt.Sprintf("Match #%d is undone already", number)
+		return fmt.Sprintf("Match #%d is already undone", number)
 	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice": // who has created the groups
 		return fmt.Sprintf("Only those who played or reported match #%d", number)
 	}
@@ -123,7 +123,7 @@ func (b *table) takeBack(number int, sender botsim.User) (answer string) {
 	}
 	b.matches[number-1].undoneBy = sender.FirstName
 	b.undone++
-	return fmt.Sprintf("Match #%d is undone: ", number)
+	return fmt.Sprintf("Match #%d undone: ", number)
 }
 
 func (b *table) correct(number int, sender botsim.User, score [2]int) (answer string) {
@@ -137,13 +137,13 @@ func (b *table) correct(number int, sender botsim.User, score [2]int) (answer st
 	}
 	switch {
 	case score == m.score:
-		return fmt.Sprintf("Match #%d has this score already", number)
+		return fmt.Sprintf("Match #%d already has this score", number)
 	case no != "":
 		return no
 	}
 	m.was, m.score, m.fixed = m.score, score, true
 	b.fixed++
-	return fmt.Sprintf("Match #%d is corrected: %s (was ", number, m.head())
+	return fmt.Sprintf("Match #%d corrected: %s (was ", number, m.head())
 }
 
 // head is the first line of the card.

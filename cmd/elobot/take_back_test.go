@@ -68,12 +68,12 @@ func testUndoButton(t *testing.T, b *house) {
 	b.settle()
 	checkUntouched(t, group, card)
 
-	says(t, b.press(b.bob, card, button), "Match #1 is undone")
-	says(t, visible(b.answer(card)), "Match #1 is undone", "Alice 3:1 Bob", "Alice −16 → 1500", "Bob +16 → 1500",
+	says(t, b.press(b.bob, card, button), "Match #1 undone")
+	says(t, visible(b.answer(card)), "Match #1 undone", "Alice 3:1 Bob", "Alice −16 → 1500", "Bob +16 → 1500",
 		"undone by Bob")
 	checkStruck(t, group, card, 1, "undone by Bob")
 	for _, again := range []botsim.User{b.bob, b.alice, b.olga} {
-		says(t, b.press(again, card, button), "Match #1 is undone already")
+		says(t, b.press(again, card, button), "Match #1 is already undone")
 	}
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Bob")
@@ -100,9 +100,9 @@ func testUndoneByTwoAtOnce(t *testing.T, b *house) {
 		said = append(said, groups[i].Say(b.olga, "/undo 1"))
 	}
 	for i, card := range cards {
-		says(t, b.toast(presses[i][0]), "Match #1 is undone: ")
-		says(t, b.toast(presses[i][1]), "Match #1 is undone already")
-		says(t, visible(b.answer(said[i])), "Match #1 is undone already")
+		says(t, b.toast(presses[i][0]), "Match #1 undone: ")
+		says(t, b.toast(presses[i][1]), "Match #1 is already undone")
+		says(t, visible(b.answer(said[i])), "Match #1 is already undone")
 		says(t, visible(b.answer(card)), "undone by Alice")
 	}
 	b.settle()
@@ -134,8 +134,8 @@ func testForgedButtons(t *testing.T, b *house) {
 	private.Say(b.alice, "/start")
 	says(t, b.press(b.alice, awaitAnswers(t, private, 1)[0], undoButton(t, card)), "button")
 	checkUntouched(t, group, card)
-	says(t, b.press(b.alice, card, "1u:999"), "Match #1 is undone: ")
-	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 is undone already")
+	says(t, b.press(b.alice, card, "1u:999"), "Match #1 undone: ")
+	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 is already undone")
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Alice")
 	checkUntouched(t, other, elsewhere)
@@ -180,11 +180,11 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 		button := undoButton(t, card)
 		answer := b.answer(group.Reply(b.bob, w.target(asked, card), w.command))
 		if w.undoes {
-			says(t, visible(answer), "Match #1 is undone", "Alice +16 → 1500", "Bob −16 → 1500", "undone by Bob")
+			says(t, visible(answer), "Match #1 undone", "Alice +16 → 1500", "Bob −16 → 1500", "undone by Bob")
 			checkStruck(t, group, card, 1, "undone by Bob")
 			continue
 		}
-		says(t, visible(answer), "Match #1 is corrected", strings.TrimSuffix(w.card, ")"), "corrected by Bob")
+		says(t, visible(answer), "Match #1 corrected", strings.TrimSuffix(w.card, ")"), "corrected by Bob")
 		now, err := group.WaitEdits(testContext(t), card.ID, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -193,8 +193,8 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 		if undoButton(t, now) != button {
 			t.Errorf("after %s the card has another button", w.command)
 		}
-		says(t, b.press(b.alice, now, button), "Match #1 is undone")
-		says(t, visible(b.answer(card)), "Match #1 is undone", "undone by Alice")
+		says(t, b.press(b.alice, now, button), "Match #1 undone")
+		says(t, visible(b.answer(card)), "Match #1 undone", "undone by Alice")
 		checkStruck(t, group, card, 2, "undone by Alice")
 	}
 	b.settle()
@@ -208,9 +208,9 @@ func testFixedTwice(t *testing.T, b *house) {
 	later := b.ask(group, b.alice, "/match @bob 1:0")
 	says(t, visible(later), "Alice +15 → 1531", "Bob −15 → 1469")
 
-	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:5")), "Match #1 has this score already")
+	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:5")), "Match #1 already has this score")
 	says(t, visible(b.ask(group, b.bob, "/fix 1 11:7 9:11 11:6")), "(11:7 9:11 11:6; was 11:7 9:11 11:5)",
-		"Nobody’s rating")
+		"No ratings changed")
 	b.settle()
 	says(t, visible(b.ask(group, b.bob, "/fix 1 1:3")), "Alice lost to Bob 1:3", "was 2:1",
 		"Alice −30 → 1501", "Bob +30 → 1499")
@@ -240,14 +240,14 @@ func testWhoMayTakeBack(t *testing.T, b *house) {
 			"Only those who played or reported match #2")
 	}
 	says(t, visible(b.answer(group.SayAnonymously("/undo"))), "which match is yours")
-	says(t, visible(b.ask(group, b.carol, "/undo")), "Match #3 is undone", "undone by Carol")
+	says(t, visible(b.ask(group, b.carol, "/undo")), "Match #3 undone", "undone by Carol")
 	b.settle()
 	checkUntouched(t, group, cards[0])
 
 	group.Promote(b.carol)
-	says(t, visible(b.ask(group, b.carol, "/fix 1 3:2")), "Match #1 is corrected", "corrected by Carol")
+	says(t, visible(b.ask(group, b.carol, "/fix 1 3:2")), "Match #1 corrected", "corrected by Carol")
 	b.settle()
-	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Match #1 is undone", "undone by Carol")
+	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Match #1 undone", "undone by Carol")
 	checkStruck(t, group, cards[0], 2, "undone by Carol")
 	group.Demote(b.carol)
 	says(t, visible(b.ask(group, b.carol, "/undo 2")), "Only those who played or reported match #2")
@@ -286,11 +286,11 @@ func testAdminsUnknown(t *testing.T, b *house) {
 	b.settle()
 	for _, f := range trials {
 		checkUntouched(t, f.group, f.card)
-		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 is corrected") // who played need not be an admin
+		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 corrected") // who played need not be an admin
 		f.remove()
 		says(t, visible(b.ask(f.group, b.carol, "/undo 1")), "Only those who played")
 		b.settle()
-		says(t, visible(b.ask(f.group, b.olga, "/undo 1")), "Match #1 is undone", "undone by Olga")
+		says(t, visible(b.ask(f.group, b.olga, "/undo 1")), "Match #1 undone", "undone by Olga")
 		checkStruck(t, f.group, f.card, 2, "undone by Olga")
 	}
 	b.settle()
@@ -309,9 +309,9 @@ func testUndoWindow(t *testing.T, b *house) {
 	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Only those who played")
 	b.settle()
 	checkUntouched(t, group, card)
-	says(t, b.press(b.olga, card, undoButton(t, card)), "Match #1 is undone")
+	says(t, b.press(b.olga, card, undoButton(t, card)), "Match #1 undone")
 	checkStruck(t, group, card, 1, "undone by Olga")
 	b.ask(group, b.alice, "/match @bob 3:1")
-	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #2 is undone")
+	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #2 undone")
 	b.settle()
 }

@@ -30,7 +30,7 @@ func testUndoInTopics(t *testing.T, b *house) {
 		card := say(chess, "/match @bob 3:1")
 		b.settle()
 		topic, answer := ask(card)
-		says(t, visible(answer), fmt.Sprintf("Match #%d is undone", number+1))
+		says(t, visible(answer), fmt.Sprintf("Match #%d undone", number+1))
 		checkStruck(t, forum, card, 1, fmt.Sprintf("Match #%d · undone by", number+1))
 		if card.ThreadID != chess || answer.ThreadID != topic {
 			t.Errorf("card %d is in topic %d, want %d, and the answer in topic %d, want %d",
@@ -65,13 +65,13 @@ func testUndoneBeforeItIsTold(t *testing.T, b *house) {
 		}
 	}
 	checkUndone(t, answers[0], "Match #1 · undone by Alice")
-	says(t, visible(answers[1]), "Match #1 is undone")
+	says(t, visible(answers[1]), "Match #1 undone")
 	says(t, visible(answers[2]), "Alice beat Carol 3:2", "Match #2", "corrected from 3:0")
 	undoButton(t, answers[2])
-	says(t, visible(answers[3]), "Match #2 is corrected")
+	says(t, visible(answers[3]), "Match #2 corrected")
 	checkUndone(t, answers[4], "Match #3 · undone by Alice")
-	says(t, visible(answers[5]), "Match #1 is undone already")
-	says(t, visible(answers[6]), "Match #3 is undone")
+	says(t, visible(answers[5]), "Match #1 is already undone")
+	says(t, visible(answers[6]), "Match #3 undone")
 }
 
 // testUndoWithoutTheCard: somebody has deleted the card. What it said is taken back all the same, and nothing gets stuck.
@@ -79,16 +79,16 @@ func testUndoWithoutTheCard(t *testing.T, b *house) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
-	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 is corrected")
+	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 corrected")
 	b.settle()
-	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 is undone")
+	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 undone")
 	// somebody whose phone still shows the next one presses its button
 	card = b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
-	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 is undone")
+	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 undone")
 	said := group.Say(b.alice, "/match @bob 3:1")
 	answers := awaitAnswers(t, group, 6)
-	says(t, visible(answers[4]), "Match #2 is undone", "undone by Bob")
+	says(t, visible(answers[4]), "Match #2 undone", "undone by Bob")
 	if answers[4].ReplyTo != 0 || answers[5].ReplyTo != said.ID {
 		t.Errorf("the answers reply to %d and %d, want nothing and %d", answers[4].ReplyTo, answers[5].ReplyTo, said.ID)
 	}

@@ -110,7 +110,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
-	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match says 3:2 now", ReplyTo: m.ID})
+	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match now says 3:2", ReplyTo: m.ID})
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
 	id := w.sim.Press(w.bob, offer, "1f:3:2")
 	c := w.expect("a press", "fix "+meant+" 3:2")[0]

@@ -13,7 +13,7 @@ type english struct{}
 
 func (english) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
-		return "Nobody has played yet. The first result makes the ranking: " + formMatch
+		return "No matches yet. Report the first one: " + formMatch
 	}
 	var b strings.Builder
 	b.WriteString("<b>Ranking</b>")
@@ -47,23 +47,23 @@ func (english) joined(n ranking.Joined) string {
 	name := showName(n.Name)
 	switch {
 	case !n.Already:
-		return fmt.Sprintf("<b>%s</b> joins with a rating of %d and is ranked from the first game on.", name, n.Elo)
+		return fmt.Sprintf("<b>%s</b>, welcome! Your rating is %d. You’ll appear in the ranking after your first match.", name, n.Elo)
 	case n.Played == 0:
-		return fmt.Sprintf("%s, you are in with a rating of %d, and ranked from your first game on.", name, n.Elo)
+		return fmt.Sprintf("%s, you’re already in, with a rating of %d. You’ll appear in the ranking after your first match.", name, n.Elo)
 	default:
-		return fmt.Sprintf("%s, you are in already, with a rating of %d.", name, n.Elo)
+		return fmt.Sprintf("%s, you’re already in, with a rating of %d.", name, n.Elo)
 	}
 }
 
 func (english) greeting(n Greeting) string {
 	if n.Private {
-		return "Hello! I keep an <b>Elo ranking</b> for a group: chess, table tennis, table football, any game for two.\n\n" +
-			"Add me to the group where you play. Whoever has played reports the result there, and I work out the ratings. " +
+		return "Hello! I keep an <b>Elo ranking</b> for your group: chess, table tennis, table football, any game between two sides.\n\n" +
+			"Add me to the group where you play. After a match, one of you reports the result there, and I update the ratings. " +
 			"There is nothing to set up."
 	}
 	return "Hello! I keep the <b>Elo ranking</b> of this group.\n\n" +
-		formMatch + " – you beat Bob three to one\n" +
-		"<code>/ranking</code> – who stands where\n" +
+		formMatch + " – you beat Bob 3 to 1\n" +
+		"<code>/ranking</code> – see where everyone stands\n" +
 		"<code>/help</code> – everything else"
 }
 
@@ -76,10 +76,10 @@ func (english) help(n Help) string {
 		return english{}.command(n.Topic).help
 	}
 	var b strings.Builder
-	b.WriteString("<b>What I understand</b>\n")
+	b.WriteString("<b>Commands</b>\n")
 	if n.Private {
 		b.Reset()
-		b.WriteString("I work in groups: add me to the one where you play. There I understand:\n")
+		b.WriteString("I work in groups: add me to the one where you play. These are the commands there:\n")
 	}
 	for _, c := range commands() {
 		for _, line := range (english{}).command(c.Name).usage {
@@ -90,10 +90,10 @@ func (english) help(n Help) string {
 }
 
 func (english) groupOnly(n GroupOnly) string {
-	return "<code>/" + n.Command + "</code> works in a group: a ranking belongs to the people who play together. " +
-		"Add me to yours with the button."
+	return "<code>/" + n.Command + "</code> only works in a group: a ranking belongs to the people who play together. " +
+		"Add me to your group with the button below."
 }
 
 func (english) unknownCommand() string {
-	return "I don’t know this command. <code>/help</code> shows all that I know."
+	return "I don’t know that command. <code>/help</code> lists the ones I know."
 }

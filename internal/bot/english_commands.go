@@ -23,54 +23,54 @@ func (english) command(name string) commandText { return englishCommands[name] }
 
 var englishCommands = map[string]commandText{
 	command.NameStart: {
-		menu: "What I do, and how to add me to a group",
+		menu: "See what I do and add me to a group",
 	},
 	command.NameMatch: {
 		menu: "Report a result: /match @bob 3:1",
 		usage: []string{
 			formMatch + " – you beat Bob",
 			formOther + " – Alice beat Bob",
-			formReply + " – in reply to the one you beat",
+			formReply + " – you beat the person you reply to",
 		},
-		help: "<b>Report a result</b>, the first one’s points first:\n" +
+		help: "<b>Report a result</b>, the first player’s score first:\n" +
 			formMatch + " – you against Bob\n" +
 			formOther + " – Alice against Bob\n" +
-			formReply + " – as a reply to a message of the one you played against\n" +
-			formSets + " – the points of each set; sets won decide\n" +
-			formTeams + " – two against two; everybody’s rating moves\n\n" +
-			"<code>3:1</code>, <code>3-1</code> and <code>3 1</code> are the same. " +
-			"Who has no username can be picked from the list that appears behind the @. " +
-			"A wrong result can be taken back with <code>/undo</code> or corrected with <code>/fix</code>.",
+			formReply + " – you against the person you reply to\n" +
+			formSets + " – the score of each set; the sets won decide\n" +
+			formTeams + " – two against two; everyone’s rating changes\n\n" +
+			"<code>3:1</code>, <code>3-1</code> and <code>3 1</code> mean the same. " +
+			"For someone without a username, type @ and pick the name from the list. " +
+			"Was a result wrong? <code>/undo</code> removes it, and <code>/fix</code> corrects it.",
 	},
 	command.NameRanking: {
-		menu: "Who stands where",
+		menu: "See where everyone stands",
 		usage: []string{
-			"<code>/ranking</code> – who stands where",
+			"<code>/ranking</code> – see where everyone stands",
 		},
-		help: "<code>/ranking</code> shows the first 20 and your own place, with games won–drawn–lost. " +
-			"Whoever has played is ranked. <code>/top</code> and <code>/leaderboard</code> do the same.",
+		help: "<code>/ranking</code> shows the top 20 and your own place, with matches won–drawn–lost. " +
+			"Everyone who has played is ranked. <code>/top</code> and <code>/leaderboard</code> do the same.",
 	},
 	command.NameMe: {
-		menu:        "Where you stand",
-		privateMenu: "Where you stand in your groups",
+		menu:        "See where you stand",
+		privateMenu: "See where you stand in your groups",
 		usage: []string{
-			"<code>/me</code> – where you stand, in a private chat in all your groups",
+			"<code>/me</code> – see where you stand; in a private chat, in all your groups",
 		},
-		help: "<code>/me</code> in a group shows your place in its ranking, your best rating and your streak. " +
-			"In a private chat with me it shows where you stand in all your groups.",
+		help: "In a group, <code>/me</code> shows your place, your best rating and your streak. " +
+			"In a private chat with me, it shows where you stand in all your groups.",
 	},
 	command.NameUndo: {
-		menu: "Take a result back: /undo 42",
+		menu: "Undo a match: /undo 42",
 		usage: []string{
-			formUndo + " – take match #42 back",
+			formUndo + " – undo match #42",
 		},
-		help: "<b>Take a result back</b>, as if it had never been played:\n" +
+		help: "<b>Undo a match</b>, as if it had never been played:\n" +
 			formUndo + " – the match with this number\n" +
 			formUndoReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
-			formUndoReply + " – otherwise the last match that you played or reported\n\n" +
-			"The button below a card does the same. All later ratings are worked out anew. " +
-			"Those who played or reported a match may undo it for a while, admins always. " +
-			"If only the score is wrong, there is <code>/fix</code>.",
+			formUndoReply + " – otherwise, the last match that you played or reported\n\n" +
+			"The button below a card does the same. All later ratings are recalculated. " +
+			"The players and the reporter can undo a match for a while, admins at any time. " +
+			"If only the score is wrong, use <code>/fix</code>.",
 	},
 	command.NameFix: {
 		menu: "Correct a score: /fix 42 3:2",
@@ -78,28 +78,28 @@ var englishCommands = map[string]commandText{
 			formFix + " – correct the score of match #42",
 		},
 		help: "<b>Correct a score</b>:\n" +
-			formFix + " – that of the match with this number\n" +
+			formFix + " – of the match with this number\n" +
 			formFixReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
-			formFixReply + " – otherwise that of the last match that you played or reported\n" +
+			formFixReply + " – otherwise, of the last match that you played or reported\n" +
 			formFixSets + " – with sets\n\n" +
-			"The numbers are in the order of the match’s card, which stays the same even when a correction makes the other " +
-			"side the winner. In reply to the <code>/match</code> they are in the order of that. " +
-			"With neither number nor reply, your own score comes first, or if you did not play, the order is that of your " +
+			"Give the scores in the order of the match’s card, which stays the same even if a correction makes the other side " +
+			"the winner. In reply to the <code>/match</code>, use its order. " +
+			"With neither a number nor a reply, your own score comes first; if you did not play, use the order of your " +
 			"<code>/match</code>. " +
-			"All later ratings are worked out anew. Who may undo a match may correct it.",
+			"All later ratings are recalculated. If you can undo a match, you can also fix it.",
 	},
 	command.NameJoin: {
-		menu: "Be on the list before your first game",
+		menu: "Join before your first match",
 		usage: []string{
-			"<code>/join</code> – be on the list before your first game",
+			"<code>/join</code> – join before your first match",
 		},
-		help: "<code>/join</code> puts you on the list before your first game. " +
-			"It is not needed: whoever is named in a result joins by it.",
+		help: "<code>/join</code> adds you to the players before your first match. " +
+			"You don’t need it: everyone named in a result joins automatically.",
 	},
 	command.NameHelp: {
-		menu: "What I understand",
+		menu: "List the commands",
 		usage: []string{
-			"<code>/match help</code> – more about a command, here sets and teams",
+			"<code>/match help</code> – more about a command; this one covers sets and teams",
 		},
 	},
 }

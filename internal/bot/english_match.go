@@ -56,9 +56,9 @@ func undoneBy(n ranking.MatchRecorded) string {
 	case n.UndoneBy != nil:
 		return "undone" + by(*n.UndoneBy)
 	case len(n.Sides[0].Players)+len(n.Sides[1].Players) == 2:
-		return "undone: both are the same person"
+		return "undone: both players are the same person"
 	default:
-		return "undone: two of them are the same person"
+		return "undone: two of the players are the same person"
 	}
 }
 
@@ -71,7 +71,7 @@ func correctedFrom(n ranking.MatchRecorded) string {
 }
 
 func (english) matchUndone(n ranking.MatchUndone) string {
-	return fmt.Sprintf("Match #%d is undone: %s %s %s%s does not count.\n", n.Number,
+	return fmt.Sprintf("Match #%d undone: %s %s %s%s no longer counts.\n", n.Number,
 		sideNames(n.Sides[0]), showScore(scoreOf(n.Sides)), sideNames(n.Sides[1]), brackets(showSets(n.Sets))) +
 		movements(n.Moved) + notes("undone"+by(n.By))
 }
@@ -85,7 +85,7 @@ func (english) matchFixed(n ranking.MatchFixed) string {
 	default:
 		was = showSets(n.Was.Sets)
 	}
-	return fmt.Sprintf("Match #%d is corrected: %s\n", n.Number, outcome(n.Sides, n.Sets, "was "+was)) +
+	return fmt.Sprintf("Match #%d corrected: %s\n", n.Number, outcome(n.Sides, n.Sets, "was "+was)) +
 		movements(n.Moved) + notes("corrected"+by(n.By))
 }
 
@@ -95,23 +95,23 @@ func (english) playersMerged(n ranking.PlayersMerged) string {
 
 // whoIsWho says who turned out to be whom, and which matches do not count for it.
 func whoIsWho(n ranking.PlayersMerged) []string {
-	said := []string{fmt.Sprintf("%s is <b>%s</b>: their results count together now.", showText("@"+n.Username), showName(n.Name))}
+	said := []string{fmt.Sprintf("%s is <b>%s</b>: their results now count together.", showText("@"+n.Username), showName(n.Name))}
 	switch shown := numberList(n.Undone); len(n.Undone) {
 	case 0:
 	case 1:
-		said = append(said, fmt.Sprintf("Match %s is undone: nobody plays twice in one match.", shown))
+		said = append(said, fmt.Sprintf("Match %s undone: nobody can play twice in one match.", shown))
 	default:
-		said = append(said, fmt.Sprintf("Matches %s are undone: nobody plays twice in one match.", shown))
+		said = append(said, fmt.Sprintf("Matches %s undone: nobody can play twice in one match.", shown))
 	}
 	return said
 }
 
 func (english) groupsJoined(n ranking.GroupsJoined) string {
-	numbers := fmt.Sprintf("Match #1 is #%d now.", n.First)
+	numbers := fmt.Sprintf("match #1 is now #%d.", n.First)
 	if n.Count > 1 {
-		numbers = fmt.Sprintf("Matches #1–#%d are #%d–#%d now.", n.Count, n.First, n.First+n.Count-1)
+		numbers = fmt.Sprintf("matches #1–#%d are now #%d–#%d.", n.Count, n.First, n.First+n.Count-1)
 	}
-	return "Telegram has given this group another id. What was played here before and since counts together: " + numbers
+	return "Telegram gave this group a new ID. Matches from before and after now count together: " + numbers
 }
 
 // outcome says who beat whom, with the score, the sets and what else there is to be said of it.
@@ -170,7 +170,7 @@ func namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	return strings.Join(names, " &amp; ") + others
 }
 
-const nobodyMoved = "Nobody’s rating has changed by it."
+const nobodyMoved = "No ratings changed."
 
 // movements says how ratings have moved, each in a line of its own.
 func movements(m ranking.Moved) string {

@@ -11,7 +11,7 @@ func (english) myStanding(n stats.MyStanding) string {
 		return notRanked(n)
 	}
 	lines := []string{
-		fmt.Sprintf("<b>%s</b>, you are <b>%d</b> of %d with a rating of %d.", showName(n.Name), n.Position, n.Total, n.Elo),
+		fmt.Sprintf("<b>%s</b>, you are number <b>%d</b> of %d with a rating of %d.", showName(n.Name), n.Position, n.Total, n.Elo),
 		fmt.Sprintf("Best: %d", n.Best),
 		fmt.Sprintf("Won–drawn–lost: %d–%d–%d", n.Won, n.Drawn, n.Lost),
 	}
@@ -28,26 +28,26 @@ func (english) myStandingLine(n stats.MyStanding) string {
 	if n.Position == 0 {
 		return notRanked(n)
 	}
-	return fmt.Sprintf("%s is %d of %d with a rating of %d", showName(n.Name), n.Position, n.Total, n.Elo)
+	return fmt.Sprintf("%s is number %d of %d with a rating of %d", showName(n.Name), n.Position, n.Total, n.Elo)
 }
 
 func notRanked(n stats.MyStanding) string {
 	if n.Left {
-		return fmt.Sprintf("You had left this group, so the ranking does not show you until your next game, or until you "+
-			"send <code>/join</code>. Your rating is still %d.", n.Elo)
+		return fmt.Sprintf("You left this group, so the ranking does not show you until you play again or send "+
+			"<code>/join</code>. Your rating is still %d.", n.Elo)
 	}
-	return "You have not played here yet. After your first game, report it: " + formMatch
+	return "You have not played here yet. Report your first match: " + formMatch
 }
 
 func (english) myStandings(n stats.MyStandings) string {
 	if len(n.Groups) == 0 {
-		return "You are in no ranking of a group that I am in. Add me to the one where you play with the button, " +
-			"and report a game there: " + formMatch
+		return "You’re not ranked in any group that I am in. Add me to the one where you play with the button below, " +
+			"and report a match there: " + formMatch
 	}
 	var b strings.Builder
 	b.WriteString("<b>Where you stand</b>\n")
 	for _, g := range n.Groups {
-		title := "A group without a name"
+		title := "Unnamed group"
 		if g.Title != "" {
 			title = showText(g.Title)
 		}

@@ -10,7 +10,7 @@ import (
 
 // notRecorded names as much of what was not recorded as fits into a message, and counts the rest.
 func (english) notRecorded(n ranking.NotRecorded) string {
-	lines := []string{fmt.Sprintf("That was more than %s of yours in a minute, so this was <b>not</b> recorded:",
+	lines := []string{fmt.Sprintf("You sent more than %s in a minute, so this was <b>not</b> recorded:",
 		counted(n.Limit, "result", "results"))}
 	units, named := 0, 0
 	for _, item := range n.Items {
@@ -24,7 +24,8 @@ func (english) notRecorded(n ranking.NotRecorded) string {
 	if more := len(n.Items) - named + n.More; more > 0 {
 		lines = append(lines, fmt.Sprintf("…and <b>%d more</b>", more))
 	}
-	return strings.Join(lines, "\n") + fmt.Sprintf("\n\nPlease send it again later: at most %d count in a minute.", n.Limit)
+	return strings.Join(lines, "\n") + fmt.Sprintf("\n\nPlease send it again later: I record at most %s a minute.",
+		counted(n.Limit, "result", "results"))
 }
 
 // notDone says in a line what was not recorded, undone or corrected.
@@ -75,8 +76,8 @@ func counted(n int, one, several string) string {
 
 func (english) fixOffer(n ranking.FixOffer) string {
 	scores := func(score [2]int, sets []ranking.SetScore) string { return showScore(score) + brackets(showSets(sets)) }
-	return fmt.Sprintf("Your <code>/match</code> says %s now, but match #%d still counts as %s. "+
-		"If that is wrong, correct it, by a reply to your <code>/match</code>: <code>/fix %s</code>",
+	return fmt.Sprintf("Your <code>/match</code> now says %s, but match #%d still counts as %s. "+
+		"To correct it, reply to your <code>/match</code>: <code>/fix %s</code>",
 		scores(n.Score, n.Sets), n.Number, scores(n.Was.Score, n.Was.Sets), strings.Join(offeredScores(n), " "))
 }
 
@@ -86,8 +87,8 @@ func (english) fixTo(n ranking.FixOffer) string {
 
 func (english) commandFailed(n CommandFailed) string {
 	if n.Command == "" {
-		return "Something went wrong on my side, and this was not done. Whoever runs this bot can see why."
+		return "Something went wrong on my side, so this was not done. The operator of this bot can see why."
 	}
-	return "Something went wrong on my side, and <code>" + html.EscapeString(cleanName(n.Command)) +
-		"</code> was not done. Whoever runs this bot can see why, and have it done after all."
+	return "Something went wrong on my side, so <code>" + html.EscapeString(cleanName(n.Command)) +
+		"</code> was not done. The operator of this bot can see why and retry it."
 }

@@ -12,58 +12,58 @@ func (english) refusal(n ranking.Refusal) string {
 	match := fmt.Sprintf("match #%d", n.Number)
 	switch n.Code {
 	case ranking.SamePlayer:
-		return "Two of the names are the same person. Name everybody who played once: " + formOther +
-			", in teams: " + formTeams
+		return "Two of the names are the same person. Name everyone who played once: " + formOther +
+			", or in teams: " + formTeams
 	case ranking.NotAPerson:
 		return showText(n.Name) + " looks like a bot, and bots don’t play. " +
-			"If it is a person, let them send <code>/join</code> first."
+			"If it’s a person, ask them to send <code>/join</code> first."
 	case ranking.NoDraws:
-		return "There are no draws in this ranking, so one side must have scored more, as in <code>3:1</code>."
+		return "This ranking has no draws, so one side must score more, as in <code>3:1</code>."
 	case ranking.UnevenTeams:
 		return "Both sides need the same number of players here: " + formTeams
 	case ranking.NobodyToJoin:
-		return "You write as the group, so I cannot see who joins. Send <code>/join</code> under your own name."
+		return "You’re writing as the group, so I can’t see who you are. Send <code>/join</code> under your own name."
 	case ranking.NobodyToShow:
-		return "You write as the group, so I cannot see whose place you mean. Send <code>/me</code> under your own name."
+		return "You’re writing as the group, so I can’t see who you are. Send <code>/me</code> under your own name."
 	case ranking.TooManyAtOnce:
-		return "Too much came in at the same moment, and this was not done. Please try again."
+		return "Too much came in at once, so this was not done. Please try again."
 	case ranking.NoSuchMatch:
-		return "There is no " + match + " here. The number of a match stands on its card."
+		return "There is no " + match + " here. You can find the number on the match’s card."
 	case ranking.NotAboutAMatch:
-		return "That message is neither the card of one match nor a <code>/match</code> that made one. " +
-			"Reply to the match’s card or to its <code>/match</code>, or give its number: " + formUndo + " or " + formFix
+		return "That message is neither the card of one match nor the <code>/match</code> that reported it. " +
+			"Reply to one of those, or give the match’s number: " + formUndo + " or " + formFix
 	case ranking.NothingOfYours:
-		return "I see no match of yours in the last " + duration(n.Minutes) + ". Give the number of the one you mean: " +
+		return "You have no match to undo or fix from the last " + duration(n.Minutes) + ". Give the number of the one you mean: " +
 			formUndo + " or " + formFix
 	case ranking.WhichMatch:
-		return "You write as the group, so I cannot see which match is yours. Give its number: " +
+		return "You’re writing as the group, so I can’t see which match is yours. Give its number: " +
 			formUndo + " or " + formFix
 	case ranking.NotYours:
-		return "Only those who played or reported " + match + ", and the group’s admins, can take it back or correct it."
+		return "Only those who played or reported " + match + ", and the group’s admins, can undo or fix it."
 	case ranking.TooLate:
-		return "It is more than " + duration(n.Minutes) + " since " + match +
-			", so only an admin of the group can take it back or correct it."
+		return fmt.Sprintf("Match #%d is more than ", n.Number) + duration(n.Minutes) +
+			" old, so only a group admin can undo or fix it."
 	case ranking.UndoneAlready:
-		return fmt.Sprintf("Match #%d is undone already and does not count. If it should, report it again: ", n.Number) +
+		return fmt.Sprintf("Match #%d is already undone. If it should count, report it again: ", n.Number) +
 			formMatch
 	case ranking.SameScore:
-		return fmt.Sprintf("Match #%d has this score already. ", n.Number) + formFix
+		return fmt.Sprintf("Match #%d already has this score. To change it: ", n.Number) + formFix
 	case ranking.AdminsUnknown:
-		return "Telegram does not tell me right now whether you are an admin here, so nothing was changed. " +
+		return "I couldn’t find out from Telegram whether you’re an admin here, so nothing was changed. " +
 			"Please try again."
 	case ranking.Inconsistent:
-		return "Something is wrong with the stored ratings, so nothing was changed. Whoever runs this bot can find out " +
-			"what with <code>elobot verify</code>."
+		return "Something is wrong with the stored ratings, so nothing was changed. The operator of this bot can find " +
+			"out more with <code>elobot verify</code>."
 	case ranking.UnknownButton:
-		return "This button does nothing any more."
+		return "This button no longer works."
 	case ranking.TooManyQuestions:
-		return "That is a lot at once: I answer again in a minute. Results are still recorded."
+		return "That’s a lot at once: I’ll answer again in a minute. Results are still recorded."
 	case ranking.TooManyResults:
-		return "That is a lot at once, so this was not done. Please try again in a minute."
+		return "That’s a lot at once, so this was not done. Please try again in a minute."
 	case ranking.TooManyPresses:
-		return "Easy, one moment… That was a lot of taps. Please try again in a minute."
+		return "Easy there… That was a lot of taps. Please try again in a minute."
 	default:
-		return "That did not work, and nothing was changed."
+		return "That didn’t work, and nothing was changed."
 	}
 }
 
@@ -93,58 +93,58 @@ func (english) wrongForm(n WrongForm) string {
 	switch n.Reason {
 	case command.ReasonEmpty:
 		if n.Command == command.NameFix {
-			return "How did it really end? Like this: " + formFix + ", or in reply to the match’s card: " + formFixReply
+			return "What is the right score? For example: " + formFix + ", or in reply to the match’s card: " + formFixReply
 		}
-		return "Who played, and how did it end? Like this: " + formMatch + ", or for others: " + formOther
+		return "Who played, and how did it end? For example: " + formMatch + ", or for others: " + formOther
 	case command.ReasonNoOpponent:
-		return "I don’t see against whom. Name them: " + formMatch + ", or reply to a message of theirs with " + formReply
+		return "Who did you play against? Name them: " + formMatch + ", or reply to one of their messages with " + formReply
 	case command.ReasonNameBothPlayers:
-		return "You write as the group, so please name both players: " + formOther
+		return "You’re writing as the group, so please name both players: " + formOther
 	case command.ReasonNoVersus:
 		return "Who played together? Put “vs” between the two sides: " + formTeams
 	case command.ReasonEmptySide:
-		return "Somebody is missing before or after “vs”. Name all who played: " + formTeams
+		return "Someone is missing before or after “vs”. Name everyone who played: " + formTeams
 	case command.ReasonTooManyPeople:
-		return fmt.Sprintf("A side has at most %d players, %s is one too many: %s", command.MaxTeam, quoted, formTeams)
+		return fmt.Sprintf("A side can have at most %d players; %s is one too many: %s", command.MaxTeam, quoted, formTeams)
 	case command.ReasonSamePerson:
-		return quoted + " cannot play twice in one match. Name everybody once: " + form
+		return quoted + " can’t play twice in one match. Name everyone once: " + form
 	case command.ReasonBot:
 		return "Bots don’t play. Name a person: " + form
 	case command.ReasonUnknownMention:
 		if n.Command != command.NameMatch {
 			return notByName(quoted, form)
 		}
-		return quoted + " is not a username that Telegram knows. Pick the person from the list behind the @: " + form
+		return quoted + " is not a valid username. Type @ and pick the person from the list: " + form
 	case command.ReasonUnexpectedWord:
 		if n.Command != command.NameMatch && strings.HasPrefix(n.Detail, "@") {
 			return notByName(quoted, form)
 		}
-		return "I don’t understand " + quoted + ". This is the form: " + form
+		return "I don’t understand " + quoted + ". Write it like this: " + form
 	case command.ReasonNoScore:
 		return "The score is missing: " + form
 	case command.ReasonIncompleteScore:
-		return "A score has two numbers, " + quoted + " stands alone: " + form
+		return "A score has two numbers, but " + quoted + " stands alone: " + form
 	case command.ReasonThirdNumber:
-		return "A score has two numbers, " + quoted + " is a third: " + form
+		return "A score has two numbers, and " + quoted + " is a third: " + form
 	case command.ReasonSeveralScores:
-		return "From " + quoted + " on I cannot tell which numbers belong together. Write each set with a colon: " + sets
+		return "From " + quoted + " on, I can’t tell which numbers belong together. Write each set with a colon: " + sets
 	case command.ReasonTooManySets:
-		return fmt.Sprintf("A match has at most %d sets. Send the sets won instead: %s", command.MaxSets, form)
+		return fmt.Sprintf("A match can have at most %d sets. Send the number of sets won instead: %s", command.MaxSets, form)
 	case command.ReasonNoSuchNumber:
-		return "No match has the number " + quoted + ". It stands on the match’s card: " + form
+		return "No match has the number " + quoted + ". You can find the number on the match’s card: " + form
 	case command.ReasonNegativeNumber:
-		return "Numbers here are never negative, unlike " + quoted + ": " + form
+		return "I can’t use a negative number such as " + quoted + ": " + form
 	case command.ReasonDecimalNumber:
-		return "I need whole numbers, unlike " + quoted + ": " + form
+		return "I need whole numbers, not " + quoted + ": " + form
 	case command.ReasonForeignDigits:
-		return "I read the digits 0 to 9 only, not " + quoted + ": " + form
+		return "I only read the digits 0 to 9, not " + quoted + ": " + form
 	case command.ReasonScoreTooLarge:
-		return "Scores go up to 999, " + quoted + " is more: " + form
+		return "Scores go up to 999, and " + quoted + " is higher: " + form
 	default:
-		return "I don’t understand that. This is the form: " + form
+		return "I don’t understand that. Write it like this: " + form
 	}
 }
 
 func notByName(quoted, form string) string {
-	return "A match is named by its number and not by " + quoted + ": " + form
+	return "Give the match’s number instead of " + quoted + ": " + form
 }

@@ -27,7 +27,7 @@ func (english) matchLine(n ranking.MatchRecorded) string {
 }
 
 func (english) undoneLine(n ranking.MatchUndone) string {
-	return fmt.Sprintf("Match #%d is undone%s: %s %s %s does not count. ", n.Number, by(n.By),
+	return fmt.Sprintf("Match #%d undone%s: %s %s %s no longer counts. ", n.Number, by(n.By),
 		plainSide(n.Sides[0]), showScore(scoreOf(n.Sides)), plainSide(n.Sides[1])) + movementsLine(n.Moved)
 }
 
@@ -36,7 +36,7 @@ func (english) fixedLine(n ranking.MatchFixed) string {
 	if n.Was.Score != scoreOf(n.Sides) {
 		was = "was " + showScore(n.Was.Score)
 	}
-	return fmt.Sprintf("Match #%d is corrected%s: %s, %s (%s). ", n.Number, by(n.By),
+	return fmt.Sprintf("Match #%d corrected%s: %s, %s (%s). ", n.Number, by(n.By),
 		versus(n.Sides, plainSide), showScore(scoreOf(n.Sides)), was) + movementsLine(n.Moved)
 }
 
@@ -47,8 +47,8 @@ func (english) playersMergedLine(n ranking.PlayersMerged) string {
 func (english) addressed(name, line string) string { return name + ": " + line }
 
 func (english) more(count int) string {
-	return fmt.Sprintf("…and <b>%d more</b>. All results count, those not named here too: <code>/%s</code> shows where "+
-		"everybody stands.", count, command.NameRanking)
+	return fmt.Sprintf("…and <b>%d more</b>. All results count, including those not listed here: <code>/%s</code> shows "+
+		"where everyone stands.", count, command.NameRanking)
 }
 
 func (english) resultsExpired(n ranking.ResultsExpired) string {
@@ -56,12 +56,12 @@ func (english) resultsExpired(n ranking.ResultsExpired) string {
 	if n.Count != 1 {
 		results = fmt.Sprintf("%d results were", n.Count)
 	}
-	return fmt.Sprintf("<b>%s recorded</b> while I could not write here. See where everybody stands: <code>/%s</code>",
+	return fmt.Sprintf("<b>%s recorded</b> while I couldn’t write here. See where everyone stands: <code>/%s</code>",
 		results, command.NameRanking)
 }
 
 func (english) amendment(number int) string {
-	return fmt.Sprintf("Take a result back: <code>/%s %d</code>", command.NameUndo, number)
+	return fmt.Sprintf("Undo a match: <code>/%s %d</code>", command.NameUndo, number)
 }
 
 // plainSide returns the players of a side.

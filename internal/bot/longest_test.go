@@ -103,7 +103,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 func TestToast(t *testing.T) {
 	t.Parallel()
 	for html, want := range map[string]string{
-		"This button does nothing any more.":           "This button does nothing any more.",
+		"This button no longer works.":                 "This button no longer works.",
 		"<b>Alice</b> &amp; Bob\nand more":             "Alice & Bob",
 		"Reply with <code>/undo 42</code>":             "Reply with /undo 42",
 		showText("@bob") + " is here":                  isolate + "@bob" + endIsolate + " is here",

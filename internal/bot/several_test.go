@@ -330,7 +330,7 @@ func TestEverythingIsToldOnce(t *testing.T) {
 			}
 			before := sim.CallCount("sendMessage")
 			told, text := deliverSome(testContext(t), rt, sim, sender, group, m)
-			text, _, _ = strings.Cut(text, "\nTake a result back: ")
+			text, _, _ = strings.Cut(text, "\nUndo a match: ")
 			got = append(got, idPattern.FindAllString(text, -1)...)
 			waiting = waiting[told:]
 			if n := sim.CallCount("sendMessage") - before; n != 1 {

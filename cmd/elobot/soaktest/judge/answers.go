@@ -33,9 +33,9 @@ const (
 var (
 	cardForm   = regexp.MustCompile(`(?m)^Match #(\d+)( · .*)?$`)
 	lineForm   = regexp.MustCompile(`^#(\d+) · `)
-	undoneForm = regexp.MustCompile(`\bMatch #(\d+) is undone\b`)
+	undoneForm = regexp.MustCompile(`\bMatch #(\d+) (undone|is already undone)\b`)
 	notDone    = regexp.MustCompile(`\bnot (done|recorded)\b`)
-	endForm    = regexp.MustCompile(`^Take a result back: `)
+	endForm    = regexp.MustCompile(`^Undo a match: `)
 	// marks keep names apart from what surrounds them, and nobody sees them.
 	marks = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 )

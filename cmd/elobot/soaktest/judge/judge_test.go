@@ -37,9 +37,9 @@ func history() *judge.History {
 		Said: []judge.Said{
 			{Chat: chat, ID: 10, ReplyTo: 1, Text: "Ann beat Ben 3:1\nAnn +16 → 1516\nBen −16 → 1484\nMatch #1", At: noon},
 			{Chat: chat, ID: 11, ReplyTo: 2, Text: "\u2068Cid\u2069 beat Ben 2:0\nMatch #2 · undone by Ben", At: noon.Add(time.Second)},
-			{Chat: chat, ID: 12, ReplyTo: 3, Text: "Too much came in at the same moment, and this was not done. Please try again.", At: noon.Add(2 * time.Second)},
-			{Chat: chat, ID: 13, At: noon.Add(time.Minute), Text: "Match #2 is undone by Ben: Cid 2:0 Ben does not count. Cid −16 → 1500, Ben +16 → 1484\n" +
-				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2\n\nTake a result back: /undo 3"},
+			{Chat: chat, ID: 12, ReplyTo: 3, Text: "Too much came in at once, so this was not done. Please try again.", At: noon.Add(2 * time.Second)},
+			{Chat: chat, ID: 13, At: noon.Add(time.Minute), Text: "Match #2 undone by Ben: Cid 2:0 Ben no longer counts. Cid −16 → 1500, Ben +16 → 1484\n" +
+				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2\n\nUndo a match: /undo 3"},
 		},
 		Matches: []judge.Match{
 			{Chat: chat, Number: 1, Key: commands[0].Key(), Game: commands[0].Game},
@@ -108,9 +108,9 @@ func TestPromisesThatAreKept(t *testing.T) {
 		"an uncertain answer that came": func(h *judge.History) { h.Notices[1].State = "uncertain" },
 		"a refusal told with others": func(h *judge.History) {
 			h.Said[2].ReplyTo, h.Said[2].ID = 0, 20
-			h.Said[2].Text = "Cid: Too much came in at the same moment, and this was not done. Please try again.\n" +
+			h.Said[2].Text = "Cid: Too much came in at once, so this was not done. Please try again.\n" +
 				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2"
-			h.Said[3] = judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 is undone: Cid 2:0 Ben does not count."}
+			h.Said[3] = judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 undone: Cid 2:0 Ben no longer counts."}
 			h.Notices[2].Message, h.Notices[4].Message, h.Notices[3].Message = 20, 20, 21
 			h.Notices[3].ID, h.Notices[4].ID = 5, 4
 			h.Commands[3].Message, h.Commands[4].Message = 5, 4
@@ -122,7 +122,7 @@ func TestPromisesThatAreKept(t *testing.T) {
 		},
 		"several that came again together with more": func(h *judge.History) {
 			// messages 11 and 12 were one that was not written down, and came again with what is in message 13
-			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at the same moment, and this was not done."
+			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at once, so this was not done."
 			h.Said[2].ReplyTo, h.Said[2].Text = 0, h.Said[1].Text+"\n"+h.Said[3].Text
 			h.Said = slices.Delete(h.Said, 3, 4)
 			for i := range h.Notices[1:5] {
