@@ -325,7 +325,7 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	next := len(c.people) // behind the answers to /join
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
-		if strings.Contains(m.Text, "join") || strings.Contains(m.Text, "you are in") {
+		if strings.Contains(m.Text, "welcome") || strings.Contains(m.Text, "already in") {
 			continue
 		}
 		if seen[m.ReplyTo] {

@@ -285,7 +285,7 @@ func TestToastOfAPress(t *testing.T) {
 		want   string
 	}{
 		"undone":  {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, "Match #42 undone: \u2068Alice\u2069 3:1 \u2068Bob\u2069 no longer counts."},
-		"refused": {ranking.Refusal{Code: ranking.NotYours, Number: 42}, "Only those who played or reported match #42, and the group’s admins, can take it back or correct it."},
+		"refused": {ranking.Refusal{Code: ranking.NotYours, Number: 42}, "Only those who played or reported match #42, and the group’s admins, can undo or fix it."},
 		"unknown": {ranking.Refusal{Code: ranking.UnknownButton}, "This button no longer works."},
 	} {
 		t.Run(name, func(t *testing.T) {
