@@ -37,7 +37,7 @@ func TestFailover(t *testing.T) {
 	if err := servers.primary.Pause(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	bot.await(t, "updates have to wait")
+	bot.await(t, "database unavailable, updates have to wait")
 	ended := time.Now()
 	if _, err := standby.Exec(t.Context(), `SELECT pg_promote()`); err != nil {
 		t.Fatal(err)

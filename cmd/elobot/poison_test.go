@@ -138,7 +138,7 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 		bot := p.start()
 		p.mustCrash(bot)
 		p.vanished(bot)
-		unnoted += strings.Count(bot.output.String(), "failed to note that an attempt has returned")
+		unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
 		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
@@ -153,11 +153,11 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	}
 	bot := p.start()
 	p.check()
-	bot.await(t, "handling updates side by side again")
+	bot.await(t, "handling updates in parallel again")
 	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts WHERE update_id = $1`, p.update); n != 1 {
 		t.Error("the attempts at the poison are forgotten, which comes again if Telegram has not heard")
 	}
-	unnoted += strings.Count(bot.output.String(), "failed to note that an attempt has returned")
+	unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
 	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts`) - 1; n > unnoted {
 		t.Errorf("attempts at %d other updates are remembered, of which %d could not be forgotten", n, unnoted)
 	}

@@ -32,7 +32,7 @@ func (d *troubles) report(n int) {
 // waits does something to the database, after which results have to wait.
 func (d *troubles) waits(what string, do func()) {
 	d.t.Helper()
-	waited := func() int { return strings.Count(d.bot.output.String(), "updates have to wait") }
+	waited := func() int { return strings.Count(d.bot.output.String(), "database unavailable, updates have to wait") }
 	before, answered := waited(), len(d.said)
 	do()
 	d.report(3)

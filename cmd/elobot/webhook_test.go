@@ -240,7 +240,7 @@ func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 	if n := stored(); n != before {
 		t.Errorf("%d rows are kept of it", n-before)
 	}
-	if n := strings.Count(b.bot.output.String(), "webhook requests without an update id are refused"); n != 1 {
+	if n := strings.Count(b.bot.output.String(), "webhook requests refused: no update id"); n != 1 {
 		t.Errorf("the log says %d times that updates without an id come", n)
 	}
 	says(t, get(t, door.bot.Load().String()+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")

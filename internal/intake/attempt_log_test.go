@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestEveryFailedAttemptIsLogged: each attempt that fails is a line of the log, with its number, also while the database
-// is away.
+// TestEveryFailedAttemptIsLogged: the log has a line for each failed attempt, with its number, even during an outage of the
+// database.
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"a fault of its own": errOwn, "the database is away": errAway} {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// One that has to wait for what somebody holds is tried again for as long as it takes. Only its own lane waits with it, and
-// as many others are taken as the messenger shows.
+// An update of class Busy is retried for as long as it takes. Only its own lane waits with it, and all other updates that the
+// messenger returns are handled.
 func TestBusyUpdate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestBusyUpdate(t *testing.T) {
 		b.come(updates(53, 100, 2, 3, 4)...)
 		after(t, time.Second)
 		if n := b.count(); n != 98 {
-			t.Errorf("%d updates of others are handled, want 98", n)
+			t.Errorf("%d updates of other lanes handled, want 98", n)
 		}
 		after(t, 10*time.Minute+5*time.Second)
 		if len(b.kept()) != 0 {
@@ -43,9 +43,9 @@ func TestBusyUpdate(t *testing.T) {
 			t.Errorf("%d attempts, the second after %v", len(tried), tried[1])
 		}
 		if failed := b.log.with("WARN failed to handle update update_id=1 "); len(failed) != 67 {
-			t.Errorf("the log tells of %d attempts that failed, want 67", len(failed))
+			t.Errorf("%d failed attempts logged, want 67", len(failed))
 		}
-		if away := b.log.with("updates have to wait"); len(away) != 0 {
+		if away := b.log.with("database unavailable, updates have to wait"); len(away) != 0 {
 			t.Errorf("the log says %v", away)
 		}
 		after(t, time.Second)
@@ -57,8 +57,7 @@ func TestBusyUpdate(t *testing.T) {
 	})
 }
 
-// Time that was lost because somebody held something, or because the database was away, is not missing from the next attempt,
-// even if the update has failed for a reason of its own before.
+// Time lost to Busy or Away does not shorten the next attempt, even if the update has failed for a reason of its own before.
 func TestWholeTimeAfterWaiting(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
@@ -70,7 +69,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 					switch len(b.tries(u.ID)) {
 					case 1:
 						return errors.Join(pass(ctx, 4*time.Second), errOwn)
-					case 2, 3: // 4.9 seconds, and then all that there is
+					case 2, 3: // 4.9 seconds, and then the whole time
 						return errors.Join(lost, hang(ctx))
 					default:
 						return pass(ctx, cutAfter-1)
@@ -93,7 +92,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 	}
 }
 
-// One that fails for a reason of its own whenever it need not wait is given up all the same.
+// An update that fails for a reason of its own whenever it need not wait is given up anyway.
 func TestBusyBetweenFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

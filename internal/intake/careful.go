@@ -10,42 +10,43 @@ import (
 )
 
 const (
-	// maxCrashes is how many attempts at an update may end the process before it becomes a dead letter.
+	// maxCrashes is how many attempts may crash the process before the update becomes a dead letter.
 	maxCrashes = 8
-	// An update at which the process has ended before waits until no other one has been handled for so long, so that the
-	// others go first and are answered; but no longer than suspectLimit, because others may come without end.
+	// A suspect is an update whose earlier attempt did not return, so that it may have crashed the process. It waits until no
+	// other update has been in progress for suspectWait, so that the others are answered first; but no longer than
+	// suspectLimit, because others may keep coming.
 	suspectWait  = time.Second
 	suspectLimit = 10 * time.Second
-	// endWithin bounds noting that an attempt has returned.
+	// endWithin limits the time for recording that an attempt has returned.
 	endWithin = time.Second
 )
 
-// errCrashes says of an update that attempts at it have ended the process too often.
+// errCrashes is the reason of a dead letter whose attempts crashed the process too often.
 var errCrashes = errors.New("the process ended during each attempt")
 
-// Attempts remembers, beyond the end of the process, which attempts at updates have not returned.
+// Attempts records durably which attempts at updates have not returned, so that they survive a crash.
 type Attempts interface {
-	// Lost returns how many attempts at the update have begun and not returned, and when the first of them began.
+	// Lost returns how many attempts at the update began and did not return, and when the first of them began.
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
-	// Begin notes that an attempt begins.
+	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End notes that the last attempt has returned. An update that is done is forgotten.
+	// End records that the last attempt has returned. If done is true, it deletes all records of the update.
 	End(ctx context.Context, update int64, done bool) error
 }
 
-// careful is the mode after a crash, which one of the updates in hand may have caused: one attempt at a time, each noted
-// before it begins.
+// careful is the mode after a crash that one of the updates in progress may have caused: attempts run one at a time, and
+// each is recorded before it begins.
 type careful struct {
-	attempts Attempts // nil: the mode is never on
+	attempts Attempts // nil: the mode has no effect
 	on       atomic.Bool
-	turn     chan struct{} // holds one: the attempt that runs
+	turn     chan struct{} // capacity 1: held by the running attempt
 
 	mu     sync.Mutex
-	others int       // updates that are handled, or wait for it, and are not suspects
-	last   time.Time // when the last of them ended
+	others int       // updates that are handled or wait, without the suspects
+	last   time.Time // when the last of the others left
 }
 
-// join counts an update that is no suspect, as far as is known, until the returned function is called.
+// join counts an update among the others until leave is called.
 func (c *careful) join() (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +59,7 @@ func (c *careful) join() (leave func()) {
 	})
 }
 
-// awaitOthers has a suspect wait until the others have gone first.
+// awaitOthers blocks a suspect until the others are done.
 func (c *careful) awaitOthers(ctx context.Context) {
 	quiet := func() bool {
 		c.mu.Lock()
@@ -70,27 +71,27 @@ func (c *careful) awaitOthers(ctx context.Context) {
 	}
 }
 
-// SetAttempts sets where attempts are noted after a crash. It is called before the first update is handled.
+// SetAttempts sets where attempts are recorded after a crash. It must be called before the first update is handled.
 func (w *Worker) SetAttempts(a Attempts) { w.careful.attempts = a }
 
-// SetCareful says whether updates are handled one attempt at a time from now on, each noted before it begins, so that an
-// update that ends the process is found out and given up.
+// SetCareful turns careful mode on or off. In that mode attempts run one at a time, and each is recorded before it begins,
+// so that an update that crashes the process can be identified and given up.
 func (w *Worker) SetCareful(on bool) {
 	if w.careful.on.Swap(on) == on {
 		return
 	}
 	if on {
-		w.log.Info("handling updates one at a time: perhaps one of them ended a process")
+		w.log.Info("handling updates one at a time: one of them may have crashed a process")
 	} else {
-		w.log.Info("handling updates side by side again")
+		w.log.Info("handling updates in parallel again")
 	}
 }
 
-// Careful says whether updates are handled one attempt at a time.
+// Careful reports whether careful mode is on.
 func (w *Worker) Careful() bool { return w.careful.on.Load() }
 
-// enter waits until an attempt at the update may begin, and returns what has to be called when it has returned. That
-// time does not count. It fails with errCrashes if no attempt may begin any more.
+// enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
+// spent in enter does not count towards giving up. It fails with errCrashes if no attempt may begin any more.
 func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	c := &t.careful
 	if c.attempts == nil || !c.on.Load() {
@@ -104,7 +105,7 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 		}
 	}()
 	lost, err := t.lost(ctx)
-	if err = t.mustNote(ctx, err); err != nil {
+	if err = t.recordError(ctx, err); err != nil {
 		return nil, err
 	}
 	if lost > 0 {
@@ -115,11 +116,12 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !t.harmless { // else it only waits, and another one may end the process meanwhile
-		err = t.mustNote(ctx, t.note(ctx))
+	if !t.harmless { // a harmless one only waits, and another update may crash the process in the meantime
+		err = t.recordError(ctx, t.record(ctx))
 	}
 	if err == nil && lost >= maxCrashes {
-		// This attempt is to keep it. If that ends the process too, nobody looks for whom to tell the next time.
+		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for
+		// the sender.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}
@@ -129,7 +131,7 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	}
 	return func(err error) {
 		t.harmless = true
-		if t.noted || err == nil {
+		if t.recorded || err == nil {
 			t.returned(ctx, err == nil)
 		}
 		done()
@@ -137,8 +139,8 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	}, nil
 }
 
-// takeTurn waits until no other attempt runs. An update of which an attempt has returned goes at once: it may wait for what
-// somebody holds, and the others must not wait with it.
+// takeTurn waits until no other attempt runs. An update that has had an attempt return takes no turn: it may be waiting for
+// a lock, and the others must not wait with it.
 func (t *trial) takeTurn(ctx context.Context) (end func(), err error) {
 	if t.harmless {
 		return func() {}, nil
@@ -151,28 +153,28 @@ func (t *trial) takeTurn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// mustNote returns the error of noting an attempt if that may succeed later. Any other one says nothing of the update, which
-// is handled all the same.
-func (t *trial) mustNote(ctx context.Context, err error) error {
+// recordError returns the error of recording an attempt if a retry may succeed. It logs any other error and returns nil:
+// such an error says nothing about the update, which is handled anyway.
+func (t *trial) recordError(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	if class := t.class(err); class == Away || class == Busy {
 		return err
 	}
-	t.log.ErrorContext(ctx, "failed to note an attempt, handling the update all the same", "update_id", t.update.ID, "error", err)
+	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway", "update_id", t.update.ID, "error", err)
 	return nil
 }
 
-// lost returns how many attempts at the update have not returned, and remembers when it was first seen.
+// lost returns how many earlier attempts at the update did not return, and takes over when the first of them began.
 func (t *trial) lost(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
 	n, first, err := t.careful.attempts.Lost(ctx, t.update.ID)
 	if err != nil {
-		return 0, fmt.Errorf("look for lost attempts: %w", err)
+		return 0, fmt.Errorf("read lost attempts: %w", err)
 	}
-	if t.noted {
+	if t.recorded {
 		n--
 	}
 	if n > 0 {
@@ -181,27 +183,27 @@ func (t *trial) lost(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// note notes that an attempt begins, unless the last one is noted still.
-func (t *trial) note(ctx context.Context) error {
-	if t.noted {
+// record records that an attempt begins, unless the record of the last one is still there.
+func (t *trial) record(ctx context.Context) error {
+	if t.recorded {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
 	if err := t.careful.attempts.Begin(ctx, t.update.ID); err != nil {
-		return fmt.Errorf("note an attempt: %w", err)
+		return fmt.Errorf("record attempt: %w", err)
 	}
-	t.noted = true
+	t.recorded = true
 	return nil
 }
 
-// returned notes that the attempt has returned.
+// returned records that the attempt has returned.
 func (t *trial) returned(ctx context.Context, done bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	if err := t.careful.attempts.End(ctx, t.update.ID, done); err != nil {
-		t.log.WarnContext(ctx, "failed to note that an attempt has returned", "update_id", t.update.ID, "error", err)
+		t.log.WarnContext(ctx, "failed to record that an attempt has returned", "update_id", t.update.ID, "error", err)
 		return
 	}
-	t.noted = false
+	t.recorded = false
 }

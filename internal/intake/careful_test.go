@@ -18,7 +18,7 @@ var longAgo = time.Unix(946_684_800, 0)
 type attempts struct {
 	mu   sync.Mutex
 	lost map[int64]int
-	err  error // of noting
+	err  error // of Begin
 }
 
 func (a *attempts) Lost(_ context.Context, update int64) (int, time.Time, error) {
@@ -61,8 +61,8 @@ func (b *bot) startAfterCrash(a *attempts) {
 	go func() { b.ended <- p.Run(ctx) }()
 }
 
-// TestAfterCrashOneAtATime: what was in hand is handled one at a time, each noted before, and suspects after all others.
-// What comes when that is done is handled side by side, and not noted.
+// TestAfterCrashOneAtATime: the updates that were in progress are handled one at a time, each recorded first, and suspects
+// come last. Later updates are handled in parallel, and not recorded.
 func TestAfterCrashOneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,10 +74,10 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if careful && (b.inHand() != 1 || a.of(u.ID) == 0) {
-				t.Errorf("update %d is one of %d, and noted %d times", u.ID, b.inHand(), a.of(u.ID))
+				t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
 			}
 			if !careful && a.of(u.ID) != 0 {
-				t.Errorf("update %d is noted", u.ID)
+				t.Errorf("update %d is recorded", u.ID)
 			}
 			order = append(order, u.ID)
 			mu.Unlock()
@@ -89,7 +89,7 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 		after(t, 10*time.Second)
 		slices.Sort(order[:4])
 		if want := []int64{1, 3, 4, 6, 2, 5}; !slices.Equal(order, want) {
-			t.Errorf("handled were %v, want %v", order, want)
+			t.Errorf("handled: %v, want %v", order, want)
 		}
 		if len(a.lost) != 0 {
 			t.Errorf("attempts that have not returned: %v", a.lost)
@@ -100,7 +100,7 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 		b.come(updates(7, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)...)
 		after(t, 400*ms)
 		if n := b.inHand(); n != 10 {
-			t.Errorf("%d updates are handled side by side, want 10", n)
+			t.Errorf("%d updates are handled in parallel, want 10", n)
 		}
 		after(t, time.Second)
 		b.checkConfirmed()
@@ -108,8 +108,8 @@ func TestAfterCrashOneAtATime(t *testing.T) {
 	})
 }
 
-// TestOneAloneAfterCrash: a messenger that was asked a moment before the crash shows one update alone. Those behind it were
-// in hand as well, and if there is none, care is over at once.
+// TestOneAloneAfterCrash: a messenger that was asked just before the crash returns a single update. Those behind it were in
+// progress as well; if there are none, careful mode ends at once.
 func TestOneAloneAfterCrash(t *testing.T) {
 	t.Parallel()
 	for inHand := 1; inHand <= 3; inHand++ {
@@ -126,7 +126,7 @@ func TestOneAloneAfterCrash(t *testing.T) {
 				}
 				b.answer = func(ctx context.Context, u Update) error {
 					if b.inHand() != 1 || a.of(u.ID) == 0 {
-						t.Errorf("update %d is one of %d, and noted %d times", u.ID, b.inHand(), a.of(u.ID))
+						t.Errorf("update %d is one of %d in progress, and recorded %d times", u.ID, b.inHand(), a.of(u.ID))
 					}
 					return pass(ctx, 300*ms)
 				}
@@ -135,7 +135,7 @@ func TestOneAloneAfterCrash(t *testing.T) {
 				after(t, 3*time.Second)
 				b.checkConfirmed()
 				if b.worker.Careful() {
-					t.Error("care is not over")
+					t.Error("careful mode is still on")
 				}
 				b.stop()
 			})
@@ -143,8 +143,8 @@ func TestOneAloneAfterCrash(t *testing.T) {
 	}
 }
 
-// TestUpdateThatEndsTheProcess: after eight attempts that have not returned it is a dead letter, without another one; and
-// nobody is told if telling has ended the process as well.
+// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead letter without another
+// attempt. If that crashed the process as well, nobody is notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
@@ -154,7 +154,7 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 				b, a := newBot(t), &attempts{lost: map[int64]int{1: lost}}
 				b.onKeep = func(context.Context) error {
 					if n := a.of(1); n != lost+1 {
-						t.Errorf("as it is kept %d attempts are noted, want %d", n, lost+1)
+						t.Errorf("%d attempts are recorded when it is stored, want %d", n, lost+1)
 					}
 					return nil
 				}
@@ -164,13 +164,13 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 				letters := b.kept()
 				if len(letters) != 1 || letters[0].Update.ID != 1 || letters[0].Attempts != lost || letters[0].Silent != silent ||
 					!letters[0].FirstSeen.Equal(longAgo) || !strings.Contains(letters[0].LastError, "the process ended") {
-					t.Errorf("the dead letters are %+v", letters)
+					t.Errorf("dead letters: %+v", letters)
 				}
 				if n := len(b.tries(1)); n != 0 {
 					t.Errorf("it was tried %d times", n)
 				}
 				if len(b.handled[1]) != 1 {
-					t.Errorf("the update behind was not handled")
+					t.Errorf("the update behind it was not handled")
 				}
 				b.checkConfirmed()
 				b.stop()
@@ -195,7 +195,7 @@ func TestFailureIsNoCrash(t *testing.T) {
 	})
 }
 
-// TestDatabaseAwayAfterCrash: what cannot be noted is not handled, and waits as in every outage.
+// TestDatabaseAwayAfterCrash: an update that cannot be recorded is not handled, and waits as in any outage.
 func TestDatabaseAwayAfterCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,21 +215,21 @@ func TestDatabaseAwayAfterCrash(t *testing.T) {
 	})
 }
 
-// TestCarefulUntilDone: a poller that ends before what was in hand is done with leaves it to the next one in the process.
+// TestCarefulUntilDone: a poller that stops before the suspects are persisted leaves them to the next one of the process.
 func TestCarefulUntilDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, a := newBot(t), &attempts{lost: make(map[int64]int)}
 		b.answer = func(ctx context.Context, u Update) error {
 			if a.of(u.ID) != 1 {
-				t.Errorf("update %d is noted %d times", u.ID, a.of(u.ID))
+				t.Errorf("update %d is recorded %d times", u.ID, a.of(u.ID))
 			}
 			return pass(ctx, 5*time.Second)
 		}
 		b.come(updates(1, 2, 1, 2)...)
 		b.startAfterCrash(a)
 		after(t, time.Second)
-		b.stop() // which cuts it off
+		b.stop() // cuts it off
 		b.start()
 		after(t, 30*time.Second)
 		b.checkConfirmed()
@@ -237,8 +237,7 @@ func TestCarefulUntilDone(t *testing.T) {
 	})
 }
 
-// TestHeldAfterCrash: an update that waits for what somebody holds does not make the others wait, once an attempt at it has
-// returned.
+// TestHeldAfterCrash: an update of class Busy does not block the others once an attempt at it has returned.
 func TestHeldAfterCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,9 +250,9 @@ func TestHeldAfterCrash(t *testing.T) {
 		}
 		b.come(updates(1, 40, 1, 2, 3, 4)...)
 		b.startAfterCrash(a)
-		after(t, 20*time.Second) // the first may be the very first: 7 s, and 30 others take 3 s
+		after(t, 20*time.Second) // if the busy one goes first, it takes 7 s, and 30 others take 3 s
 		if n := b.count(); n != 30 {
-			t.Errorf("%d updates are handled beside one that waits, want 30", n)
+			t.Errorf("%d updates are handled while one waits, want 30", n)
 		}
 		after(t, 2*time.Minute)
 		b.checkConfirmed()
@@ -261,7 +260,7 @@ func TestHeldAfterCrash(t *testing.T) {
 	})
 }
 
-// TestStopWhileCareful: a poller that ends before it was shown anything leaves the care to the next one.
+// TestStopWhileCareful: a poller that stops before it received any updates leaves careful mode on.
 func TestStopWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -270,12 +269,12 @@ func TestStopWhileCareful(t *testing.T) {
 		after(t, time.Second)
 		b.stop()
 		if !b.worker.Careful() {
-			t.Error("nothing was shown, and what was in hand is trusted")
+			t.Error("careful mode is off, though no updates were received")
 		}
 	})
 }
 
-// TestAttemptsThatCannotBeNoted: an error of noting that is no outage says nothing of the update.
+// TestAttemptsThatCannotBeNoted: an error of Begin that is no outage says nothing about the update.
 func TestAttemptsThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

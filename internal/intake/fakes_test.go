@@ -23,7 +23,7 @@ var (
 	errHopeless = errors.New("this update always fails")
 )
 
-// class is that of the errors above.
+// class classifies the errors above.
 func class(err error) Class {
 	switch {
 	case errors.Is(err, errAway):
@@ -45,24 +45,24 @@ type ask struct {
 	shown  int
 }
 
-// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the first ones are
-// shown, and the same offset asked again too soon is answered with one update.
+// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the oldest ones are
+// returned first, and the same offset requested again too soon returns a single update.
 type messenger struct {
 	t         *testing.T
 	onUpdates func(ctx context.Context) error // runs first and may fail or hang
 	onConfirm func(ctx context.Context) error
 	isDone    func(id int64) bool
-	show      int // how many at most
+	show      int // at most so many are returned
 
 	mu      sync.Mutex
 	arrived chan struct{} // closed when there is something new
-	queue   []Update      // what is not confirmed
-	highest int64         // id since the numbers began anew
+	queue   []Update      // unconfirmed updates
+	highest int64         // id since the ids restarted
 	asks    []ask
 	stopped []int64 // the offsets of Confirm
 }
 
-// come adds updates with these ids; a number that is lower than the last begins anew.
+// come adds updates. An id lower than the last one restarts the ids.
 func (m *messenger) come(updates ...Update) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,14 +85,14 @@ func (m *messenger) unconfirmed() []int64 {
 	return ids
 }
 
-// confirm forgets what is before the offset, unless the offset is from before the numbers began anew.
+// confirm drops the updates before the offset, unless the offset is from before the ids restarted.
 func (m *messenger) confirm(offset int64) {
 	if offset > m.highest+1 {
 		return
 	}
 	m.queue = slices.DeleteFunc(m.queue, func(u Update) bool {
 		if u.ID < offset && !m.isDone(u.ID) {
-			m.t.Errorf("offset %d confirms update %d, which is not done", offset, u.ID)
+			m.t.Errorf("offset %d confirms update %d, which is not persisted", offset, u.ID)
 		}
 		return u.ID < offset
 	})
@@ -164,7 +164,7 @@ func (m *messenger) asked() []ask {
 	return slices.Clone(m.asks)
 }
 
-// offsets returns the offsets asked, each once for as long as it is asked.
+// offsets returns the requested offsets, without repetitions in a row.
 func (m *messenger) offsets() []int64 {
 	var offsets []int64
 	for _, a := range m.asked() {
@@ -173,12 +173,12 @@ func (m *messenger) offsets() []int64 {
 	return slices.Compact(offsets)
 }
 
-// bot is all that a poller or a webhook needs: a messenger, a handler that answers as it is told and complains when the updates of
-// a lane overlap, and a place for dead letters.
+// bot is all that a poller or a webhook needs: a messenger, a handler that returns what answer returns and reports
+// overlapping updates of a lane, and a store of dead letters.
 type bot struct {
 	*messenger
 	t      *testing.T
-	answer func(ctx context.Context, u Update) error // nil: all is well at once
+	answer func(ctx context.Context, u Update) error // nil: succeed at once
 	onKeep func(ctx context.Context) error
 	worker *Worker
 	log    logbook
@@ -186,7 +186,7 @@ type bot struct {
 	mu       sync.Mutex
 	busy     map[int64]int64 // lane → update
 	attempts map[int64][]time.Time
-	handled  map[int64][]int64 // ids in the order in which they were done, by lane
+	handled  map[int64][]int64 // by lane: ids in the order in which they were handled
 	letters  []DeadLetter
 	done     map[int64]bool
 
@@ -218,7 +218,7 @@ func (b *bot) start() *Poller {
 	return p
 }
 
-// stop ends the poller, and returns how long that takes.
+// stop ends the poller, and returns how long that took.
 func (b *bot) stop() time.Duration {
 	b.t.Helper()
 	begun := time.Now()
@@ -271,7 +271,7 @@ func (b *bot) Keep(ctx context.Context, letter DeadLetter) error {
 	return nil
 }
 
-// tries returns when the update was tried, since the first time.
+// tries returns the times of the attempts, relative to the first one.
 func (b *bot) tries(id int64) []time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -300,14 +300,14 @@ func (b *bot) count() int {
 	return n
 }
 
-// kept returns the dead letters in the order of their updates.
+// kept returns the dead letters, sorted by update.
 func (b *bot) kept() []DeadLetter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.SortedFunc(slices.Values(b.letters), func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
 }
 
-// checkConfirmed fails if anything is left with the messenger.
+// checkConfirmed fails if an update is unconfirmed.
 func (b *bot) checkConfirmed() {
 	b.t.Helper()
 	if ids := b.unconfirmed(); len(ids) > 0 {
@@ -315,7 +315,7 @@ func (b *bot) checkConfirmed() {
 	}
 }
 
-// updates returns n updates from the id on, the lanes in turn.
+// updates returns n updates with ids from from, with the lanes in turn.
 func updates(from int64, n int, lanes ...int64) []Update {
 	var us []Update
 	for i := range n {
@@ -324,7 +324,7 @@ func updates(from int64, n int, lanes ...int64) []Update {
 	return us
 }
 
-// sequence is from, from+step … below to.
+// sequence returns from, from+step … below to.
 func sequence(from, to, step int64) []int64 {
 	var ids []int64
 	for id := from; id < to; id += step {
@@ -333,20 +333,20 @@ func sequence(from, to, step int64) []int64 {
 	return ids
 }
 
-// after lets time go by in a test, and then everything that happens at that moment.
+// after waits for d, and then until everything due at that moment has happened.
 func after(t *testing.T, d time.Duration) {
 	t.Helper()
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// hang waits until it is cut off.
+// hang blocks until the context ends.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// pass lets time go by.
+// pass waits for d.
 func pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

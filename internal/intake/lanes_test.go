@@ -38,7 +38,7 @@ func TestLanes(t *testing.T) {
 	})
 }
 
-// A lane that had nothing to do takes up work again, and is forgotten between.
+// An idle lane is dropped, and works again when an update arrives.
 func TestLaneRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestLaneRests(t *testing.T) {
 		if diff := cmp.Diff(sequence(1, 31, 1), b.handled[0]); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		if len(p.lanes.waiting) != 0 || len(p.queue) != 0 || len(p.inHand) != 0 {
-			t.Errorf("kept: %d lanes, %d and %d updates", len(p.lanes.waiting), len(p.queue), len(p.inHand))
+		if len(p.lanes.waiting) != 0 || len(p.queue) != 0 || len(p.inProgress) != 0 {
+			t.Errorf("kept: %d lanes, %d and %d updates", len(p.lanes.waiting), len(p.queue), len(p.inProgress))
 		}
 		b.checkConfirmed()
 		b.stop()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// logbook is a slog.Handler that keeps what is logged.
+// logbook is a slog.Handler that keeps all entries.
 type logbook struct {
 	mu      sync.Mutex
 	entries []entry
@@ -34,7 +34,7 @@ func (l *logbook) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// with returns the entries in which the text occurs.
+// with returns the entries that contain the text.
 func (l *logbook) with(text string) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// probeEvery is how often the database is tried while it is away, by all updates in hand together.
+	// probeEvery is how often all updates in progress together probe the database during an outage.
 	probeEvery = time.Second
-	// tellEvery is how often the log says that the database is away. Nobody having found it away for that long is as
-	// good as a proof that it is back.
-	tellEvery = time.Minute
-	// maxWitnesses bounds what is remembered of an outage.
+	// logEvery is how often the log reports a continuing outage. If no update has failed with Away for that long, any
+	// success ends the outage.
+	logEvery = time.Minute
+	// maxWitnesses bounds the memory for an outage.
 	maxWitnesses = 1000
 )
 
-// outage is what all updates together know of the database being away.
+// outage is what all updates together know about an outage of the database.
 type outage struct {
 	log   *slog.Logger
-	probe chan struct{} // holds one: whoever tries next
+	probe chan struct{} // capacity 1: the waiter that probes next
 
 	mu   sync.Mutex
-	over chan struct{} // closed while the database is there
-	// Of the outage that there is: when it began, was seen last and told last.
-	since, seen, told time.Time
-	// witnesses are the updates that found the database away. That one of them does not any more says that it is back;
-	// of others nobody knows whether they needed it.
+	over chan struct{} // closed while there is no outage
+	// since, seen and logged say when the current outage began, and when it was last seen and logged.
+	since, seen, logged time.Time
+	// witnesses are the updates that failed with Away. When one of them gets another outcome, the outage is over. Other
+	// updates prove nothing: they may not need the database.
 	witnesses map[int64]bool
 }
 
@@ -37,20 +37,20 @@ func newOutage(log *slog.Logger) *outage {
 	return o
 }
 
-// back returns a channel that is closed when the database is there.
+// back returns a channel that is closed while there is no outage.
 func (o *outage) back() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.over
 }
 
-// found takes note that an update found the database away.
+// found records that an update failed with Away.
 func (o *outage) found(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
 	if o.since.IsZero() {
-		o.since, o.told = now, time.Time{}
+		o.since, o.logged = now, time.Time{}
 		o.witnesses = make(map[int64]bool)
 		o.over = make(chan struct{})
 	}
@@ -58,27 +58,27 @@ func (o *outage) found(ctx context.Context, update int64, err error) {
 	if len(o.witnesses) < maxWitnesses {
 		o.witnesses[update] = true
 	}
-	if now.Sub(o.told) >= tellEvery {
-		o.told = now
-		o.log.ErrorContext(ctx, "updates have to wait",
+	if now.Sub(o.logged) >= logEvery {
+		o.logged = now
+		o.log.ErrorContext(ctx, "database unavailable, updates have to wait",
 			"away_ms", now.Sub(o.since).Milliseconds(), "error", err)
 	}
 }
 
-// passed takes note that an update did not find the database away.
+// passed records that an update had another outcome than Away.
 func (o *outage) passed(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.since.IsZero() || !o.witnesses[update] && time.Since(o.seen) < tellEvery {
+	if o.since.IsZero() || !o.witnesses[update] && time.Since(o.seen) < logEvery {
 		return
 	}
-	o.log.InfoContext(ctx, "updates go on", "away_ms", o.seen.Sub(o.since).Milliseconds())
+	o.log.InfoContext(ctx, "database available again, updates go on", "away_ms", o.seen.Sub(o.since).Milliseconds())
 	o.since, o.witnesses = time.Time{}, nil
 	close(o.over)
 }
 
-// wait returns when there is reason to try once more: the database is back or, each second, it is the turn of one of
-// those that wait. While the database is there it waits a second. It returns how long that took.
+// wait returns when a retry makes sense: the outage is over or, once per second, it is this waiter's turn to probe. Without
+// an outage it waits a second. It returns how long it waited.
 func (o *outage) wait(ctx context.Context) time.Duration {
 	begun := time.Now()
 	back := o.back()
@@ -104,7 +104,7 @@ func (o *outage) wait(ctx context.Context) time.Duration {
 	return time.Since(begun)
 }
 
-// pause lets time go by until the context ends.
+// pause waits for d, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -56,7 +56,7 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// The time in which the database is away does not count against the update.
+// The time of an outage does not count against the update.
 func TestDatabaseAwayBetweenFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestDatabaseAwayBetweenFailures(t *testing.T) {
 	})
 }
 
-// A connection that hangs is noticed, be it the handler's or that of the dead letters.
+// A hanging connection is noticed, both in the handler and when a dead letter is stored.
 func TestHangingDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestHangingDatabase(t *testing.T) {
 	})
 }
 
-// One that hangs while the database is away is not given up for that.
+// An update that hangs during an outage is not given up.
 func TestHangingWhileAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestHangingWhileAway(t *testing.T) {
 			if time.Now().Before(back) {
 				return errors.Join(errAway, hang(ctx))
 			}
-			return pass(ctx, 8*time.Second) // for which there is as much time as ever
+			return pass(ctx, 8*time.Second) // gets the whole time
 		}
 		b.come(updates(1, 3, 1, 2, 3)...)
 		b.start()
@@ -140,7 +140,7 @@ func TestHangingWhileAway(t *testing.T) {
 	})
 }
 
-// Who does not need the database says nothing of it: only one that found it away can tell that it is back.
+// An update that does not need the database proves nothing: only a witness of the outage can end it.
 func TestSomeDoNotNeedDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,8 +181,7 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 	})
 }
 
-// The one who follows knows from the one before that the database is away, but not when it is back: nobody may be left
-// who tries.
+// A new poller takes over the outage of its predecessor. The outage must still end: no witness may be left to probe.
 func TestOutageOutlivesPoller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +193,7 @@ func TestOutageOutlivesPoller(t *testing.T) {
 		after(t, time.Second)
 		b.stop()
 		b.answer = nil
-		b.messenger.queue = nil // somebody else has had them
+		b.messenger.queue = nil // another instance has handled them
 		b.start()
 		after(t, time.Second)
 		b.come(updates(10, 3, 1, 2, 3)...)
@@ -215,7 +214,7 @@ func TestOutageOutlivesPoller(t *testing.T) {
 	})
 }
 
-// An outage ends when an update that found it fails for a reason of its own, too.
+// An outage also ends when a witness fails for a reason of its own.
 func TestOutageEndsWithFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +237,7 @@ func TestOutageEndsWithFailure(t *testing.T) {
 		if b.count() != 1 || len(b.kept()) != 1 {
 			t.Errorf("%d updates are handled, %d are dead letters", b.count(), len(b.kept()))
 		}
-		if away, back := b.log.with("updates have to wait"), b.log.with("updates go on"); len(away) != 2 || len(back) != 2 ||
+		if away, back := b.log.with("database unavailable, updates have to wait"), b.log.with("database available again, updates go on"); len(away) != 2 || len(back) != 2 ||
 			back[0].at.Sub(begun) != time.Second {
 			t.Errorf("away: %v, back: %v", away, back)
 		}
@@ -247,15 +246,15 @@ func TestOutageEndsWithFailure(t *testing.T) {
 	})
 }
 
-// checkOutages fails unless the log speaks of one outage that was told so often, each minute, and lasted about so long.
-func (b *bot) checkOutages(begun time.Time, told int, lasted time.Duration) {
+// checkOutages fails unless the log reports one outage, once a minute and this often in all, that lasted about this long.
+func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 	b.t.Helper()
-	away, back := b.log.with("ERROR updates have to wait"), b.log.with("INFO updates go on")
-	if len(away) != told || len(back) != 1 {
+	away, back := b.log.with("ERROR database unavailable, updates have to wait"), b.log.with("INFO database available again, updates go on")
+	if len(away) != reports || len(back) != 1 {
 		b.t.Fatalf("away: %v, back: %v", away, back)
 	}
 	for i, e := range away {
-		if d := e.at.Sub(begun) - time.Duration(i)*tellEvery; d < 0 || d >= 10*time.Second {
+		if d := e.at.Sub(begun) - time.Duration(i)*logEvery; d < 0 || d >= 10*time.Second {
 			b.t.Errorf("line %d after %v", i, e.at.Sub(begun))
 		}
 	}

@@ -11,71 +11,71 @@ import (
 )
 
 const (
-	// maxInHand is how many updates there can be at the same time: what Telegram shows of the unconfirmed ones, and how
-	// many connections it opens to a webhook.
-	maxInHand = 100
-	longPoll  = 50 * time.Second
-	// reaskAfter is how long a poll waits before it asks for the same offset again, for updates beside those in hand.
-	// Telegram answers the same offset badly when it is asked more often than each half second.
+	// maxInProgress is how many updates can be in progress at the same time: Telegram returns at most 100 unconfirmed
+	// updates, and it opens at most 100 connections to a webhook.
+	maxInProgress = 100
+	longPoll      = 50 * time.Second
+	// reaskAfter is how long the poller waits before it asks for the same offset again, to get updates behind those in
+	// progress. Telegram returns a single update if the same offset is requested more than once in half a second.
 	reaskAfter = 600 * time.Millisecond
-	// finishWithin is how long a poller that stops waits for what is in hand.
+	// finishWithin is how long a stopping poller waits for the updates in progress.
 	finishWithin = 3 * time.Second
-	// confirmWithin bounds the last request of a poller that stops.
+	// confirmWithin limits the last request of a stopping poller.
 	confirmWithin = time.Second
 )
 
-// Poller takes updates by long polling.
+// Poller receives updates by long polling.
 type Poller struct {
 	source Source
 	worker *Worker
 	lanes  *lanes
 	all    sync.WaitGroup
-	done   chan int64 // the ids of updates that are done with
+	done   chan int64 // ids of persisted updates
 
-	offset int64
-	queue  []*taken         // in hand, in the order in which they came
-	inHand map[int64]*taken // the same, by update id
+	offset     int64
+	queue      []*taken         // in progress, in the order of arrival
+	inProgress map[int64]*taken // the same, by update id
 
-	afterCrash bool // as long as it is not known what was in hand
-	oneAlone   bool // is all that was shown after the crash
-	suspects   int  // how many at the head of the queue may have ended the process before
+	afterCrash bool // until it is known which updates were in progress at the crash
+	oneAlone   bool // the messenger has returned a single update since the crash
+	suspects   int  // how many updates at the head of the queue may have caused the crash
 }
 
-// taken is an update in hand.
+// taken is an update in progress.
 type taken struct {
 	update Update
 	done   bool
 }
 
-// NewPoller returns a poller that takes updates from the source and hands them to the worker.
+// NewPoller returns a poller that passes the updates of the source to the worker.
 func NewPoller(source Source, worker *Worker) *Poller {
 	return &Poller{
-		source: source,
-		worker: worker,
-		lanes:  newLanes(),
-		done:   make(chan int64, maxInHand),
-		inHand: make(map[int64]*taken),
+		source:     source,
+		worker:     worker,
+		lanes:      newLanes(),
+		done:       make(chan int64, maxInProgress),
+		inProgress: make(map[int64]*taken),
 	}
 }
 
-// AfterCrash tells the poller, before it runs, that its predecessor crashed. One of the updates in hand may have caused
-// that, and all of those are among the first that the messenger shows. Until these are done, updates are handled one at a
-// time.
+// AfterCrash tells the poller that its predecessor crashed. It must be called before Run. One of the updates that were in
+// progress may have caused the crash, and all of them are among the first that the messenger returns. Until these are
+// persisted, updates are handled one at a time.
 func (p *Poller) AfterCrash() { p.afterCrash = true }
 
-// Run takes updates until the context ends. Then it finishes what is in hand, within a few seconds, confirms it and
-// returns nil. Any other end is an error that no repetition would mend.
+// Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and
+// returns nil. It returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.all.Wait()
 	defer abort()
-	// who had to be careful before, and has lost the right to poll meanwhile, has not finished with that
+	// an earlier poller of this process may have stopped in careful mode, with suspects left
 	p.afterCrash = p.afterCrash || p.worker.Careful()
 	p.worker.SetCareful(p.afterCrash)
 	var failures retry.Backoff
 	for ; ctx.Err() == nil; p.rest(ctx) {
-		asked, offset := time.Now(), p.offset
-		updates, err := p.source.Updates(ctx, p.offset, p.patience())
+		askedAt, offset := time.Now(), p.offset
+		updates, err := p.source.Updates(ctx, p.offset, p.pollTimeout())
 		if err != nil && ctx.Err() == nil {
 			if failures == nil {
 				failures = retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
@@ -87,29 +87,30 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, updates)
-		if p.afterCrash && ctx.Err() == nil { // else nobody has shown what was in hand
+		if p.afterCrash && ctx.Err() == nil { // an aborted request says nothing about what was in progress
 			p.suspect(len(updates))
 		}
 		p.onPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
-			return len(p.queue) == 0 && (p.offset != offset || time.Since(asked) >= reaskAfter)
+			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
 		})
 	}
 	p.finish(ctx)
 	return nil
 }
 
-// suspect takes note of what was in hand when the predecessor crashed, which is all that is in hand now. Where that had
-// asked a moment before, the messenger shows one update alone, whatever is behind it.
-func (p *Poller) suspect(shown int) {
-	if p.oneAlone = shown == 1 && !p.oneAlone; p.oneAlone {
+// suspect marks all updates now in progress as suspects: they were in progress when the predecessor crashed. If the
+// predecessor had asked for the same offset just before, the messenger returns a single update, whatever is behind it; then
+// the next answer decides.
+func (p *Poller) suspect(received int) {
+	if p.oneAlone = received == 1 && !p.oneAlone; p.oneAlone {
 		return
 	}
 	p.afterCrash, p.suspects = false, len(p.queue)
 	p.worker.SetCareful(p.suspects > 0)
 }
 
-// patience is how long a poll may wait. With updates in hand the messenger answers at once anyway.
-func (p *Poller) patience() time.Duration {
+// pollTimeout is how long a poll may wait. With updates in progress the messenger answers at once anyway.
+func (p *Poller) pollTimeout() time.Duration {
 	if len(p.queue) > 0 || p.oneAlone {
 		return 0
 	}
@@ -118,16 +119,16 @@ func (p *Poller) patience() time.Duration {
 
 // pause waits after a failed poll, or returns the error if it is fatal.
 func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) error {
-	wait, _ := failures.Next() // it never says stop
+	wait, _ := failures.Next() // it never stops
 	wait = max(wait, reaskAfter)
-	var known *SourceError
-	if errors.As(err, &known) {
-		if known.Fatal {
+	var sourceErr *SourceError
+	if errors.As(err, &sourceErr) {
+		if sourceErr.Fatal {
 			return fmt.Errorf("take updates: %w", err)
 		}
-		wait = max(wait, known.RetryAfter)
+		wait = max(wait, sourceErr.RetryAfter)
 	}
-	p.worker.log.WarnContext(ctx, "cannot take updates, trying again", "wait_ms", wait.Milliseconds(), "error", err)
+	p.worker.log.WarnContext(ctx, "failed to receive updates, retrying", "wait_ms", wait.Milliseconds(), "error", err)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
@@ -142,26 +143,26 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 	}
 }
 
-// accept puts new updates into their lanes. Those that are in hand already come again as long as they are not
+// accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are
 // confirmed.
 func (p *Poller) accept(ctx context.Context, updates []Update) {
 	for _, u := range updates {
-		if _, ok := p.inHand[u.ID]; ok {
+		if _, ok := p.inProgress[u.ID]; ok {
 			continue
 		}
 		t := &taken{update: u}
-		p.inHand[u.ID] = t
+		p.inProgress[u.ID] = t
 		p.queue = append(p.queue, t)
 		ticket := p.lanes.join(u.Lane)
 		p.all.Go(func() {
 			defer ticket.leave()
-			p.bring(ctx, u, ticket)
+			p.process(ctx, u, ticket)
 		})
 	}
 }
 
-// bring brings an update to its end when its turn has come. When the context ends before, it stays undone.
-func (p *Poller) bring(ctx context.Context, u Update, ticket *ticket) {
+// process persists an update when its turn has come. If the context ends first, the update stays unconfirmed.
+func (p *Poller) process(ctx context.Context, u Update, ticket *ticket) {
 	if !ticket.wait(ctx) || !p.worker.persist(ctx, u) {
 		return
 	}
@@ -171,8 +172,8 @@ func (p *Poller) bring(ctx context.Context, u Update, ticket *ticket) {
 	}
 }
 
-// rest waits while the database is away, so that everything else stays with the messenger. What is in hand finds out
-// when it is back; with nothing in hand nobody would.
+// rest waits during an outage of the database, so that all other updates stay with the messenger. The updates in progress
+// probe the database; without any, rest returns at once, because nothing would notice the end of the outage.
 func (p *Poller) rest(ctx context.Context) {
 	back := p.worker.database.back()
 	for len(p.queue) > 0 {
@@ -187,7 +188,7 @@ func (p *Poller) rest(ctx context.Context) {
 	}
 }
 
-// settle takes note of what is done, until it is enough or time is up.
+// onPersisted marks updates as persisted until there is enough, time is up, or the context ends.
 func (p *Poller) onPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -203,13 +204,13 @@ func (p *Poller) onPersisted(ctx context.Context, until time.Time, enough func()
 	}
 }
 
-// markDone moves the offset behind the updates that are done, as far as there is no gap. The order is that in which
-// they came: ids may begin anew at a lower number.
+// markDone marks an update as persisted and moves the offset past all persisted updates up to the first gap. It goes by the
+// order of arrival, not by id: ids may restart at a lower number.
 func (p *Poller) markDone(id int64) {
-	p.inHand[id].done = true
+	p.inProgress[id].done = true
 	for len(p.queue) > 0 && p.queue[0].done {
 		p.offset = p.queue[0].update.ID + 1
-		delete(p.inHand, p.queue[0].update.ID)
+		delete(p.inProgress, p.queue[0].update.ID)
 		p.queue = p.queue[1:]
 		if p.suspects > 0 {
 			p.suspects--
@@ -218,7 +219,8 @@ func (p *Poller) markDone(id int64) {
 	}
 }
 
-// finish waits for what is in hand and confirms it. What is not confirmed will come again and change nothing.
+// finish waits for the updates in progress and confirms them. Updates that are not confirmed are redelivered, which changes
+// nothing.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
@@ -229,6 +231,6 @@ func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmWithin)
 	defer cancel()
 	if err := p.source.Confirm(ctx, p.offset); err != nil {
-		p.worker.log.WarnContext(ctx, "cannot confirm the last updates; they will come again", "error", err)
+		p.worker.log.WarnContext(ctx, "failed to confirm the last updates, they will be redelivered", "error", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The messenger complains about an offset that passes what is not done and about one that is asked again too soon.
-// What is shown again meanwhile is left alone, done or not.
+// The messenger reports an offset that confirms an update too early, and one that is requested again too soon. The poller
+// ignores updates that are returned again, persisted or not.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestOffset(t *testing.T) {
 		begun := time.Now()
 		b.start()
 		after(t, time.Second)
-		b.come(Update{ID: 11, Lane: 100}) // is found beside those in hand
+		b.come(Update{ID: 11, Lane: 100}) // arrives while others are in progress
 		after(t, time.Minute)
 		if diff := cmp.Diff([]int64{0, 3, 6, 12}, b.offsets()); diff != "" {
 			t.Errorf("offsets (-want +got):\n%s", diff)
@@ -38,7 +38,7 @@ func TestOffset(t *testing.T) {
 			}
 		}
 		if at := b.attempts[11][0].Sub(begun); at > time.Second+reaskAfter {
-			t.Errorf("an update beside those in hand is handled after %v", at)
+			t.Errorf("an update that arrives while others are in progress is handled after %v", at)
 		}
 		for id := int64(1); id <= 11; id++ {
 			if n := len(b.tries(id)); n != 1 {
@@ -50,7 +50,7 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// The time that a poll has waited for an update is not taken from its handler: it is not asked for once more.
+// The time that a poll waited for an update does not count against its handler: the offset is not requested again early.
 func TestUpdateComesDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestBatches(t *testing.T) {
 		begun := time.Now()
 		b.start()
 		after(t, time.Minute)
-		if n := b.inHand(); n != maxInHand {
-			t.Errorf("%d updates are in hand, want %d", n, maxInHand)
+		if n := b.inHand(); n != maxInProgress {
+			t.Errorf("%d updates are in progress, want %d", n, maxInProgress)
 		}
 		close(free)
 		after(t, 0)
@@ -94,7 +94,7 @@ func TestBatches(t *testing.T) {
 		}
 		for _, a := range b.asked() {
 			if want := min(100, items+1-int(max(a.offset, 1))); a.shown != want {
-				t.Errorf("%d updates are shown from offset %d, want %d", a.shown, a.offset, want)
+				t.Errorf("%d updates are returned from offset %d, want %d", a.shown, a.offset, want)
 			}
 		}
 		b.checkConfirmed()
@@ -102,8 +102,8 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// Nobody takes note of what is done while a request is under way. It must not matter how much that is, even if more is
-// shown than a messenger shows.
+// Nothing receives persisted updates while a request is in progress. That must not block the handlers, even with more
+// updates than a messenger returns.
 func TestAllDoneDuringRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAllDoneDuringRequest(t *testing.T) {
 	})
 }
 
-// The same without anybody who takes note at the end.
+// The same when the poller stops.
 func TestStopWithManyDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestStopWithManyDone(t *testing.T) {
 	})
 }
 
-// A messenger that does not wait is not asked all the time.
+// A messenger that does not wait is not polled in a busy loop.
 func TestEmptyAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,14 +162,14 @@ func TestEmptyAnswers(t *testing.T) {
 	})
 }
 
-// impatient answers at once.
+// impatient is a messenger that answers at once.
 type impatient struct{ *messenger }
 
 func (i impatient) Updates(ctx context.Context, offset int64, _ time.Duration) ([]Update, error) {
 	return i.messenger.Updates(ctx, offset, 0)
 }
 
-// After a quiet week the numbers begin anew, lower or higher.
+// After a quiet week the ids restart at a lower or higher number.
 func TestNumbersBeginAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestFatalSourceError(t *testing.T) {
 	})
 }
 
-// The messenger says when it wants to be asked again. What is done meanwhile is confirmed then.
+// The messenger says when to ask again. Updates persisted in the meantime are confirmed then.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{5 * time.Second, 3 * time.Hour} {
@@ -273,14 +273,14 @@ func TestSourceBackoff(t *testing.T) {
 				after(t, time.Until(begun.Add(time.Hour)))
 				before := len(b.asked())
 				after(t, 10*time.Minute)
-				checkBackoff(t, b.asked()[before:]) // it begins anew
+				checkBackoff(t, b.asked()[before:]) // it starts over
 				b.stop()
 			})
 		})
 	}
 }
 
-// checkBackoff checks the waits between requests that fail: they double, give or take 30 %, from half a second to 20 s.
+// checkBackoff checks the waits between failed requests: they double, give or take 30 %, from half a second to 20 s.
 func checkBackoff(t *testing.T, asks []ask) {
 	t.Helper()
 	if len(asks) < 20 {

@@ -7,29 +7,27 @@ import (
 )
 
 const (
-	// maxRecent and rememberRecent are how many updates are remembered that were done with, and for how long.
+	// maxRecent and rememberRecent say how many persisted updates are remembered, and for how long.
 	maxRecent      = 1000
 	rememberRecent = time.Minute
 )
 
-// recent is the updates that have been done with lately. A messenger that has not heard of that delivers them again, and
-// nobody need be asked about them.
+// recent remembers the updates that were persisted in the last minute. A messenger that missed the confirmation redelivers
+// them; they need no second look at the database.
 type recent struct {
 	until *lru.Cache[int64, time.Time] // by update id
 }
 
 func newRecent() *recent {
 	until, err := lru.New[int64, time.Time](maxRecent)
-	if err != nil { // only for a size that is not positive
+	if err != nil { // only if the size is not positive
 		panic(err)
 	}
 	return &recent{until}
 }
 
-// add remembers an update.
 func (r *recent) add(id int64) { r.until.Add(id, time.Now().Add(rememberRecent)) }
 
-// has says whether an update is remembered.
 func (r *recent) has(id int64) bool {
 	until, ok := r.until.Get(id)
 	return ok && time.Now().Before(until)

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestDeliveredAgain: nobody is asked twice about an update that was done with in the last minute, whether it was handled or
-// lies among the dead letters. One that was not done with is handled.
+// TestDeliveredAgain: an update that was persisted in the last minute, handled or as a dead letter, is not handled again when
+// it is redelivered. Any other update is handled.
 func TestDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,11 +56,11 @@ func TestRecentIsBounded(t *testing.T) {
 			t.Errorf("%d are remembered, want %d", r.until.Len(), maxRecent)
 		}
 		if r.has(4*maxRecent-1) || !r.has(4*maxRecent) || !r.has(5*maxRecent-1) {
-			t.Error("others than the last ones are remembered")
+			t.Error("the remembered updates are not the latest ones")
 		}
 		after(t, rememberRecent)
 		if r.has(5*maxRecent - 1) {
-			t.Error("it is remembered for too long")
+			t.Error("the update is remembered for too long")
 		}
 	})
 }

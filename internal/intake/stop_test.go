@@ -41,11 +41,11 @@ func TestStopWithNothingInHand(t *testing.T) {
 			t.Errorf("stopping takes %v and confirms %v", took, b.stopped)
 		}
 		b.start()
-		b.stop() // in the very beginning
+		b.stop() // at the very beginning
 	})
 }
 
-// The updates of a handler that hangs, and those that cannot be handled now, are left to the next one.
+// Updates whose handler hangs, and those that cannot be handled now, are left to the next poller.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {
@@ -92,7 +92,7 @@ func TestStopIsBounded(t *testing.T) {
 					t.Errorf("done: %v", b.done)
 				}
 				b.answer, b.onConfirm = nil, nil
-				b.start() // the next one
+				b.start() // the next poller
 				after(t, time.Minute)
 				b.checkConfirmed()
 				if len(b.kept()) != 0 || !b.done[3] {
@@ -104,7 +104,7 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// The end comes while the messenger has asked to wait, or while an update waits for its next attempt.
+// The poller stops while it waits as the messenger demanded, or while an update waits for its next attempt.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,36 +12,35 @@ import (
 )
 
 const (
-	// secretHeader is where Telegram puts the secret that was given to it with the webhook's address.
+	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody is how many bytes an update may have. The largest ones have some ten thousand.
+	// maxBody is the size limit of an update in bytes. The largest ones have some ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log says that requests come which are refused for the same reason.
+	// warnEvery is how often the log reports requests that are refused for the same reason.
 	warnEvery = time.Minute
 )
 
-// Webhook takes updates as HTTP requests. It answers 200 only when it is done with the update, so that the messenger
-// repeats everything else. The updates of a lane are handled one after the other, in the order in which their requests
-// came.
+// Webhook receives updates as HTTP requests. It answers 200 only after the update has been persisted, so that the messenger
+// redelivers everything else. The updates of a lane are handled one after the other, in the order of arrival.
 type Webhook struct {
-	secret [sha256.Size]byte
-	closed bool // there is no secret
-	read   func(raw []byte) (Update, error)
-	worker *Worker
-	lanes  *lanes
-	inHand chan struct{}
+	secret     [sha256.Size]byte
+	closed     bool // no secret is set, so every request is refused
+	read       func(raw []byte) (Update, error)
+	worker     *Worker
+	lanes      *lanes
+	inProgress chan struct{}
 
 	withoutSecret, withoutUpdate refusals
 }
 
-// refusals are requests that are refused for one reason.
+// refusals counts the requests that are refused for one reason.
 type refusals struct {
 	mu     sync.Mutex
-	n      int       // since the log spoke of them
-	warned time.Time // when it did
+	n      int       // since the last warning
+	warned time.Time // when that was
 }
 
-// add counts a refusal, and returns how many there are to be told of, 0 if it is not yet time to.
+// add counts a refusal. It returns the number of refusals to log, or 0 if the last warning is too recent.
 func (r *refusals) add() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,25 +52,25 @@ func (r *refusals) add() (n int) {
 	return n
 }
 
-// NewWebhook returns a webhook that hands updates to the worker. It admits requests with the secret; if that is empty,
-// none. read makes an update of what came, which is JSON, and returns an error if there is no update id in it.
+// NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is
+// empty, it admits none. read turns a JSON body into an update, and returns an error if it has no update id.
 func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Worker) *Webhook {
 	return &Webhook{
-		secret: sha256.Sum256([]byte(secret)),
-		closed: secret == "",
-		read:   read,
-		worker: worker,
-		lanes:  newLanes(),
-		inHand: make(chan struct{}, maxInHand),
+		secret:     sha256.Sum256([]byte(secret)),
+		closed:     secret == "",
+		read:       read,
+		worker:     worker,
+		lanes:      newLanes(),
+		inProgress: make(chan struct{}, maxInProgress),
 	}
 }
 
 // ServeHTTP answers
-//   - 405 to anything but POST,
-//   - 401 without the secret,
-//   - 413 and 400 to what is too large, or no update,
-//   - 200 when the update has been handled or lies among the dead letters,
-//   - 503 when it has to come again: the database is away, or there are too many at the same time.
+//   - 405 if the method is not POST,
+//   - 401 without the right secret,
+//   - 413 if the body is too large, 400 if it is not an update,
+//   - 200 when the update has been handled or is a dead letter,
+//   - 503 when it must be redelivered: the database is unavailable, or too many requests are in progress.
 func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := h.take(w, r)
 	switch status {
@@ -83,20 +82,20 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// take brings the update of a request to its end and returns the answer.
+// take persists the update of a request and returns the status of the answer.
 func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if r.Method != http.MethodPost {
 		return http.StatusMethodNotAllowed
 	}
 	if !h.admits(r) {
 		if n := h.withoutSecret.add(); n > 0 {
-			h.worker.log.WarnContext(r.Context(), "webhook requests without the right secret are refused", "requests", n)
+			h.worker.log.WarnContext(r.Context(), "webhook requests refused: missing or wrong secret", "requests", n)
 		}
 		return http.StatusUnauthorized
 	}
 	select {
-	case h.inHand <- struct{}{}:
-		defer func() { <-h.inHand }()
+	case h.inProgress <- struct{}{}:
+		defer func() { <-h.inProgress }()
 	default:
 		return http.StatusServiceUnavailable
 	}
@@ -104,7 +103,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// Whoever has gone away sees no answer. It must not be 200 all the same: there may be somebody in between.
+	// A client that has disconnected sees no answer. It must not be 200 anyway: a proxy may still pass it on.
 	ticket := h.lanes.join(u.Lane)
 	defer ticket.leave()
 	if !ticket.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {
@@ -113,33 +112,32 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// admits says whether the request has the secret. How long that takes does not tell anything about it.
+// admits reports whether the request has the right secret, in constant time.
 func (h *Webhook) admits(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get(secretHeader)))
 	return subtle.ConstantTimeCompare(given[:], h.secret[:]) == 1 && !h.closed
 }
 
-// update reads the update of a request, or returns what to answer instead of 200.
+// update reads the update of a request, or returns the status to answer instead of 200.
 func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return Update{}, http.StatusRequestEntityTooLarge
-	case err != nil: // it was cut off, and there is nobody left to see the answer, as a rule
+	case err != nil: // the body was cut off; usually nobody is left to see the answer
 		return Update{}, http.StatusBadRequest
 	}
 	u, err := h.readUpdate(raw)
 	if err != nil {
 		if n := h.withoutUpdate.add(); n > 0 {
-			h.worker.log.WarnContext(r.Context(), "webhook requests without an update id are refused", "requests", n, "error", err)
+			h.worker.log.WarnContext(r.Context(), "webhook requests refused: no update id", "requests", n, "error", err)
 		}
 		return Update{}, http.StatusBadRequest
 	}
 	return u, http.StatusOK
 }
 
-// errNoJSON says of a body that it is not JSON.
 var errNoJSON = errors.New("the body is not JSON")
 
 func (h *Webhook) readUpdate(raw []byte) (Update, error) {

@@ -11,13 +11,12 @@ import (
 	"testing"
 )
 
-// keeper keeps dead letters, or does not.
+// keeper stores dead letters, or fails to.
 type keeper func(DeadLetter) error
 
 func (k keeper) Keep(_ context.Context, letter DeadLetter) error { return k(letter) }
 
-// Whatever comes is answered with what the webhook can answer, and with 200 only when an update has been handled or
-// kept.
+// Every request gets one of the documented answers, and 200 only if an update has been handled or is a dead letter.
 func FuzzWebhook(f *testing.F) {
 	for _, body := range []string{
 		`{"id": 1}`, `{"id": 2, "lane": -7}`, `{"id": 3}`, `{"id": 4}`, `{"id": 5}`, `{"id": 1}{"id": 2}`, `{"id": "1"}`,
@@ -62,7 +61,7 @@ func FuzzWebhook(f *testing.F) {
 		case !slices.Contains(known, w.Code):
 			t.Errorf("answer %d", w.Code)
 		case (w.Code == 200) != (done == 1):
-			t.Errorf("answer %d, though %d updates are done with", w.Code, done)
+			t.Errorf("answer %d, though %d updates are persisted", w.Code, done)
 		case method != http.MethodPost && w.Code != 405:
 			t.Errorf("answer %d to %q", w.Code, method)
 		case method == http.MethodPost && given != secret && w.Code != 401:

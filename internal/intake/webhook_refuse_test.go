@@ -46,7 +46,7 @@ func TestWebhookRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBot(t)
-			for _, known := range []bool{true, false} { // how long the body is
+			for _, known := range []bool{true, false} { // whether the length of the body is announced
 				from := strings.NewReader(c.body)
 				r := httptest.NewRequestWithContext(t.Context(), c.method, "/webhook", from)
 				r.Header.Set(secretHeader, c.secret)
@@ -92,7 +92,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// The log says now and then that there are such requests, and nothing that was in them.
+// The log reports refused requests once in a while, and never their content.
 func TestWebhookWarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,14 +108,14 @@ func TestWebhookWarns(t *testing.T) {
 		for _, e := range b.log.with("") {
 			got = append(got, e.text)
 		}
-		const warning = "WARN webhook requests without the right secret are refused requests="
+		const warning = "WARN webhook requests refused: missing or wrong secret requests="
 		if diff := cmp.Diff([]string{warning + "1", warning + "60", warning + "60"}, got); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// cutBody is a body whose client has gone.
+// cutBody is a body whose client has disconnected.
 type cutBody struct{ io.Reader }
 
 func (c cutBody) Read(p []byte) (int, error) {

@@ -20,16 +20,16 @@ func serve(t *testing.T, b *bot) *httptest.Server {
 	return server
 }
 
-// say sends a request as it is written, leaves off there if it is cut, and returns what is answered, 0 if nothing.
+// say sends a raw request, closes the connection after it if it is cut, and returns the status, or 0 if there is no answer.
 func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // there is nothing in it any more
+	defer conn.Close() //nolint:errcheck // nothing is left to write
 	go func() {
-		_, _ = io.WriteString(conn, request) // it may be refused before all of it is sent
+		_, _ = io.WriteString(conn, request) // it may be refused before it is complete
 		if cut {
 			_ = conn.(*net.TCPConn).CloseWrite()
 		}
@@ -42,7 +42,7 @@ func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	return resp.StatusCode
 }
 
-// What a client says of the length does not matter, and nothing but an update that was handled is answered with 200.
+// A wrong length does no harm, and only an update that was handled is answered with 200.
 func TestWebhookLength(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", maxBody)
@@ -80,7 +80,7 @@ func TestWebhookLength(t *testing.T) {
 	}
 }
 
-// A server that shuts down finishes what is in hand.
+// A server that shuts down finishes the requests in progress.
 func TestWebhookShutdown(t *testing.T) {
 	t.Parallel()
 	b, free := newBot(t), make(chan struct{})
@@ -132,7 +132,7 @@ func TestWebhookShutdown(t *testing.T) {
 	}
 }
 
-// A client that goes away ends the work on its update.
+// A client that disconnects cancels the work on its update.
 func TestWebhookConnectionLost(t *testing.T) {
 	t.Parallel()
 	b := newBot(t)
@@ -156,7 +156,7 @@ func TestWebhookConnectionLost(t *testing.T) {
 		resp.Body.Close()
 	}
 	<-ended
-	server.Close() // which waits for the request
+	server.Close() // waits for the request
 	if len(b.kept()) != 0 || b.count() != 0 {
 		t.Errorf("%d dead letters, %d updates are handled", len(b.kept()), b.count())
 	}

@@ -19,7 +19,7 @@ import (
 
 const secret = "a secret"
 
-// readUpdate reads {"id": …, "lane": …}, whatever comes behind it.
+// readUpdate reads {"id": …, "lane": …} and ignores the rest.
 func readUpdate(raw []byte) (Update, error) {
 	var in struct{ ID, Lane int64 }
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&in); err != nil {
@@ -39,7 +39,7 @@ func request(ctx context.Context, method, body string) *http.Request {
 	return r
 }
 
-// posts are requests that are being answered, by update.
+// posts are requests in progress, by update.
 type posts struct {
 	hook *Webhook
 	all  sync.WaitGroup
@@ -56,7 +56,7 @@ func newPosts(b *bot) *posts {
 	}
 }
 
-// post sends updates, one after the other without waiting for an answer.
+// post sends updates one after the other, without waiting for the answers.
 func (p *posts) post(ctx context.Context, updates ...Update) {
 	for _, u := range updates {
 		begun := time.Now()
@@ -67,11 +67,11 @@ func (p *posts) post(ctx context.Context, updates ...Update) {
 			defer p.mu.Unlock()
 			p.answers[u.ID], p.took[u.ID] = w, time.Since(begun)
 		})
-		synctest.Wait() // so that they come in this order
+		synctest.Wait() // keeps them in this order
 	}
 }
 
-// statuses returns what is answered so far.
+// statuses returns the answers so far.
 func (p *posts) statuses() map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,8 +103,8 @@ func TestWebhookLanes(t *testing.T) {
 				t.Errorf("answer to %d: %d %q", id, w.Code, w.Body)
 			}
 		}
-		if len(p.hook.lanes.waiting) != 0 || len(p.hook.inHand) != 0 {
-			t.Errorf("kept: %d lanes, %d places", len(p.hook.lanes.waiting), len(p.hook.inHand))
+		if len(p.hook.lanes.waiting) != 0 || len(p.hook.inProgress) != 0 {
+			t.Errorf("kept: %d lanes, %d requests", len(p.hook.lanes.waiting), len(p.hook.inProgress))
 		}
 	})
 }
@@ -187,7 +187,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 }
 
-// The messenger sends an update again and again while the database is away; of that the log speaks once a minute.
+// During an outage the messenger keeps redelivering an update. The log reports the outage once a minute.
 func TestWebhookDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestWebhookDatabaseAway(t *testing.T) {
 		b.answer = func(_ context.Context, u Update) error {
 			switch {
 			case u.Lane == 6:
-				return ErrUnreadable // which is to be kept
+				return ErrUnreadable // becomes a dead letter
 			case time.Since(begun) < 10*time.Minute && u.Lane < 6:
 				return errAway
 			}
@@ -227,7 +227,7 @@ func TestWebhookDatabaseAway(t *testing.T) {
 	})
 }
 
-// A client that leaves gives its place up, and what was begun is left as it is.
+// A client that disconnects leaves its lane, and its update stays unfinished.
 func TestWebhookClientLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,8 +247,8 @@ func TestWebhookClientLeaves(t *testing.T) {
 		after(t, time.Second)
 		leaveSecond()
 		synctest.Wait()
-		if len(p.hook.inHand) != 2 || len(p.hook.lanes.waiting[0]) != 2 {
-			t.Errorf("%d requests in hand, %d in the lane, want 2", len(p.hook.inHand), len(p.hook.lanes.waiting[0]))
+		if len(p.hook.inProgress) != 2 || len(p.hook.lanes.waiting[0]) != 2 {
+			t.Errorf("%d requests in progress, %d in the lane, want 2", len(p.hook.inProgress), len(p.hook.lanes.waiting[0]))
 		}
 		leaveFirst()
 		synctest.Wait()
@@ -260,7 +260,7 @@ func TestWebhookClientLeaves(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		p.post(gone, Update{ID: 4}) // before its turn, which is there at once
+		p.post(gone, Update{ID: 4}) // disconnected before its turn, which has come at once
 		b.onKeep = func(ctx context.Context) error { return hang(ctx) }
 		burying, leaveGrave := context.WithCancel(t.Context())
 		b.answer = func(context.Context, Update) error { return ErrUnreadable }

@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// giveUpAfter is how long after it has failed first an update is tried again that fails for a reason of its own. It
-	// must not be long: everything behind it stays unconfirmed meanwhile.
+	// giveUpAfter is how long after its first failure an update of class Failed is retried. It must be short: everything
+	// behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// giveUpSoon is the same where the update before has just been given up, so that many bad ones in one chat do not
-	// add up to minutes.
+	// giveUpSoon replaces giveUpAfter if the previous update of the lane has just been given up, so that many bad updates in
+	// one chat do not add up to minutes.
 	giveUpSoon = 500 * time.Millisecond
-	// rememberDeath is for how long an update counts as the one that has just been given up.
+	// rememberDeath is how long after a dead letter giveUpSoon applies to its lane.
 	rememberDeath = time.Minute
-	// cutAfter is when an attempt at an update is cut off, so that what hangs comes to its end like what fails. After a failure
-	// it is counted from the beginning of the attempt that failed first.
+	// cutAfter is the time limit of an attempt, so that a handler that hangs fails like any other. After a failure it counts
+	// from the beginning of the first failed attempt.
 	cutAfter = 9 * time.Second
-	// keepWithin bounds the keeping of a dead letter.
+	// keepWithin limits the time for storing a dead letter.
 	keepWithin = 3 * time.Second
 	// Waits between attempts: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
 )
 
-// Worker brings updates to their end, whichever way they come. There is one in a process, so that all of them know
-// together when the database is away.
+// Worker persists updates, from polling and webhook alike. A process has one worker, so that all updates share what is
+// known about an outage of the database.
 type Worker struct {
 	handle   Handler
 	dead     DeadLetters
@@ -45,11 +45,11 @@ type Worker struct {
 	log      *slog.Logger
 
 	mu   sync.Mutex
-	died map[int64]time.Time // the lanes whose last update was given up, and when
+	died map[int64]time.Time // by lane: when its last update was given up
 }
 
-// NewWorker returns a worker that hands updates to handle and keeps among the dead letters what fails for a reason of
-// its own. class says what an error of either means, and may take a second to find out.
+// NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. class
+// classifies the errors of both, and may take a second.
 func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
@@ -60,8 +60,7 @@ func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *s
 	}
 }
 
-// persist tries an update until it has been handled or lies among the dead letters, and returns false if the context
-// ended before.
+// persist retries an update until it has been handled or is a dead letter. It returns false if the context ended first.
 func (w *Worker) persist(ctx context.Context, u Update) bool {
 	t := w.begin(u)
 	for ctx.Err() == nil {
@@ -73,9 +72,9 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 	return false
 }
 
-// judge returns what an error means for the update, and takes note of what it says of the database.
+// judge returns the class of an error, and updates what is known about an outage.
 func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
-	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // which say nothing of the database
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
 		return Hopeless
 	}
 	class := Failed
@@ -90,8 +89,8 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 	return class
 }
 
-// patience is how long after it has failed first an update of the lane is tried again.
-func (w *Worker) patience(lane int64) time.Duration {
+// retryFor is how long after its first failure an update of the lane is retried.
+func (w *Worker) retryFor(lane int64) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at, ok := w.died[lane]; ok && time.Since(at) < rememberDeath {
@@ -100,7 +99,7 @@ func (w *Worker) patience(lane int64) time.Duration {
 	return giveUpAfter
 }
 
-// ended remembers how the last update of a lane ended.
+// ended records how the last update of a lane ended.
 func (w *Worker) ended(lane int64, died bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,29 +111,28 @@ func (w *Worker) ended(lane int64, died bool) {
 	w.died[lane] = time.Now()
 }
 
-// trial is one update on the way to its end. Attempts that end with Away or Busy do not count, nor does the time that they
-// take.
+// trial is one update until it is persisted. Attempts that end with Away or Busy do not count towards giving up, nor does
+// the time that they take.
 type trial struct {
 	*Worker
 	update   Update
 	first    time.Time
 	attempts int
 	pause    time.Duration // before the next attempt
-	giveUp   time.Time     // when no attempt begins any more, zero as long as it has not failed
-	cut      time.Time     // when the last attempt ends, zero for one that has all the time
+	giveUp   time.Time     // no attempt begins after it; zero before the first failure
+	cut      time.Time     // time limit of the attempts; zero: the next attempt has all of cutAfter
 	panicked bool
-	noted    bool  // as an attempt that has not returned
-	harmless bool  // an attempt has returned
-	silent   bool  // nobody is told of its death
-	reason   error // why it goes to the dead letters, nil as long as it does not
+	recorded bool  // as an attempt that has not returned
+	harmless bool  // an attempt has returned, so the update does not crash the process
+	silent   bool  // the sender is not notified of the dead letter
+	reason   error // why it becomes a dead letter; nil as long as it does not
 }
 
 func (w *Worker) begin(u Update) *trial {
 	return &trial{Worker: w, update: u, first: time.Now(), pause: firstRetry}
 }
 
-// skip does not count some time. The next attempt has all the time there is: what the last one has lost was not the
-// update's fault.
+// skip extends the time limits by d. The next attempt gets all of cutAfter again: the lost time was not the update's fault.
 func (t *trial) skip(d time.Duration) {
 	t.cut = time.Time{}
 	if !t.giveUp.IsZero() {
@@ -142,9 +140,8 @@ func (t *trial) skip(d time.Duration) {
 	}
 }
 
-// run tries the update until it has been handled or lies among the dead letters. It returns an error when the context
-// has ended, the database is away, somebody holds what the update needs, or the dead letter could not be kept: then another
-// run takes it further.
+// run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the
+// class of a failure is Away or Busy, or the dead letter could not be stored. The caller may then call run again.
 func (t *trial) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil
@@ -170,17 +167,17 @@ func (t *trial) run(ctx context.Context) error {
 			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
-		case class == Hopeless || !t.again(ctx, err):
+		case class == Hopeless || !t.mayRetry(ctx, err):
 			t.reason = err
 			continue
 		}
 		pause(ctx, t.pause)
 		t.pause = min(2*t.pause, lastRetry)
 	}
-	return t.bury(ctx)
+	return t.deadLetter(ctx)
 }
 
-// attempt handles the update once. A handler that panics has failed.
+// attempt handles the update once. A panic of the handler is a failure.
 func (t *trial) attempt(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -200,18 +197,18 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// again says whether there is time for another attempt after one that failed for a reason of its own.
-func (t *trial) again(ctx context.Context, err error) bool {
+// mayRetry reports whether there is time for another attempt after one of class Failed.
+func (t *trial) mayRetry(ctx context.Context, err error) bool {
 	t.logFailed(ctx, Failed, err)
 	if t.giveUp.IsZero() {
-		t.giveUp = time.Now().Add(t.patience(t.update.Lane))
+		t.giveUp = time.Now().Add(t.retryFor(t.update.Lane))
 	}
 	next := time.Now().Add(t.pause)
 	return !next.After(t.giveUp) && next.Before(t.cut)
 }
 
-// logFailed tells of an attempt that has failed, each one. While the database is away that is no news: the log has warned of
-// it for all updates together.
+// logFailed logs a failed attempt. During an outage of the database the level is only info: the outage itself is logged for
+// all updates together.
 func (t *trial) logFailed(ctx context.Context, class Class, err error) {
 	level := slog.LevelWarn
 	if class == Away {
@@ -220,29 +217,29 @@ func (t *trial) logFailed(ctx context.Context, class Class, err error) {
 	t.log.Log(ctx, level, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
 }
 
-// bury puts the update among the dead letters.
-func (t *trial) bury(ctx context.Context) error {
+// deadLetter stores the update as a dead letter.
+func (t *trial) deadLetter(ctx context.Context) error {
 	letter := DeadLetter{
 		Update:    t.update,
-		LastError: cmp.Or(t.reason.Error(), "an error without words"),
+		LastError: cmp.Or(t.reason.Error(), "error without a message"),
 		Attempts:  t.attempts,
 		FirstSeen: t.first,
 		Silent:    t.silent,
 	}
-	keeping, cancel := context.WithTimeout(ctx, keepWithin)
+	keepCtx, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
-	err := t.dead.Keep(keeping, letter)
+	err := t.dead.Keep(keepCtx, letter)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	t.judge(ctx, t.update, err)
 	if err != nil {
-		t.log.ErrorContext(ctx, "cannot keep a dead letter, trying again", "update_id", t.update.ID, "error", err)
+		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 		return err
 	}
 	t.ended(t.update.Lane, true)
 	t.recent.add(t.update.ID)
-	t.log.ErrorContext(ctx, "update was given up and lies among the dead letters", "update_id", t.update.ID,
+	t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
 		"attempts", letter.Attempts, "error", letter.LastError)
 	return nil
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// retries are the moments of the attempts at an update that fails all the time.
+// retries are the times of the attempts at an update that always fails.
 var retries = []time.Duration{0, 100 * ms, 300 * ms, 700 * ms, 1500 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
 
 func TestFailingUpdate(t *testing.T) {
 	t.Parallel()
 	unreadable := fmt.Errorf("decode: %w", ErrUnreadable)
 	cases := map[string]struct {
-		answer func(try int) error // by the number of attempts before
+		answer func(try int) error // try: the number of earlier attempts
 		tries  []time.Duration
-		letter string // how its error begins
+		letter string // prefix of its error
 	}{
 		"always":            {func(int) error { return errOwn }, retries, errOwn.Error()},
 		"panics":            {func(int) error { panic("no such player") }, retries, "handler panicked: no such player"},
 		"panics unreadable": {func(int) error { panic(ErrUnreadable) }, retries, "handler panicked: update cannot be read"},
 		"panics silently":   {func(int) error { panic("") }, retries, "handler panicked: "},
-		"without words":     {func(int) error { return errors.New("") }, retries, "an error without words"},
+		"no message":        {func(int) error { return errors.New("") }, retries, "error without a message"},
 		"once":              {failing(1, errOwn), retries[:2], ""},
 		"for long":          {failing(7, errOwn), retries, ""},
 		"unreadable":        {func(int) error { return unreadable }, retries[:1], unreadable.Error()},
@@ -91,7 +91,7 @@ func TestFailingUpdate(t *testing.T) {
 	}
 }
 
-// failing fails so many times.
+// failing returns an answer that fails so many times.
 func failing(times int, err error) func(int) error {
 	return func(try int) error {
 		if try < times {
@@ -101,13 +101,13 @@ func failing(times int, err error) func(int) error {
 	}
 }
 
-// Telegram shows only the first 100 that are not confirmed.
+// Telegram returns only the first 100 unconfirmed updates.
 func TestManyBehindOneThatIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := map[string]func(ctx context.Context) error{
 		"fails": func(context.Context) error { return errOwn },
 		"hangs": hang,
-		"fails late": func(ctx context.Context) error { // and hangs then
+		"fails late": func(ctx context.Context) error { // and hangs until then
 			return errors.Join(pass(ctx, 4*time.Second), errOwn)
 		},
 	}
@@ -153,7 +153,7 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// One that is given up makes its lane impatient, until one succeeds or a minute goes by.
+// After an update is given up, the next ones of its lane are given up sooner, until one succeeds or a minute has passed.
 func TestManyThatFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestManyThatFail(t *testing.T) {
 	})
 }
 
-// What takes long is cut off, each time, so that the end comes in time whatever the update does.
+// Every attempt is cut off, so that the update is persisted in time, whatever its handler does.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -232,7 +232,7 @@ func TestCut(t *testing.T) {
 					t.Errorf("attempts (-want +got):\n%s", diff)
 				}
 				if end := b.attempts[2][0].Sub(begun); end != c.end {
-					t.Errorf("it ends after %v, want %v", end, c.end)
+					t.Errorf("it is persisted after %v, want %v", end, c.end)
 				}
 				letters := b.kept()
 				if c.letter == "" && len(letters) > 0 || c.letter != "" && (len(letters) != 1 || letters[0].LastError != c.letter) {
@@ -280,7 +280,7 @@ func TestDeadLettersFail(t *testing.T) {
 					t.Errorf("dead letters: %v", letters)
 				}
 				if n := tried.Load(); n > 2*62 || n < 50 {
-					t.Errorf("%d times it is tried to keep two in a minute", n)
+					t.Errorf("%d attempts to store two dead letters in a minute", n)
 				}
 				b.checkConfirmed()
 				b.stop()
@@ -289,7 +289,7 @@ func TestDeadLettersFail(t *testing.T) {
 	}
 }
 
-// One that hangs for ever is given up like one that fails.
+// An update whose handler always hangs is given up like one that fails.
 func TestHangingHandler(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -60,7 +60,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "dead letter without a reason", file: "internal/intake/worker.go",
-		before: "cmp.Or(t.reason.Error(), \"an error without words\")", after: "cmp.Or(\"\", \"an error without words\")",
+		before: "cmp.Or(t.reason.Error(), \"error without a message\")", after: "cmp.Or(\"\", \"error without a message\")",
 		packages: "./internal/intake", tests: "^TestFailingUpdate$",
 	},
 }
