@@ -45,7 +45,7 @@ func TestBusyUpdate(t *testing.T) {
 		if failed := b.log.with("WARN failed to handle update update_id=1 "); len(failed) != 67 {
 			t.Errorf("%d failed attempts logged, want 67", len(failed))
 		}
-		if away := b.log.with("database unavailable, updates have to wait"); len(away) != 0 {
+		if away := b.log.with(awayLine); len(away) != 0 {
 			t.Errorf("the log says %v", away)
 		}
 		after(t, time.Second)

@@ -13,6 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The lines of the log at the beginning and at the end of an outage.
+const (
+	awayLine = "database unavailable, updates have to wait"
+	backLine = "database available again, updates go on"
+)
+
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +243,8 @@ func TestOutageEndsWithFailure(t *testing.T) {
 		if b.count() != 1 || len(b.kept()) != 1 {
 			t.Errorf("%d updates are handled, %d are dead letters", b.count(), len(b.kept()))
 		}
-		if away, back := b.log.with("database unavailable, updates have to wait"), b.log.with("database available again, updates go on"); len(away) != 2 || len(back) != 2 ||
+		away, back := b.log.with(awayLine), b.log.with(backLine)
+		if len(away) != 2 || len(back) != 2 ||
 			back[0].at.Sub(begun) != time.Second {
 			t.Errorf("away: %v, back: %v", away, back)
 		}
@@ -249,7 +256,7 @@ func TestOutageEndsWithFailure(t *testing.T) {
 // checkOutages fails unless the log reports one outage, once a minute and this often in all, that lasted about this long.
 func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 	b.t.Helper()
-	away, back := b.log.with("ERROR database unavailable, updates have to wait"), b.log.with("INFO database available again, updates go on")
+	away, back := b.log.with("ERROR "+awayLine), b.log.with("INFO "+backLine)
 	if len(away) != reports || len(back) != 1 {
 		b.t.Fatalf("away: %v, back: %v", away, back)
 	}

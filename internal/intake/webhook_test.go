@@ -282,8 +282,8 @@ func TestWebhookIsBounded(t *testing.T) {
 		b, free := newBot(t), make(chan struct{})
 		b.answer = func(context.Context, Update) error { <-free; return nil }
 		p := newPosts(b)
-		p.post(t.Context(), updates(1, maxInHand+1, sequence(0, 20, 1)...)...)
-		if got := p.statuses(); len(got) != 1 || got[maxInHand+1] != 503 {
+		p.post(t.Context(), updates(1, maxInProgress+1, sequence(0, 20, 1)...)...)
+		if got := p.statuses(); len(got) != 1 || got[maxInProgress+1] != 503 {
 			t.Errorf("answers: %v", got)
 		}
 		w := httptest.NewRecorder()
@@ -293,13 +293,13 @@ func TestWebhookIsBounded(t *testing.T) {
 		}
 		close(free)
 		p.all.Wait()
-		p.post(t.Context(), Update{ID: maxInHand + 1})
+		p.post(t.Context(), Update{ID: maxInProgress + 1})
 		for id, status := range p.statuses() {
 			if status != 200 {
 				t.Errorf("answer to %d: %d", id, status)
 			}
 		}
-		if n := b.count(); n != maxInHand+1 {
+		if n := b.count(); n != maxInProgress+1 {
 			t.Errorf("%d updates are handled", n)
 		}
 	})
