@@ -10,28 +10,28 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Callback is something that people can ask for by a button. The data of a button is a version, the code of its callback,
-// and arguments: 1u:42. It may be forged, so it never says who asks or in which chat: Telegram does.
+// Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and
+// arguments, as in 1u:42. It may be forged, so it names neither the person nor the chat: these come from Telegram.
 type Callback struct {
-	Code    string // as short as can be: the data may have 64 bytes
-	Command string // what it does, for the log
+	Code    string // short, because the data is limited to 64 bytes
+	Command string // the name of the command, for the log
 	Handle  func(r *Router, ctx context.Context, p press) error
 }
 
-// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; they are then answered
+// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered
 // as unknown.
 const callbackVersion = "1"
 
-// The codes.
+// The codes of the callbacks.
 const (
 	undoCode = "u"
 	fixCode  = "f"
 )
 
-// maxData is how many bytes the data of a button may have.
+// maxData is Telegram's limit for the data of a button, in bytes.
 const maxData = 64
 
-// callbacks is the table. It is a function because the handlers read it too.
+// callbacks returns the table of callbacks. It is a function because the handlers read it too.
 func callbacks() []Callback {
 	return []Callback{
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
@@ -39,14 +39,14 @@ func callbacks() []Callback {
 	}
 }
 
-// press is a pressed button with what it takes to handle it.
+// press is a button press with its origin.
 type press struct {
 	query  *callbackQuery
 	args   string
 	origin ranking.Origin
 }
 
-// callbackData returns the data of a button, empty if it is too long.
+// callbackData returns the data of a button, or an empty string if it is too long.
 func callbackData(code, args string) string {
 	data := callbackVersion + code + ":" + args
 	if len(data) > maxData {
@@ -69,13 +69,13 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 	return c, "", false
 }
 
-// argsOf returns the arguments in the data of a button with this code.
+// argsOf returns the arguments of a button with this code.
 func argsOf(code, data string) (args string, ok bool) {
 	c, args, ok := findCallback(data)
 	return args, ok && c.Code == code
 }
 
-// command names what the button does, for the log.
+// command returns the name of the button's command, for the log.
 func (q *callbackQuery) command() string {
 	if c, _, ok := findCallback(q.Data); ok {
 		return c.Command
@@ -83,13 +83,13 @@ func (q *callbackQuery) command() string {
 	return "unknown"
 }
 
-// press handles a pressed button.
-func (r *Router) press(ctx context.Context, q *callbackQuery, again bool) error {
+// press handles a button press.
+func (r *Router) press(ctx context.Context, q *callbackQuery, redelivered bool) error {
 	o, ok := q.origin(r.now())
 	if !ok {
 		return nil
 	}
-	o.Redelivered = again
+	o.Redelivered = redelivered
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}
@@ -100,7 +100,7 @@ func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
 	return r.rankings.Answer(ctx, o, ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// pressUndo handles the button below a card. The number must be that of a match of the chat.
+// pressUndo handles the button below a card.
 func (r *Router) pressUndo(ctx context.Context, p press) error {
 	number, ok := undoNumber(p.query.Data)
 	if !ok {
@@ -110,18 +110,18 @@ func (r *Router) pressUndo(ctx context.Context, p press) error {
 	return r.rankings.UndoMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)})
 }
 
-// pressFix handles the button of an offer to fix a match. The match is the one of the command that the offer replies to.
+// pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it.
 func (r *Router) pressFix(ctx context.Context, p press) error {
-	right, ok := fixScores(p.query.Data)
+	scores, ok := fixScores(p.query.Data)
 	to := p.query.Message.replied()
 	if !ok || to == nil {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
-	return r.rankings.FixMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)}, right)
+	return r.rankings.FixMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)}, scores)
 }
 
-// origin returns where a press came from. ok is false if it is none of a person in a chat that the bot can talk in.
+// origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
 func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
 		return o, false
@@ -133,7 +133,7 @@ func (q *callbackQuery) origin(now time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// hasChat says whether the button was pressed in a chat that the bot can talk in.
+// hasChat reports whether the button was pressed in a chat that the bot can write to.
 func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
 }
@@ -141,8 +141,8 @@ func (q *callbackQuery) hasChat() bool {
 // undoData returns the data of the button that undoes a match.
 func undoData(number int) string { return callbackData(undoCode, strconv.Itoa(number)) }
 
-// undoNumber returns the number of the match that the button with this data undoes. ok is false for all that undoData
-// does not write, and for numbers that no match can have.
+// undoNumber returns the number of the match that a button undoes. ok is false for data that undoData does not produce, and
+// for numbers that no match can have.
 func undoNumber(data string) (number int, ok bool) {
 	args, ok := argsOf(undoCode, data)
 	n, err := strconv.ParseInt(args, 10, 32)
@@ -155,12 +155,12 @@ func undoNumber(data string) (number int, ok bool) {
 // maxScore is the highest number in a score.
 const maxScore = 999
 
-// fixData returns the data of the button that corrects a match as it is offered, empty if it is too long for a button.
+// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button.
 func fixData(n ranking.FixOffer) string {
 	return callbackData(fixCode, strings.Join(offeredScores(n), ","))
 }
 
-// offeredScores returns the scores of an offer, as they are written in a command.
+// offeredScores returns the scores of an offer in the form of a command.
 func offeredScores(n ranking.FixOffer) []string {
 	if len(n.Sets) == 0 {
 		return []string{showScore(n.Score)}
@@ -172,8 +172,8 @@ func offeredScores(n ranking.FixOffer) []string {
 	return all
 }
 
-// fixScores returns the scores that the button with this data gives to a match. ok is false for all that fixData does not
-// write, and for scores that no command can have.
+// fixScores returns the scores that a button corrects a match to. ok is false for data that fixData does not produce, and for
+// scores that no command can have.
 func fixScores(data string) (scores []ranking.Score, ok bool) {
 	list, ok := argsOf(fixCode, data)
 	if !ok {

@@ -12,28 +12,29 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is something that people can ask for by a message. Dispatch, help, menus and docs/commands.md come from the table
-// of commands; what a command is called and explained by in a language is in [wording].
+// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the table of
+// commands; the texts about a command are in [wording].
 type Command struct {
 	Name    string
 	Aliases []string
 	Where   Where
 	Handle  func(r *Router, ctx context.Context, req request) error
-	Help    bool  // there is more to say about it than its line in /help
-	Menu    Where // the menus that list it, 0 for none
+	Help    bool  // it has a help text of its own, besides its lines in /help
+	Menu    Where // the menus that list it; 0 for none
 }
 
-// Where is the kinds of chats in which a command works.
+// Where is a set of kinds of chats.
 type Where uint8
 
-// The kinds of chats.
+// The kinds of chats in which a command works.
 const (
 	InGroups Where = 1 << iota
 	InPrivate
 	Everywhere = InGroups | InPrivate
 )
 
-// commands is the table, in the order of the help and the menus. It is a function because the handlers read it too.
+// commands returns the table of commands, in the order of the help and the menus. It is a function because the handlers
+// read it too.
 func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
@@ -41,13 +42,13 @@ func commands() []Command {
 		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
 		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
-		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.rightScore, (*Router).fix), Help: true, Menu: InGroups},
+		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
 		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
 		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
 	}
 }
 
-// parsed returns a handler of commands with arguments, which answers those that cannot be read.
+// parsed returns a handler that parses the arguments of a command, and answers the command if they are malformed.
 func parsed[A any](parse func(request) (A, error), handle func(*Router, context.Context, request, A) error) func(*Router, context.Context, request) error {
 	return func(r *Router, ctx context.Context, req request) error {
 		args, err := parse(req)
@@ -62,7 +63,7 @@ func parsed[A any](parse func(request) (A, error), handle func(*Router, context.
 	}
 }
 
-// findCommand returns the command of a name or an alias.
+// findCommand returns the command with this name or alias.
 func findCommand(name string) (Command, bool) {
 	for _, c := range commands() {
 		if c.Name == name || slices.Contains(c.Aliases, name) {
@@ -72,13 +73,13 @@ func findCommand(name string) (Command, bool) {
 	return Command{}, false
 }
 
-// isKnown tells the names of commands that this bot has.
+// isKnown reports whether the bot has a command with this name or alias.
 func isKnown(name string) bool {
 	_, ok := findCommand(name)
 	return ok
 }
 
-// loggedName is the name of a command for the log, which must not contain what people make up.
+// loggedName returns the name of a command for the log, which must not contain text that people chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {
 		return c.Name
@@ -86,7 +87,7 @@ func loggedName(name string) string {
 	return "unknown"
 }
 
-// dispatch handles a command.
+// dispatch answers a command, or calls its handler.
 func (r *Router) dispatch(ctx context.Context, req request) error {
 	private := !req.origin.Chat.IsGroup()
 	c, ok := findCommand(req.command.Name)
@@ -94,7 +95,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	switch {
 	case !ok && (private || req.command.Addressed):
 		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
-	case !ok: // in a group it may be meant for another bot
+	case !ok: // it may be meant for another bot of the group
 		return nil
 	case c.Help && req.command.WantsHelp():
 		return r.rankings.Answer(ctx, req.origin, Help{Topic: c.Name, Private: private})
@@ -105,7 +106,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	}
 }
 
-// start handles /start, which Telegram sends for whoever opens the bot or adds it to a group.
+// start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
 func (r *Router) start(ctx context.Context, req request) error {
 	if req.origin.Chat.IsGroup() {
 		return r.rankings.Greet(ctx, req.origin, Greeting{})
@@ -113,7 +114,7 @@ func (r *Router) start(ctx context.Context, req request) error {
 	return r.rankings.Answer(ctx, req.origin, Greeting{Private: true})
 }
 
-// help handles /help, and "/help match".
+// help handles "/help" and "/help match".
 func (r *Router) help(ctx context.Context, req request) error {
 	n := Help{Private: !req.origin.Chat.IsGroup()}
 	if c, ok := findCommand(command.Name(req.command.Args)); ok && c.Help {
@@ -122,7 +123,6 @@ func (r *Router) help(ctx context.Context, req request) error {
 	return r.rankings.Answer(ctx, req.origin, n)
 }
 
-// match handles /match.
 func (r *Router) match(ctx context.Context, req request, report ranking.Report) error {
 	return r.rankings.RecordMatch(ctx, req.origin, report)
 }
@@ -139,7 +139,7 @@ func (r *Router) join(ctx context.Context, req request) error {
 	return r.rankings.Join(ctx, req.origin)
 }
 
-// Menus are the commands that Telegram offers in groups and in private chats.
+// Menus returns the commands that Telegram offers in groups and in private chats.
 func Menus() []telegram.Menu {
 	words := wordingFor("")
 	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}}

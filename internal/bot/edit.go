@@ -11,9 +11,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-var errNothingToEdit = errors.New("there is no message to be edited")
+var errNothingToEdit = errors.New("no message to edit")
 
-// edit has a message that is there say what it has to say now.
+// edit updates an existing message.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
 	words := wordingFor(m.Language)
 	out, err := render(m.Items[0], words)
@@ -29,7 +29,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
 	return s.rewrite(ctx, m, m.Target, out)
 }
 
-// rewrite gives a message that is there another text, and the button that belongs to it, or none.
+// rewrite replaces the text and the button of an existing message.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) error {
 	params := &botapi.EditMessageTextParams{
 		ChatID:             m.To,
@@ -49,8 +49,8 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 	return err
 }
 
-// editMessage edits. What Telegram has accepted has been done, even if its answer cannot be read; and a message that
-// says already what it is to say has been edited before.
+// editMessage edits a message. It ignores the result of a successful request. "Not modified" is a success: the message was
+// edited before.
 func (s *Sender) editMessage(ctx context.Context, params *botapi.EditMessageTextParams) error {
 	_, err := s.client.Call(ctx, "editMessageText", params)
 	var api *telegram.APIError
@@ -60,7 +60,7 @@ func (s *Sender) editMessage(ctx context.Context, params *botapi.EditMessageText
 	return err
 }
 
-// answerPress shows whoever has pressed a button what came of it, for a moment and to nobody else.
+// answerPress briefly shows the outcome of a button press, and only to the person who pressed it.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	out, err := render(m.Row, wordingFor(m.Language))
 	if err != nil {

@@ -2,7 +2,7 @@ package bot
 
 import "elobot/internal/command"
 
-// The forms of commands, as examples to copy. In <code> nothing becomes a link or a mention.
+// The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
 const (
 	formMatch = "<code>/match @bob 3:1</code>"
 	formOther = "<code>/match @alice @bob 3:1</code>"

@@ -9,15 +9,15 @@ import (
 	"elobot/internal/ranking"
 )
 
-// A match has up to twenty players, and the names of all of them, each several times, would not fit into one message.
+// A match has up to twenty players. Their names, each repeated several times, would not fit into one message.
 const (
-	// maxSideNames is how many players a side may have to be named in full; a larger one is its first shortSideNames
-	// and the number of others.
+	// A side with up to maxSideNames players is listed in full. Of a larger one, the first shortSideNames players are
+	// listed, with the number of others.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is how many new players are named; more are counted.
+	// maxNewNames is how many new players are named; if there are more, they are only counted.
 	maxNewNames = 8
-	// maxNumbers is how many numbers of matches are told.
+	// maxNumbers is how many match numbers are listed.
 	maxNumbers = 10
 )
 
@@ -50,7 +50,7 @@ func (english) matchRecorded(n ranking.MatchRecorded) string {
 	return b.String()
 }
 
-// undoneBy says why a match does not count.
+// undoneBy says who or what undid a match.
 func undoneBy(n ranking.MatchRecorded) string {
 	switch {
 	case n.UndoneBy != nil:
@@ -62,7 +62,7 @@ func undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correctedFrom says what the score was before.
+// correctedFrom says what the score was before the fix.
 func correctedFrom(n ranking.MatchRecorded) string {
 	if n.Was.Score == scoreOf(n.Sides) {
 		return "sets corrected"
@@ -90,20 +90,20 @@ func (english) matchFixed(n ranking.MatchFixed) string {
 }
 
 func (english) playersMerged(n ranking.PlayersMerged) string {
-	return strings.TrimSuffix(strings.Join(append(whoIsWho(n), movements(n.Moved)), "\n"), "\n")
+	return strings.TrimSuffix(strings.Join(append(mergedPlayers(n), movements(n.Moved)), "\n"), "\n")
 }
 
-// whoIsWho says who turned out to be whom, and which matches do not count for it.
-func whoIsWho(n ranking.PlayersMerged) []string {
-	said := []string{fmt.Sprintf("%s is <b>%s</b>: their results now count together.", showText("@"+n.Username), showName(n.Name))}
+// mergedPlayers says which two players turned out to be one, and which matches were undone for that.
+func mergedPlayers(n ranking.PlayersMerged) []string {
+	sentences := []string{fmt.Sprintf("%s is <b>%s</b>: their results now count together.", showText("@"+n.Username), showName(n.Name))}
 	switch shown := numberList(n.Undone); len(n.Undone) {
 	case 0:
 	case 1:
-		said = append(said, fmt.Sprintf("Match %s undone: nobody can play twice in one match.", shown))
+		sentences = append(sentences, fmt.Sprintf("Match %s undone: nobody can play twice in one match.", shown))
 	default:
-		said = append(said, fmt.Sprintf("Matches %s undone: nobody can play twice in one match.", shown))
+		sentences = append(sentences, fmt.Sprintf("Matches %s undone: nobody can play twice in one match.", shown))
 	}
-	return said
+	return sentences
 }
 
 func (english) groupsJoined(n ranking.GroupsJoined) string {
@@ -114,18 +114,18 @@ func (english) groupsJoined(n ranking.GroupsJoined) string {
 	return "Telegram gave this group a new ID. Matches from before and after now count together: " + numbers
 }
 
-// outcome says who beat whom, with the score, the sets and what else there is to be said of it.
+// outcome says who won, with the score, and in brackets the sets and more.
 func outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return versus(sides, sideNames) + " " + showScore(scoreOf(sides)) + brackets(append([]string{showSets(sets)}, more...)...)
 }
 
-// versus says who beat whom.
+// versus says which side won.
 func versus(sides [2]ranking.Side, show func(ranking.Side) string) string {
 	verb := "%s beat %s"
 	switch {
 	case sides[0].Score == sides[1].Score:
 		verb = "%s and %s drew"
-	case sides[0].Score < sides[1].Score: // corrected: the order of a card does not change
+	case sides[0].Score < sides[1].Score: // only after a fix: the order of a card does not change
 		verb = "%s lost to %s"
 	}
 	return fmt.Sprintf(verb, show(sides[0]), show(sides[1]))
@@ -135,7 +135,7 @@ func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides
 
 func showScore(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
-// brackets returns in brackets what there is of these.
+// brackets returns the non-empty texts in brackets, or an empty string.
 func brackets(all ...string) string {
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	if len(all) == 0 {
@@ -157,7 +157,7 @@ func sideNames(s ranking.Side) string {
 	return namesOf(s, func(p ranking.RatingChange) string { return "<b>" + showName(p.Name) + "</b>" })
 }
 
-// namesOf returns the players of a side, each shown in this way, or the first of them and the number of the others.
+// namesOf returns the players of a side as show renders them, or the first of them and the number of the others.
 func namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	players, others := s.Players, ""
 	if len(players) > maxSideNames {
@@ -170,12 +170,12 @@ func namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	return strings.Join(names, " &amp; ") + others
 }
 
-const nobodyMoved = "No ratings changed."
+const noRatingsChanged = "No ratings changed."
 
-// movements says how ratings have moved, each in a line of its own.
+// movements returns the rating changes, one per line.
 func movements(m ranking.Moved) string {
-	if still(m) {
-		return nobodyMoved + "\n"
+	if isUnchanged(m) {
+		return noRatingsChanged + "\n"
 	}
 	var b strings.Builder
 	writeRatings(&b, m.Ratings)
@@ -185,10 +185,10 @@ func movements(m ranking.Moved) string {
 	return b.String()
 }
 
-// still says that no rating has moved.
-func still(m ranking.Moved) bool {
-	moves := func(r ranking.RatingChange) bool { return r.Before != r.After }
-	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, moves)
+// isUnchanged reports whether no rating has changed.
+func isUnchanged(m ranking.Moved) bool {
+	changed := func(r ranking.RatingChange) bool { return r.Before != r.After }
+	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, changed)
 }
 
 func andOthers(count int) string {
@@ -208,7 +208,7 @@ func movement(r ranking.RatingChange) string {
 	return fmt.Sprintf("%s %s → %d", showName(r.Name), signed(r.After-r.Before), r.After)
 }
 
-// signed writes a change with its sign, a real minus.
+// signed formats a change with its sign. The minus is the typographic one.
 func signed(n int) string {
 	switch {
 	case n > 0:
@@ -220,7 +220,7 @@ func signed(n int) string {
 	}
 }
 
-// by says who has done something. Without a name it was an admin who writes as the group.
+// by says who did something. A reporter without a name is an admin who writes as the group.
 func by(r ranking.Reporter) string {
 	if r.Name == nil {
 		return " by an admin"
@@ -228,7 +228,7 @@ func by(r ranking.Reporter) string {
 	return " by " + showName(*r.Name)
 }
 
-// notes returns what is said in passing, at the end of a message.
+// notes returns the remarks at the end of a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
 
 func nameList(names []ranking.Name) string {
@@ -239,7 +239,7 @@ func nameList(names []ranking.Name) string {
 	return strings.Join(shown, ", ")
 }
 
-// numberList returns the numbers of matches, the first of them if there are many.
+// numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
 func numberList(numbers []int) string {
 	var shown []string
 	for _, n := range numbers[:min(len(numbers), maxNumbers)] {

@@ -1,9 +1,10 @@
 package bot
 
 import (
-	"elobot/internal/stats"
 	"fmt"
 	"strings"
+
+	"elobot/internal/stats"
 )
 
 func (english) myStanding(n stats.MyStanding) string {

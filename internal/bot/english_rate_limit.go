@@ -8,27 +8,27 @@ import (
 	"elobot/internal/ranking"
 )
 
-// notRecorded names as much of what was not recorded as fits into a message, and counts the rest.
+// notRecorded lists as many rejected results as fit into a message, and counts the others.
 func (english) notRecorded(n ranking.NotRecorded) string {
 	lines := []string{fmt.Sprintf("You sent more than %s in a minute, so this was <b>not</b> recorded:",
 		counted(n.Limit, "result", "results"))}
-	units, named := 0, 0
+	units, listed := 0, 0
 	for _, item := range n.Items {
 		line := "– " + rejectedResult(item)
 		if units += utf16Length(plain(line)) + len("\n"); units > maxText-2*tailUnits {
 			break
 		}
 		lines = append(lines, line)
-		named++
+		listed++
 	}
-	if more := len(n.Items) - named + n.More; more > 0 {
+	if more := len(n.Items) - listed + n.More; more > 0 {
 		lines = append(lines, fmt.Sprintf("…and <b>%d more</b>", more))
 	}
 	return strings.Join(lines, "\n") + fmt.Sprintf("\n\nPlease send it again later: I record at most %s a minute.",
 		counted(n.Limit, "result", "results"))
 }
 
-// notDone says in a line what was not recorded, undone or corrected.
+// rejectedResult returns a line about a result that was not recorded, undone or corrected.
 func rejectedResult(d ranking.RejectedResult) string {
 	text := "<code>/" + d.Command + "</code>"
 	sets := make([]string, len(d.Sets))
@@ -58,7 +58,7 @@ func rejectedResult(d ranking.RejectedResult) string {
 	return text
 }
 
-// reportedSide returns the players of a side as they were reported, or the first of them and the number of the others.
+// reportedSide returns the players of a side as reported, or the first of them and the number of the others.
 func reportedSide(players []ranking.Name) string {
 	side := ranking.Side{Players: make([]ranking.RatingChange, len(players))}
 	for i, name := range players {

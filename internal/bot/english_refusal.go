@@ -67,7 +67,7 @@ func (english) refusal(n ranking.Refusal) string {
 	}
 }
 
-// duration says how long so many minutes are.
+// duration formats minutes, as hours if possible.
 func duration(minutes int) string {
 	n, unit := minutes, "minute"
 	if minutes%60 == 0 {

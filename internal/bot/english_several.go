@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxLineRatings is how many ratings are told in a line; of more the others are counted.
+// maxLineRatings is how many rating changes a line lists; the others are only counted.
 const maxLineRatings = 4
 
 func (english) matchLine(n ranking.MatchRecorded) string {
@@ -41,7 +41,7 @@ func (english) fixedLine(n ranking.MatchFixed) string {
 }
 
 func (english) playersMergedLine(n ranking.PlayersMerged) string {
-	return strings.Join(append(whoIsWho(n), movementsLine(n.Moved)), " ")
+	return strings.Join(append(mergedPlayers(n), movementsLine(n.Moved)), " ")
 }
 
 func (english) addressed(name, line string) string { return name + ": " + line }
@@ -69,7 +69,7 @@ func plainSide(s ranking.Side) string {
 	return namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }
 
-// ratedSide returns the players of a side with what the match has made of their ratings. All of a side move alike.
+// ratedSide returns the players of a side with their rating changes. All players of a side have the same change.
 func ratedSide(s ranking.Side) string {
 	text := namesOf(s, func(p ranking.RatingChange) string {
 		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)
@@ -80,10 +80,10 @@ func ratedSide(s ranking.Side) string {
 	return text
 }
 
-// movementsLine is movements in one line.
+// movementsLine returns the rating changes in one line.
 func movementsLine(m ranking.Moved) string {
-	if still(m) {
-		return nobodyMoved
+	if isUnchanged(m) {
+		return noRatingsChanged
 	}
 	shown := m.Ratings[:min(len(m.Ratings), maxLineRatings)]
 	moves := make([]string, len(shown))

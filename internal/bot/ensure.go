@@ -12,9 +12,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// ensure makes a message that exists once in a chat say what it has to say now. It edits the one that is known, or else
-// the chat's pinned one if that is it, which it still is when nobody remembers it here; without either it sends one and
-// pins it.
+// ensure updates a message that exists once in a chat. It edits the known message. If that one is gone or unknown, it edits
+// the chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
 func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 	out, err := render(m.Row, wordingFor(m.Language))
 	if err != nil {
@@ -42,7 +41,7 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 	return id, err
 }
 
-// isPointless tells that there is no message to be edited, or none that the bot can edit.
+// isObsolete reports whether an edit failed because the message does not exist or cannot be edited.
 func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Class == outbox.Obsolete
 }
@@ -50,26 +49,25 @@ func isObsolete(err error) bool {
 // objectParam is the parameter of a link that names an object.
 const objectParam = "object"
 
-// mark returns what a message is known by as that which exists once: a link below a character that nobody sees. Telegram
-// keeps it with the text through every edit and shows it with the pinned message, unlike all that a bot could keep beside
-// a message, and nothing of it is there to be pressed.
+// mark returns the mark of an object in a message: a link on an invisible character. Unlike anything else that a bot could
+// attach to a message, Telegram keeps the link through every edit and returns it with the pinned message. Nobody can tap it.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username, RawQuery: url.Values{objectParam: {object}}.Encode()}
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
 }
 
-// marks says whether a link marks that object. The name in it does not matter: a bot can be renamed.
+// marks reports whether a link marks this object. It ignores the bot's name in the link, because a bot can be renamed.
 func marks(link, object string) bool {
 	u, err := url.Parse(link)
 	return err == nil && u.Host == "t.me" && u.Query().Get(objectParam) == object
 }
 
-// pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, else 0.
+// pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, or else 0.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	result, err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.To})
 	if err != nil {
 		f := telegram.Failure(err)
-		if f.Class == outbox.Ambiguous { // nothing was to be sent
+		if f.Class == outbox.Ambiguous { // getChat sends nothing, so there can be no duplicate
 			f.Class = outbox.Unreachable
 		}
 		return 0, f
@@ -84,7 +82,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 		} `json:"pinned_message"`
 	}
 	if err := json.Unmarshal(result, &chat); err != nil {
-		s.log.WarnContext(ctx, "the pinned message of a chat cannot be read", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
 		return 0, nil
 	}
 	if chat.Pinned.From.ID != s.self.ID {
@@ -98,12 +96,11 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	return 0, nil
 }
 
-// pin pins a message without a sound. Without the right to do so it stays where it is, which is no reason to send it
-// again.
+// pin pins a message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
 func (s *Sender) pin(ctx context.Context, m outbox.Message, id int64) {
 	_, err := s.client.Call(ctx, "pinChatMessage",
 		&botapi.PinChatMessageParams{ChatID: m.To, MessageID: int(id), DisableNotification: true})
 	if err != nil {
-		s.log.InfoContext(ctx, "a message that is kept up to date is not pinned", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
+		s.log.InfoContext(ctx, "failed to pin a message", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// GroupLife is the part of the ranking service that hears what happens to groups and to the people in them. Like those of
-// commands its calls change nothing when they are repeated.
+// GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent,
+// like those of commands.
 type GroupLife interface {
 	Greet(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
 	BotAdded(ctx context.Context, o ranking.Origin, greeting ranking.Notice) error
@@ -21,7 +21,7 @@ type GroupLife interface {
 	MemberLeft(ctx context.Context, o ranking.Origin, who ranking.Person) error
 }
 
-// memberUpdate tells that somebody's part in a chat, or the bot's, is another one now.
+// memberUpdate says that the membership of a person or of the bot in a chat has changed.
 type memberUpdate struct {
 	Chat chat       `json:"chat"`
 	From *user      `json:"from"`
@@ -32,11 +32,11 @@ type memberUpdate struct {
 
 type chatMember struct {
 	Status   string `json:"status"`
-	IsMember bool   `json:"is_member"` // says it of somebody who is restricted
+	IsMember bool   `json:"is_member"` // only for the status "restricted"
 	User     *user  `json:"user"`
 }
 
-// isIn tells whether somebody is in the chat. A status that nobody knows says neither.
+// isIn reports whether somebody is in the chat. With an unknown status, both isIn and isOut are false.
 func (m chatMember) isIn() bool {
 	switch m.Status {
 	case "creator", "administrator", "member":
@@ -59,8 +59,8 @@ func (m chatMember) isOut() bool {
 	}
 }
 
-// WhenMembersChange has forget called for each chat that the router hears of that its members or their rights have
-// changed, before anything else that comes of it. It is set before the first update is handled.
+// WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it
+// handles the change. It must be called before the first update is handled.
 func (r *Router) WhenMembersChange(forget func(ranking.ExternalChatID)) { r.forget = forget }
 
 func (r *Router) membersChanged(c chat) {
@@ -69,7 +69,7 @@ func (r *Router) membersChanged(c chat) {
 	}
 }
 
-// botMember handles a change of the bot's own part in a chat. Who unblocks it in a private chat is not greeted.
+// botMember handles a change of the bot's own membership in a chat. Somebody who unblocks it in a private chat is not greeted.
 func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	o := u.origin("bot")
@@ -87,8 +87,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// member handles a change of somebody's part in a group. Where the bot is no admin it does not hear of it. Who was out
-// already, whose ban is lifted, does not leave.
+// member handles a change of somebody's membership in a group. Telegram sends it only if the bot is an admin. Somebody who was
+// out already, such as after a lifted ban, does not leave again.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || u.Old.isOut() || !u.New.isOut() || !u.New.User.isPerson() {
@@ -97,7 +97,7 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	return r.rankings.MemberLeft(ctx, u.origin("member"), person(u.New.User.mentioned()))
 }
 
-// origin returns where the change happened. It has no message; what tells it from others is who, where, when and what.
+// origin returns the origin of the change. There is no message, so its key is built from who, where, when and what.
 func (u *memberUpdate) origin(what string) ranking.Origin {
 	var who int64
 	if u.New.User != nil {
@@ -112,10 +112,10 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	return o
 }
 
-// isGroupLife tells a message that nobody has written: it says that the group has another name, or that somebody has left.
+// isGroupLife reports whether this is a service message: the group was renamed, or somebody left.
 func (m *message) isGroupLife() bool { return m.NewChatTitle != "" || m.LeftChatMember != nil }
 
-// groupLife handles such a message.
+// groupLife handles a service message.
 func (r *Router) groupLife(ctx context.Context, m *message) error {
 	if !m.Chat.isGroup() || m.ID == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (c chat) seen() ranking.Chat {
 	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
 }
 
-// isKnownKind tells the chats that the bot talks in.
+// isKnownKind reports whether the bot can write to this kind of chat.
 func (c chat) isKnownKind() bool {
 	return c.ID != 0 && (c.isGroup() || c.Type == string(ranking.Private))
 }
@@ -150,11 +150,11 @@ func (c chat) isGroup() bool {
 	return c.ID != 0 && (c.Type == string(ranking.Group) || c.Type == string(ranking.Supergroup))
 }
 
-// maxLanguageTag is how long the IETF tag of a language may be.
+// maxLanguageTag is the maximum length of an IETF language tag.
 const maxLanguageTag = 35
 
-// languageTag returns the IETF tag of a language in lower case, or nothing if it is not of the form of one: letters, then
-// parts of letters and digits, as in "zh-hans".
+// languageTag returns an IETF language tag in lower case, or an empty string if the code does not look like one: letters,
+// then parts of letters and digits, as in "zh-hans".
 func languageTag(code string) string {
 	code = strings.ToLower(code)
 	for i, part := range strings.Split(code, "-") {

@@ -7,31 +7,30 @@ import (
 )
 
 const (
-	// maxText is how many characters a message may have. Here they are counted in UTF-16 units, which are never fewer.
+	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which are never fewer.
 	maxText = 4096
-	// tailUnits is how many of them the end of a message that tells several may have.
+	// tailUnits is the room reserved for the end of a merged message.
 	tailUnits = 256
-	// roomToGrow is by how much longer the line of a result may become in a message that is there: when it is corrected,
-	// its old score is told too.
+	// roomToGrow is by how much the line of a result may grow in a sent message: after a fix it also shows the old score.
 	roomToGrow = 48
 )
 
-// several is a message that tells several items, while it is being put together.
+// several builds a message that covers several items.
 type several struct {
 	lines []string
 	units int // of the lines, with the room that they need to grow
-	undo  int // the number of the last result that can be taken back
+	undo  int // number of the last match that can be undone
 }
 
-// merge puts several items into one message, in a line or two each, and says how many it tells. Those are as many, from
-// the first on, as fit into it and need not stand alone. If it has to tell all, because it stands for more than are to be
-// named, or because it has told them before, then what is not named in it is counted.
-func merge(m outbox.Message, words wording) (out outgoing, told int) {
+// merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from
+// the first on, as fit and need not stand alone. It must cover all items if there are more than m.Items holds, or if it edits a
+// message that covers them already. Then it only counts the items that do not fit.
+func merge(m outbox.Message, words wording) (out outgoing, covered int) {
 	all := max(m.Count, len(m.Items))
-	mustTellAll := m.Action == outbox.Edit || all > len(m.Items)
+	coversAll := m.Action == outbox.Edit || all > len(m.Items)
 	var s several
 	for _, item := range m.Items {
-		if !s.add(item, m, words) && !mustTellAll {
+		if !s.add(item, m, words) && !coversAll {
 			all = len(s.lines)
 			break
 		}
@@ -39,7 +38,7 @@ func merge(m outbox.Message, words wording) (out outgoing, told int) {
 	return outgoing{html: s.text(all, words)}, all
 }
 
-// add adds the line of an item, and says whether that was possible.
+// add adds the line of an item, and reports whether that was possible.
 func (s *several) add(item outbox.Item, m outbox.Message, words wording) bool {
 	out, err := render(item, words)
 	if err != nil || out.line == "" {
@@ -64,7 +63,7 @@ func (s *several) add(item outbox.Item, m outbox.Message, words wording) bool {
 	return true
 }
 
-// addressed says whom a line is meant for, unless it begins with that name anyway.
+// addressed puts the addressee's name in front of a line, unless the line begins with it anyway.
 func addressed(name, line string, words wording) string {
 	if name = cleanName(name); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line
@@ -72,10 +71,10 @@ func addressed(name, line string, words wording) string {
 	return words.addressed(showText(name), line)
 }
 
-// text returns the whole message, which stands for so many items.
-func (s *several) text(all int, words wording) string {
+// text returns the whole message, which covers count items.
+func (s *several) text(count int, words wording) string {
 	text := strings.Join(s.lines, "\n")
-	if more := all - len(s.lines); more > 0 {
+	if more := count - len(s.lines); more > 0 {
 		text += "\n" + words.more(more)
 	}
 	if s.undo != 0 {

@@ -2,9 +2,8 @@ package bot
 
 import "elobot/internal/ranking"
 
-// migration returns the two ids of a group that has become a supergroup, if the message tells of that: either the last
-// message in the old chat does or the first one in the new chat. Both come from Telegram itself; a person cannot write
-// one. ok is false for all other messages.
+// migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old
+// chat and the first one of the new chat. People cannot forge them. ok is false for all other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	switch here := ranking.ExternalChatID(m.Chat.ID); {
 	case here == 0:

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// maxName is how many characters, as people count them, are shown of a name.
+	// maxName is how many characters of a name are shown, as people count them.
 	maxName = 32
-	// maxNameUnits bounds what a few characters can be made of, in the UTF-16 units that the length of a message is
-	// counted in: accents can be piled up without end.
+	// maxNameUnits limits a shown name in UTF-16 units, which the length of a message is counted in: a single character may
+	// carry any number of accents.
 	maxNameUnits = 64
 
-	isolate    = "\u2068" // what follows has its own direction of writing …
-	endIsolate = "\u2069" // … until here
+	isolate    = "\u2068" // starts text with its own writing direction …
+	endIsolate = "\u2069" // … and ends it
 	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
 )
 
-// displayName returns a person's name as it is kept.
+// displayName returns a person's name as it is stored.
 func displayName(u user) string {
 	for _, name := range [...]string{u.FirstName + " " + u.LastName, u.Username} {
 		if cleaned := cleanName(name); cleaned != "" {
@@ -35,8 +35,8 @@ func displayName(u user) string {
 	return "Player " + strconv.FormatInt(u.ID, 10)
 }
 
-// cleanName takes out of a name what would disturb the text around it or could make two different names look the
-// same: controls, marks of direction, white space of all kinds. It is empty when nothing is left to be seen.
+// cleanName removes from a name what would disturb the text around it, or could make two names look the same: control
+// characters, direction marks, extra white space. The result is empty if nothing visible is left.
 func cleanName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
@@ -55,12 +55,12 @@ func cleanName(name string) string {
 	return shorten(strings.Join(strings.Fields(cleaned), " "))
 }
 
-// isUnprintable tells what does not belong into a text that people read.
+// isUnprintable reports whether a rune does not belong in readable text.
 func isUnprintable(r rune) bool {
 	return !unicode.IsPrint(r) && !isPartOfCharacter(r) || r == unicode.ReplacementChar
 }
 
-// isBlank tells letters and symbols that look like nothing.
+// isBlank reports whether a rune is a letter or symbol that is invisible.
 func isBlank(r rune) bool {
 	switch r {
 	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800':
@@ -69,18 +69,18 @@ func isBlank(r rune) bool {
 	return false
 }
 
-// isPartOfCharacter tells the invisible runes that some emoji and some scripts need.
+// isPartOfCharacter reports whether a rune is invisible, but needed by some emoji or scripts.
 func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
 
-// shorten cuts a name that is too long.
+// shorten cuts a long name.
 func shorten(name string) string { return cut(name, maxName, maxNameUnits) }
 
-// cut cuts a text after so many characters or UTF-16 units, without cutting a character in two.
+// cut shortens a text to so many characters and fewer than so many UTF-16 units, without splitting a character.
 func cut(text string, maxCharacters, maxUnits int) string {
 	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
-		return text // no character has less than one unit, so there is no need to find out where they begin
+		return text // a character has at least one unit, so there is no need to find the characters
 	}
 	characters, units := 0, 0
 	for rest, state := text, -1; rest != ""; {
@@ -109,7 +109,7 @@ func utf16Length(text string) int {
 	return n
 }
 
-// firstUnits returns as many runes of the beginning of a text as fit into so many units.
+// firstUnits returns the longest beginning of a text that fits into so many units.
 func firstUnits(text string, units int) string {
 	for i, r := range text {
 		if units -= utf16.RuneLen(r); units < 0 {
@@ -119,24 +119,24 @@ func firstUnits(text string, units int) string {
 	return text
 }
 
-// linkEnders get an invisible joiner behind them, so that no part of a name becomes a mention, a command, a tag or a
-// link.
+// linkEnders puts an invisible joiner behind some characters, so that no part of a name becomes a mention, a command, a tag or
+// a link.
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// showText is the one way for a text that people have chosen into a message: cleaned, its links broken, escaped for
-// HTML and isolated in its direction of writing.
+// showText renders a text that people chose. No such text may get into a message in another way: showText cleans it, breaks
+// its links, escapes it for HTML, and isolates its writing direction.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }
 
-// showWord is showText for a word that could not be read. What nobody can see in it is shown by its code points, as
-// U+202E: else it would look right, or like nothing.
+// showWord is showText for a word that could not be read. It shows invisible characters as code points, such as U+202E:
+// otherwise the word would look correct or empty.
 func showWord(word string) string {
-	nothing := cleanName(word) == ""
+	invisible := cleanName(word) == ""
 	var b strings.Builder
 	for _, r := range word {
-		if nothing || isBlank(r) || isUnprintable(r) && !unicode.IsSpace(r) {
+		if invisible || isBlank(r) || isUnprintable(r) && !unicode.IsSpace(r) {
 			fmt.Fprintf(&b, " U+%04X ", r)
 		} else {
 			b.WriteRune(r)
@@ -145,7 +145,7 @@ func showWord(word string) string {
 	return showText(b.String())
 }
 
-// showName is showText for the name of a player, with the mark that tells them from others of that name.
+// showName is showText for the name of a player, with the mark that distinguishes players of the same name.
 func showName(n ranking.Name) string {
 	shown := showText(n.Name)
 	if n.Mark != "" {

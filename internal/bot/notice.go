@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The notices that are about commands as such and not about rankings. Like those of the ranking package they are
-// stored as JSON, so their fields may only become more.
+// The kinds of notices about commands as such. Like those of the ranking package they are stored as JSON, so fields may be
+// added but not removed or renamed.
 const (
 	kindGreeting       = "greeting"
 	kindHelp           = "help"
@@ -18,7 +18,7 @@ const (
 	kindCommandFailed  = "command_failed"
 )
 
-// Greeting says what the bot does.
+// Greeting introduces the bot.
 type Greeting struct {
 	Private bool `json:"private,omitempty"`
 }
@@ -26,7 +26,8 @@ type Greeting struct {
 // Kind implements ranking.Notice.
 func (Greeting) Kind() string { return kindGreeting }
 
-// Purpose implements ranking.Notice. A group is greeted because the bot was added, also if that was a while ago.
+// Purpose implements ranking.Notice. The greeting of a group is the outcome of adding the bot, so it is sent even
+// if it is late.
 func (g Greeting) Purpose() ranking.Purpose {
 	if g.Private {
 		return ranking.Answer
@@ -34,7 +35,7 @@ func (g Greeting) Purpose() ranking.Purpose {
 	return ranking.Outcome
 }
 
-// Help explains one command, or all of them when it has no topic.
+// Help explains one command, or lists all of them if it has no topic.
 type Help struct {
 	Topic   string `json:"topic,omitempty"`
 	Private bool   `json:"private,omitempty"`
@@ -46,12 +47,12 @@ func (Help) Kind() string { return kindHelp }
 // Purpose implements ranking.Notice.
 func (Help) Purpose() ranking.Purpose { return ranking.Answer }
 
-// WrongForm says what is wrong with how a command was written.
+// WrongForm says what is wrong with the form of a command.
 type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
-	Teams   bool           `json:"teams,omitempty"` // it was about teams
+	Teams   bool           `json:"teams,omitempty"` // a /match with teams
 }
 
 // Kind implements ranking.Notice.
@@ -90,9 +91,9 @@ func (UnknownCommand) Kind() string { return kindUnknownCommand }
 // Purpose implements ranking.Notice.
 func (UnknownCommand) Purpose() ranking.Purpose { return ranking.Answer }
 
-// PutAside says that a command could not be handled, because of something that is wrong with the bot.
+// CommandFailed says that a command could not be handled because of a fault of the bot.
 type CommandFailed struct {
-	Command string `json:"command,omitempty"` // as it was written, or its beginning; empty for the press of a button
+	Command string `json:"command,omitempty"` // as written, possibly shortened; empty for a button press
 }
 
 // Kind implements ranking.Notice.

@@ -14,13 +14,13 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and
-// its answer together, and changes nothing when it is repeated.
+// Rankings is the part of the ranking service that commands call. Each call commits its effect, its idempotency key and its
+// answer together. A repeated call changes nothing.
 type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
 	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment) error
-	OfferFix(ctx context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error
+	OfferFix(ctx context.Context, o ranking.Origin, recorded ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
@@ -45,18 +45,18 @@ type Router struct {
 	admins   Admins
 	self     telegram.Self
 	now      func() time.Time
-	forget   func(ranking.ExternalChatID) // nil for nobody to be told
+	forget   func(ranking.ExternalChatID) // nil if nothing needs to know
 }
 
-// NewRouter returns a router for the bot with this account. now is Telegram's clock, which says when a button was
-// pressed: the press does not.
+// NewRouter returns a router for the bot with this account. now is Telegram's clock; it dates button presses, which have no
+// date of their own.
 func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self, now func() time.Time) *Router {
 	return &Router{rankings: rankings, stats: stats, admins: admins, self: self, now: now}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle
 
-// Handle is the bot's intake.Handler: it takes one update to the service, or ignores it.
+// Handle is the bot's intake.Handler: it turns one update into a call of the service, or ignores it.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	var u update
 	if err := json.Unmarshal(in.Raw, &u); err != nil {
@@ -94,12 +94,12 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 
-// logged returns a context in which the log names the update and the command.
+// logged returns a context that adds the update and the command to the log.
 func logged(ctx context.Context, in intake.Update, name string) context.Context {
 	return ranking.CommandLog{Update: in.ID, Command: name}.With(ctx)
 }
 
-// request is a command with what it takes to handle it.
+// request is a command with its message and origin.
 type request struct {
 	message *message
 	command command.Command
@@ -121,8 +121,8 @@ func (req request) report() (ranking.Report, error) {
 	return report, err
 }
 
-// isFromPerson tells whether a member of the chat has written this here: not a bot, not a channel, no copy of what was
-// written elsewhere, and nothing that a bot has put together for a person to send.
+// isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
+// via a bot.
 func (m *message) isFromPerson() bool {
 	switch {
 	case m.From == nil, bool(m.ViaBot), m.isForward(), m.Chat.Type == "channel":
@@ -134,13 +134,13 @@ func (m *message) isFromPerson() bool {
 	}
 }
 
-// isForward tells a copy of what was written elsewhere. Bot API servers before 7.0 have fields of their own for that.
+// isForward reports whether the message was forwarded. Bot API servers before 7.0 use other fields for that.
 func (m *message) isForward() bool {
 	return m.IsAutomaticForward ||
 		bool(m.ForwardOrigin || m.ForwardFrom || m.ForwardFromChat || m.ForwardSenderName || m.ForwardDate)
 }
 
-// isAnonymousAdmin tells an admin who writes as the group itself. Who it is cannot be known.
+// isAnonymousAdmin reports whether an admin writes as the group itself. Telegram does not say who it is.
 func (m *message) isAnonymousAdmin() bool {
 	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
 }
@@ -162,17 +162,16 @@ func (m *message) replyTarget() ranking.Origin {
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
-	if m.IsTopicMessage && m.ThreadID != generalTopic { // in the General topic neither is set, as a rule
+	if m.IsTopicMessage && m.ThreadID != generalTopic { // usually neither is set in the General topic
 		o.Thread = m.ThreadID
 	}
 	return o
 }
 
-// generalTopic is the topic of a forum that every chat has. Telegram takes no message that names it.
+// generalTopic is the topic that every forum has. Telegram rejects messages that name it.
 const generalTopic = 1
 
-// key returns the idempotency key of the command in a message. A message that has no id, or none yet, is told from
-// others by its content.
+// key returns the idempotency key of the command in a message. For a message without an id the key is built from its content.
 func (m *message) key() string {
 	if m.ID != 0 {
 		return messageKey(m.Chat.ID, m.ID)
@@ -192,7 +191,7 @@ func (m *message) replied() *message {
 	return m.ReplyTo
 }
 
-// repliedPerson returns whose message this one replies to, or nil if that is no person.
+// repliedPerson returns the author of the message that this one replies to, or nil if that is not a person.
 func (m *message) repliedPerson() *command.Person {
 	to := m.replied()
 	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {
@@ -218,8 +217,8 @@ func (u *user) mentioned() command.Person {
 	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
 }
 
-// person returns somebody of a message as the ranking service sees them. Nothing tells whose account a mentioned
-// username is; but all bots have one that ends in "bot", and hardly anybody else has.
+// person converts a person for the ranking service. Telegram does not say whose account a mentioned username is; but the
+// usernames of all bots end in "bot", and hardly any others do.
 func person(p command.Person) ranking.Person {
 	return ranking.Person{
 		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name,
@@ -236,9 +235,9 @@ func people(all []command.Person) []ranking.Person {
 }
 
 func scores(all []command.Score) []ranking.Score {
-	told := make([]ranking.Score, len(all))
+	converted := make([]ranking.Score, len(all))
 	for i, s := range all {
-		told[i] = ranking.Score(s)
+		converted[i] = ranking.Score(s)
 	}
-	return told
+	return converted
 }

@@ -16,7 +16,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Sender puts notices into words and sends them. It is the only code that sends.
+// Sender renders notices and sends them. No other code sends messages.
 type Sender struct {
 	client *telegram.Client
 	self   telegram.Self
@@ -30,7 +30,7 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 	return &Sender{client: client, self: self, log: log}
 }
 
-var errNothingToTell = errors.New("there is nothing to be told")
+var errNoItems = errors.New("the message has no items")
 
 // Send implements outbox.Sender.
 func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
@@ -38,9 +38,9 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	var err error
 	switch {
 	case len(m.Items) == 0:
-		err = errNothingToTell
+		err = errNoItems
 	case m.Action == outbox.Send:
-		receipt, err = s.tell(ctx, m)
+		receipt, err = s.send(ctx, m)
 	case m.Action == outbox.Edit:
 		receipt.MessageID, err = m.Target, s.edit(ctx, m)
 	case m.Action == outbox.Ensure:
@@ -48,7 +48,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	case m.Action == outbox.CallbackAnswer:
 		err = s.answerPress(ctx, m)
 	default:
-		err = telegram.Rejected(fmt.Errorf("there is no action %q", m.Action))
+		err = telegram.Rejected(fmt.Errorf("unknown action %q", m.Action))
 	}
 	if err != nil {
 		return outbox.Receipt{Covered: receipt.Covered}, telegram.Failure(err)
@@ -56,27 +56,27 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return receipt, nil
 }
 
-// tell sends a new message: several items together, or the first of them by itself.
-func (s *Sender) tell(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+// send sends a new message: several items together, or only the first one.
+func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	words := wordingFor(m.Language)
 	first, err := render(m.Items[0], words)
 	if err != nil {
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
-	if out, told := merge(m, words); told > 1 && first.line != "" {
+	if out, covered := merge(m, words); covered > 1 && first.line != "" {
 		id, err := s.post(ctx, m, out)
 		if err == nil || telegram.Failure(err).Class != outbox.Rejected {
-			return outbox.Receipt{MessageID: id, Covered: told}, err
+			return outbox.Receipt{MessageID: id, Covered: covered}, err
 		}
-		s.log.ErrorContext(ctx, "Telegram refuses a message of ours that tells several, sending the first of them alone",
-			"kind", m.Row.Kind, "item", m.Row.ID, "told", told, "error", err)
+		s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
+			"kind", m.Row.Kind, "item", m.Row.ID, "covered", covered, "error", err)
 	}
 	first.replyTo = m.Items[0].ReplyTo
 	id, err := s.post(ctx, m, first)
 	return outbox.Receipt{MessageID: id, Covered: 1}, err
 }
 
-// post sends a new message.
+// post sends a new message. If Telegram rejects it, post sends a simpler form of it.
 func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int64, error) {
 	params := s.params(m, out)
 	id, err := s.sendMessage(ctx, params)
@@ -106,13 +106,13 @@ func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParam
 	return params
 }
 
-// keyboard returns the button below a message, nil for none.
+// keyboard returns the button below a message, or nil.
 func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboardMarkup {
 	var button models.InlineKeyboardButton
 	switch words := wordingFor(m.Language); {
 	case out.addToGroup:
 		button.Text, button.URL = words.addToGroup(), s.self.AddToGroupLink()
-	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // what is answered says which match is meant
+	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // the button needs the reply, which says which match is meant
 		button.Text, button.CallbackData = words.fixTo(*out.fix), fixData(*out.fix)
 	case out.undo != 0:
 		button.Text, button.CallbackData = words.undo(), undoData(out.undo)
@@ -122,8 +122,8 @@ func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboard
 	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{button}}}
 }
 
-// sendMessage sends and returns the id of the message. What Telegram has accepted counts as sent, even if its answer
-// cannot be read further; the id is 0 then.
+// sendMessage sends a message and returns its id. A message that Telegram accepted counts as sent even if the result cannot be
+// read; the id is 0 then.
 func (s *Sender) sendMessage(ctx context.Context, params *botapi.SendMessageParams) (int64, error) {
 	result, err := s.client.Call(ctx, "sendMessage", params)
 	if err != nil {
@@ -133,13 +133,13 @@ func (s *Sender) sendMessage(ctx context.Context, params *botapi.SendMessagePara
 		ID int64 `json:"message_id"`
 	}
 	if err := json.Unmarshal(result, &sent); err != nil {
-		s.log.WarnContext(ctx, "a message was sent, but its id cannot be read", "error", err)
+		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
 	}
 	return sent.ID, nil
 }
 
-// simplify takes out of a message what Telegram has found wrong with it, and says whether there was something: to be
-// told without its frame is better than not to be told.
+// simplify removes from a message what Telegram rejected, and reports whether there was something to remove: a plain message
+// is better than none.
 func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams, row outbox.Item, err error) bool {
 	var api *telegram.APIError
 	switch {
@@ -157,17 +157,17 @@ func (s *Sender) simplify(ctx context.Context, params *botapi.SendMessageParams,
 	return true
 }
 
-// unparsed says whether Telegram cannot parse the markup of a message, which is our fault and worth a look.
+// unparsed reports whether Telegram could not parse the markup of a message. That is a bug, so it is logged as an error.
 func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool {
 	var api *telegram.APIError
 	if !errors.As(err, &api) || !api.Says("can't parse entities") {
 		return false
 	}
-	s.log.ErrorContext(ctx, "Telegram cannot parse a message of ours, sending it as plain text", "kind", row.Kind, "item", row.ID)
+	s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "item", row.ID)
 	return true
 }
 
-// plain takes the markup out of a text.
+// plain removes the markup from a text.
 func plain(text string) string {
 	var b strings.Builder
 	for {

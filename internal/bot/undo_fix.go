@@ -8,24 +8,22 @@ import (
 	"elobot/internal/ranking"
 )
 
-// matchNumber reads the number of a match that /undo may have.
+// matchNumber reads the number of the match in an /undo, 0 for none.
 func (req request) matchNumber() (int, error) { return command.ParseUndo(req.command) }
 
-// rightScore reads what /fix corrects a match to.
-func (req request) rightScore() (command.Fix, error) { return command.ParseFix(req.command) }
+// correction reads the arguments of a /fix.
+func (req request) correction() (command.Fix, error) { return command.ParseFix(req.command) }
 
-// undo handles /undo.
 func (r *Router) undo(ctx context.Context, req request, number int) error {
 	return r.rankings.UndoMatch(ctx, req.origin, r.amendment(req, number))
 }
 
-// fix handles /fix.
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 	return r.rankings.FixMatch(ctx, req.origin, r.amendment(req, f.Number), scores(f.Scores))
 }
 
-// takeBack says which match a command means: that with the number; without one, that which the message tells of or has
-// made to which this one replies; else the sender's last.
+// amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose
+// card or /match the command replies to; otherwise the sender's last one.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -37,8 +35,8 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// undoneBelow returns the number of the match that the button below a message of this bot undoes, or 0. A card that was
-// sent twice, because nobody knew that the first had arrived, is known by the second alone.
+// undoneBelow returns the number of the match that the button below a message of this bot undoes, or 0. If a card was sent
+// twice as a possible duplicate, the bot knows only the second by its message id; this recognizes both.
 func (r *Router) undoneBelow(m *message) int {
 	var markup struct {
 		Keyboard [][]struct {
@@ -58,7 +56,8 @@ func (r *Router) undoneBelow(m *message) int {
 	return 0
 }
 
-// isAdmin returns how to find out whether the sender is an admin. Only admins can be without a name.
+// isAdmin returns a function that reports whether the sender is an admin. A command without a sender
+// is from an anonymous admin.
 func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		if o.Sender == nil {

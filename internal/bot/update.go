@@ -2,9 +2,9 @@ package bot
 
 import "encoding/json"
 
-// The parts of an update that the bot looks at. They are declared here and not taken from the library because its
-// models refuse a whole update for one unknown type in a field that nobody reads, and a result would be lost for a
-// new kind of attachment in the message that it replies to.
+// update has the parts of a Telegram update that the bot reads. It does not use the library's models: they reject a whole
+// update for one unknown type in a field that the bot never reads, so that a new kind of attachment in a replied-to message
+// would lose a result.
 type update struct {
 	ID            int64          `json:"update_id"`
 	Message       *message       `json:"message"`
@@ -14,8 +14,8 @@ type update struct {
 	ChatMember    *memberUpdate  `json:"chat_member"`
 }
 
-// callbackQuery is the press of a button. Of a message that is too old Telegram shows no more than its id and its chat,
-// of one that was sent by way of the bot into a chat of others nothing.
+// callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the
+// bot in another chat, it has no message at all.
 type callbackQuery struct {
 	ID      string   `json:"id"`
 	From    *user    `json:"from"`
@@ -23,10 +23,10 @@ type callbackQuery struct {
 	Data    string   `json:"data"`
 }
 
-// present says that a field is there, whatever is in it.
+// present reports that a field is present, whatever its value.
 type present bool
 
-// UnmarshalJSON implements json.Unmarshaler. A null is as good as nothing.
+// UnmarshalJSON implements json.Unmarshaler. A null counts as absent.
 func (p *present) UnmarshalJSON(value []byte) error {
 	*p = string(value) != "null"
 	return nil
@@ -66,7 +66,7 @@ type user struct {
 	LastName  string `json:"last_name"`
 	Username  string `json:"username"`
 
-	LanguageCode string `json:"language_code"` // of the person's app, as an IETF tag
+	LanguageCode string `json:"language_code"` // IETF tag of the language of the person's app
 }
 
 type chat struct {

@@ -10,85 +10,85 @@ import (
 	"elobot/internal/stats"
 )
 
-// outgoing is a message as it is to be sent.
+// outgoing is a rendered message.
 type outgoing struct {
 	html string
-	// line is a shorter html for a message that tells several; empty: it has to stand alone.
+	// line is the short form for a merged message; empty if the notice must stand alone.
 	line string
-	// answers says that it is meant for one person, whom it may not name.
+	// answers says that the message is meant for one person, whose name it may not contain.
 	answers bool
-	// replyTo is the message that it answers, 0 for none.
+	// replyTo is the message that it replies to; 0 for none.
 	replyTo int64
-	// addToGroup puts a button below that adds the bot to a group.
+	// addToGroup adds a button that adds the bot to a group.
 	addToGroup bool
-	// fix, if set, puts a button below that corrects the match whose command is answered; without that there is none.
+	// fix, if set, adds a button that accepts the offer. It needs replyTo, which says which match is meant.
 	fix *ranking.FixOffer
-	// undo, if set, puts a button below that undoes the match with this number.
+	// undo, if set, adds a button that undoes the match with this number.
 	undo int
 }
 
-// maxToast is how many characters the answer to a pressed button may have. It is a bound for UTF-16 units too: which of
-// the two Telegram counts is not documented.
+// maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and in UTF-16 units: Telegram
+// does not document which of them it counts.
 const maxCallbackAnswer = 200
 
-// toast returns the message as the answer to a pressed button: its first line as plain text.
+// callbackAnswer returns the message as the answer to a button press: its first line as plain text.
 func (o outgoing) callbackAnswer() string {
 	line, _, _ := strings.Cut(o.html, "\n")
 	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
 
-// render puts a notice into the words of a language.
+// render renders a notice in a language.
 func render(item outbox.Item, words wording) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
-		return say(item, words.matchRecorded, words.matchLine)
+		return renderAs(item, words.matchRecorded, words.matchLine)
 	case ranking.KindResultsExpired:
-		return say(item, words.resultsExpired, words.resultsExpired)
+		return renderAs(item, words.resultsExpired, words.resultsExpired)
 	case stats.KindRankingPage:
-		return say(item, words.rankingPage, nil)
+		return renderAs(item, words.rankingPage, nil)
 	case ranking.KindJoined:
-		return say(item, words.joined, words.joined)
+		return renderAs(item, words.joined, words.joined)
 	case ranking.KindMatchUndone:
-		return say(item, words.matchUndone, words.undoneLine)
+		return renderAs(item, words.matchUndone, words.undoneLine)
 	case ranking.KindMatchFixed:
-		return say(item, words.matchFixed, words.fixedLine)
+		return renderAs(item, words.matchFixed, words.fixedLine)
 	case ranking.KindPlayersMerged:
-		return say(item, words.playersMerged, words.playersMergedLine)
+		return renderAs(item, words.playersMerged, words.playersMergedLine)
 	case ranking.KindGroupsJoined:
-		return say(item, words.groupsJoined, words.groupsJoined)
+		return renderAs(item, words.groupsJoined, words.groupsJoined)
 	case stats.KindMyStanding:
-		return say(item, words.myStanding, words.myStandingLine)
+		return renderAs(item, words.myStanding, words.myStandingLine)
 	case stats.KindMyStandings:
-		return say(item, words.myStandings, nil)
+		return renderAs(item, words.myStandings, nil)
 	case ranking.KindNotRecorded:
-		return say(item, words.notRecorded, nil)
+		return renderAs(item, words.notRecorded, nil)
 	case ranking.KindFixOffer:
-		return say(item, words.fixOffer, nil) // together with others it would have no button
+		return renderAs(item, words.fixOffer, nil) // a merged message could not have its button
 	case ranking.KindRefusal:
-		return say(item, words.refusal, words.refusal)
+		return renderAs(item, words.refusal, words.refusal)
 	case kindGreeting:
-		return say(item, words.greeting, nil)
+		return renderAs(item, words.greeting, nil)
 	case kindHelp:
-		return say(item, words.help, nil)
+		return renderAs(item, words.help, nil)
 	case kindWrongForm:
-		return say(item, words.wrongForm, words.wrongForm)
+		return renderAs(item, words.wrongForm, words.wrongForm)
 	case kindGroupOnly:
-		return say(item, words.groupOnly, nil)
+		return renderAs(item, words.groupOnly, nil)
 	case kindCommandFailed:
-		return say(item, words.commandFailed, words.commandFailed)
+		return renderAs(item, words.commandFailed, words.commandFailed)
 	case kindUnknownCommand:
 		unknown := func(UnknownCommand) string { return words.unknownCommand() }
-		return say(item, unknown, unknown)
+		return renderAs(item, unknown, unknown)
 	default:
-		return outgoing{}, fmt.Errorf("there are no words for a notice of the kind %q", item.Kind)
+		return outgoing{}, fmt.Errorf("unknown kind of notice %q", item.Kind)
 	}
 }
 
-// say reads a notice and says it, in short by line unless it has to stand alone.
-func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoing, error) {
+// renderAs decodes a notice and renders it. line renders the short form; it is nil if the notice must stand alone.
+func renderAs[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoing, error) {
 	var n N
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return outgoing{}, fmt.Errorf("read notice of the kind %q: %w", item.Kind, err)
+		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	out := outgoing{html: words(n), answers: answers(n), addToGroup: invites(n), undo: undoable(n), fix: offer(n)}
 	if line != nil {
@@ -97,7 +97,7 @@ func say[N ranking.Notice](item outbox.Item, words, line func(N) string) (outgoi
 	return out, nil
 }
 
-// answers tells the notices that are meant for one person, of which not all say for whom.
+// answers reports whether a notice is meant for one person. Not all such notices contain the name.
 func answers(n ranking.Notice) bool {
 	switch n.(type) {
 	case ranking.Joined, stats.MyStanding, ranking.Refusal, WrongForm, UnknownCommand, CommandFailed:
@@ -107,7 +107,7 @@ func answers(n ranking.Notice) bool {
 	}
 }
 
-// undoable returns the number of the match that a notice is the card of, if the match counts.
+// undoable returns the number of the match if the notice is the card of a match that counts, or else 0.
 func undoable(n ranking.Notice) int {
 	if card, ok := n.(ranking.MatchRecorded); ok && !card.Undone {
 		return card.Number
@@ -115,7 +115,7 @@ func undoable(n ranking.Notice) int {
 	return 0
 }
 
-// invites tells the notices that are about adding the bot to a group.
+// invites reports whether a notice suggests adding the bot to a group.
 func invites(n ranking.Notice) bool {
 	switch n := n.(type) {
 	case Greeting:

@@ -5,8 +5,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// wording is one language: everything that the bot says, and nothing else. What a method returns is HTML as Telegram
-// reads it; every text that people have chosen has gone through showText or showName.
+// wording is one language: all texts of the bot, and nothing else. The methods return Telegram's HTML. Every text that people
+// chose must go through showText or showName.
 type wording interface {
 	matchRecorded(n ranking.MatchRecorded) string
 	resultsExpired(n ranking.ResultsExpired) string
@@ -22,40 +22,39 @@ type wording interface {
 	myStanding(n stats.MyStanding) string
 	myStandings(n stats.MyStandings) string
 
-	undo() string                    // on the button that undoes a match
-	fixTo(n ranking.FixOffer) string // on the button that corrects a match; not HTML
+	undo() string                    // label of the button that undoes a match
+	fixTo(n ranking.FixOffer) string // label of the button that corrects a match; not HTML
 
-	// A message that tells several has a line or two for each, without a line break. These are the lines of what else is
-	// said at greater length.
+	// These are the lines of a merged message, which has a line without line breaks for each item.
 	matchLine(n ranking.MatchRecorded) string
 	undoneLine(n ranking.MatchUndone) string
 	fixedLine(n ranking.MatchFixed) string
 	playersMergedLine(n ranking.PlayersMerged) string
 	myStandingLine(n stats.MyStanding) string
-	addressed(name, line string) string // a line, and whom it is meant for
-	more(count int) string              // so many more are not named
-	amendment(number int) string        // how a result is taken back, with a number for an example
+	addressed(name, line string) string // puts the addressee in front of a line
+	more(count int) string              // count items are not listed
+	amendment(number int) string        // how to undo a match, with number as an example
 
 	greeting(n Greeting) string
-	addToGroup() string // on the button that adds the bot to a group
+	addToGroup() string // label of the button that adds the bot to a group
 	help(n Help) string
 	wrongForm(n WrongForm) string
 	groupOnly(n GroupOnly) string
 	unknownCommand() string
 	commandFailed(n CommandFailed) string
 
-	command(name string) commandText // for each command of the table
+	command(name string) commandText // the texts about a command of the table
 }
 
-// commandText is what a language says about a command.
+// commandText has the texts about a command in one language.
 type commandText struct {
 	menu        string   // plain text
-	privateMenu string   // the same in a private chat, if it differs
+	privateMenu string   // plain text for private chats; empty if it is the same
 	usage       []string // lines of /help
-	help        string   // what "/<command> help" says
+	help        string   // answer to "/<command> help"
 }
 
-// menuIn returns the line in the menu of a kind of chat.
+// menuIn returns the menu line for a kind of chat.
 func (t commandText) menuIn(where Where) string {
 	if where == InPrivate && t.privateMenu != "" {
 		return t.privateMenu
@@ -63,7 +62,7 @@ func (t commandText) menuIn(where Where) string {
 	return t.menu
 }
 
-// wordingFor returns the wording of a language, given by its IETF tag, or else the English one.
+// wordingFor returns the wording for an IETF language tag, or the English one if there is none.
 func wordingFor(language string) wording {
 	switch language {
 	default:
