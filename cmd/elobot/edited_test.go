@@ -25,7 +25,7 @@ func testEditedResult(t *testing.T, b *house) {
 		t.Errorf("the second answer is %+v", all[1])
 	}
 	offer := all[2]
-	says(t, visible(offer), "/match says 1:2 (11:7 9:11 5:11) now", "match #1 still counts as 1:3", "/fix 11:7 9:11 5:11")
+	says(t, visible(offer), "/match now says 1:2 (11:7 9:11 5:11)", "match #1 still counts as 1:3", "/fix 11:7 9:11 5:11")
 	if offer.ReplyTo != said.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11?" {
 		t.Fatalf("the offer is %+v", offer)
 	}

@@ -177,7 +177,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *house) {
 		ranked("Alice", "Carol")
 		b.ask(group, b.carol, "/match @bob 3:1")
 		ranked("Alice", "Bob", "Carol")
-		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, you are 1 of 3 with a rating of 1531", "2 wins in a row")
+		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, you are number 1 of 3 with a rating of 1531", "2 wins in a row")
 	}
 	b.settle()
 }

@@ -302,10 +302,10 @@ func testUndoWindow(t *testing.T, b *house) {
 	before := time.Now().Add(-2 * time.Hour)
 	card := b.answer(group.Post(botsim.Post{From: b.alice, Text: "/match @bob 3:1", Date: before}))
 	for _, text := range []string{"/undo 1", "/fix 1 3:2"} {
-		says(t, visible(b.ask(group, b.alice, text)), "more than 1 hour", "match #1")
+		says(t, visible(b.ask(group, b.alice, text)), "Match #1 is more than 1 hour old")
 	}
-	says(t, visible(b.ask(group, b.alice, "/undo")), "no match of yours in the last 1 hour")
-	says(t, b.press(b.bob, card, undoButton(t, card)), "more than 1 hour", "match #1")
+	says(t, visible(b.ask(group, b.alice, "/undo")), "no match to undo or fix from the last 1 hour")
+	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #1 is more than 1 hour old")
 	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Only those who played")
 	b.settle()
 	checkUntouched(t, group, card)
