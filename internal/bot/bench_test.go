@@ -10,7 +10,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// The parts of updates as Telegram writes them.
+// The parts of updates as Telegram sends them.
 const (
 	aliceJSON = `{"id":1001,"is_bot":false,"first_name":"Alice","last_name":"Smith","username":"alice",` +
 		`"language_code":"en"}`
@@ -20,10 +20,10 @@ const (
 		`{"offset":7,"length":4,"type":"mention"}]`
 )
 
-// benchmarkedUpdate is an update, and which call of the service it asks for.
+// benchmarkedUpdate is an update with the call of the service that it leads to.
 type benchmarkedUpdate struct{ name, raw, method string }
 
-// benchmarkedUpdates are the kinds of updates that come most often.
+// benchmarkedUpdates are the most frequent kinds of updates.
 func benchmarkedUpdates() []benchmarkedUpdate {
 	message := func(rest string) string { return `{"update_id":900000001,"message":{` + placeJSON + rest + `}}` }
 	bobJSON := strings.NewReplacer("1001", "1002", "Alice", "Bob", "alice", "bob").Replace(aliceJSON)
@@ -47,7 +47,7 @@ func benchmarkedUpdates() []benchmarkedUpdate {
 	}
 }
 
-// BenchmarkReadUpdate finds the lane of an update, which every update costs before anything else.
+// BenchmarkReadUpdate measures finding the lane of an update, the first step for every update.
 func BenchmarkReadUpdate(b *testing.B) {
 	for _, u := range benchmarkedUpdates() {
 		raw := []byte(u.raw)
@@ -63,7 +63,7 @@ func BenchmarkReadUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkHandle reads an update and finds out what it asks for; the service does nothing.
+// BenchmarkHandle measures decoding and routing an update; the service does nothing.
 func BenchmarkHandle(b *testing.B) {
 	for _, u := range benchmarkedUpdates() {
 		in, err := telegram.ReadUpdate([]byte(u.raw))
@@ -92,7 +92,7 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
-// BenchmarkShowText makes the names of people harmless, which is most of what a message costs.
+// BenchmarkShowText measures showText, which takes most of the time for a message.
 func BenchmarkShowText(b *testing.B) {
 	for _, c := range []struct{ name, raw string }{
 		{"latin", "Alice Smith"}, {"cyrillic", "Дмитрий Иванович"}, {"arabic", "محمد"}, {"emoji", "Zoë 👩‍👩‍👧 🏓"},
@@ -107,7 +107,7 @@ func BenchmarkShowText(b *testing.B) {
 	}
 }
 
-// benchmarkedPage returns a page of twenty with these names, in turn.
+// benchmarkedPage returns a page of twenty players with these names in turn.
 func benchmarkedPage(names ...string) stats.RankingPage {
 	page := stats.RankingPage{Title: "Table tennis", Total: 31}
 	for i := range stats.TopRows {
@@ -118,7 +118,7 @@ func benchmarkedPage(names ...string) stats.RankingPage {
 	return page
 }
 
-// BenchmarkRender puts one notice into words, from JSON to HTML.
+// BenchmarkRender measures rendering one notice, from JSON to HTML.
 func BenchmarkRender(b *testing.B) {
 	words := wordingFor("")
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge puts several results into one message; of 64 with long names not all fit.
+// BenchmarkMerge measures merging several results into one message; 64 with long names do not all fit.
 func BenchmarkMerge(b *testing.B) {
 	words := wordingFor("")
 	for _, count := range []int{1, 10, 64} {
@@ -152,7 +152,7 @@ func BenchmarkMerge(b *testing.B) {
 		for i := range m.Items {
 			m.Items[i].Addressee = "Alice Smith"
 		}
-		for _, counted := range []bool{false, true} { // it stands for more
+		for _, counted := range []bool{false, true} { // the message covers more items than it lists
 			if m.Count = count; counted {
 				m.Count = 250
 			}
@@ -168,7 +168,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// BenchmarkToast says a notice to somebody who has pressed a button.
+// BenchmarkToast measures rendering the answer to a button press.
 func BenchmarkToast(b *testing.B) {
 	out := mustRender(b, goldenUndone()["others"])
 	b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// commandsPage lists the commands for people who read the documentation.
+// commandsPage returns the page about the commands in the documentation.
 func commandsPage() string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWritten from the table of commands: `go test ./internal/bot -run TestCommandsPage -update`.\n")
@@ -41,7 +41,7 @@ func commandsPage() string {
 	return b.String()
 }
 
-// TestCommandsPage holds docs/commands.md to the table.
+// TestCommandsPage compares docs/commands.md with the table.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/commands.md"
@@ -59,8 +59,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// TestCommandTable: a name means one command, each language says all that there is to say about it, and the menus keep to
-// Telegram's limits.
+// TestCommandTable: names are unique, all texts exist, and the menus respect Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -15,12 +15,12 @@ import (
 	"elobot/internal/telegram"
 )
 
-// fakeLetters notes what it is to keep, and fails as it is told to.
+// fakeLetters records the stored letters, and fails on demand.
 type fakeLetters struct {
 	kept   []intake.DeadLetter
 	origin ranking.Origin
 	notice ranking.Notice
-	alone  bool // the last one was kept alone
+	alone  bool // the last one was stored without a notice
 
 	tellErr, keepErr error
 }
@@ -40,7 +40,7 @@ func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ra
 
 var errAway = errors.New("the database is away")
 
-// burying has an undertaker keep a letter with this update.
+// burying lets a handler store a letter with this update.
 func burying(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
 	u := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
@@ -49,7 +49,7 @@ func burying(t *testing.T, f *fakeLetters, raw string) error {
 	return u.Keep(testContext(t), letter)
 }
 
-// deadMessage is an update with a message in the club, with more fields or others.
+// deadMessage returns an update with a message in the club, with additional or replaced fields.
 func deadMessage(more string) string {
 	return `{"update_id":5,"message":{"message_id":7,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"Club"},` +
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
@@ -146,7 +146,7 @@ func TestWhereADeadLetterIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeTold: the letter is kept in any case, but not alone only because the database is away.
+// TestWhatCannotBeTold: a letter whose notice fails is stored alone, unless the database is unavailable.
 func TestWhatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)

@@ -33,7 +33,7 @@ func (p *post) sendCard(t *testing.T) botsim.Message {
 	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
 }
 
-// editOf returns what has a message of the group say this.
+// editOf returns an edit that makes a message of the group show this notice.
 func (p *post) editOf(t *testing.T, message int, notices ...ranking.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), notices...)
@@ -98,7 +98,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasBeenMade: one that is repeated, because its answer was lost, is as good as done.
+// TestAnEditThatHasBeenMade: a repeated edit, whose first answer was lost, succeeds.
 func TestAnEditThatHasBeenMade(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -147,7 +147,7 @@ func TestAnEditOfNothingIsPointless(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndToasts is what each answer means for them.
+// TestFailuresOfEditsAndToasts checks the class of each error answer.
 func TestFailuresOfEditsAndToasts(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -208,7 +208,7 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 	}
 }
 
-// TestNewMessagesAreNeverPointless: what nobody has read yet is not given up without a word.
+// TestNewMessagesAreNeverPointless: the failure of a new message is never classified as obsolete.
 func TestNewMessagesAreNeverPointless(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -246,7 +246,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	}
 }
 
-// TestWhatWasAcceptedIsDone: Telegram has said yes, whatever it says further.
+// TestWhatWasAcceptedIsDone: an accepted edit succeeds, whatever the result contains.
 func TestWhatWasAcceptedIsDone(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -270,7 +270,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 	}
 }
 
-// toast returns what answers a press.
+// toast returns the answer to a button press.
 func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
@@ -333,7 +333,7 @@ func TestALateToastIsPointless(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor goes all the way round: from the card to the call of the service.
+// TestTheButtonSaysWhatThePressAsksFor covers the full circle: from the card over its button to the call of the service.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

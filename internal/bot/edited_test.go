@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// said is a message of the group that was sent so long before the time of the world, and handled.
+// said returns a handled message of the group that was sent so long ago.
 func (w *world) said(p botsim.Post, before time.Duration) botsim.Message {
 	w.t.Helper()
 	p.Date = worldTime.Add(-before)
@@ -50,7 +50,7 @@ func TestEditedMatch(t *testing.T) {
 	}
 }
 
-// TestEditsThatAreIgnored: nothing but the correction of a /match is answered.
+// TestEditsThatAreIgnored: only the correction of a /match is answered.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	match := botsim.Post{Text: "/match @bob 3:1"}
@@ -94,7 +94,7 @@ func TestEditsThatAreIgnored(t *testing.T) {
 	w.expect("without an id")
 }
 
-// TestEditsHaveTheLaneOfTheirChat: they come after what they correct.
+// TestEditsHaveTheLaneOfTheirChat: edits are handled after the messages that they correct.
 func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -168,7 +168,7 @@ func TestFixData(t *testing.T) {
 	}
 }
 
-// TestOfferNeedsWhatItAnswers: without the command that it answers the button would say nothing.
+// TestOfferNeedsWhatItAnswers: without the command that it replies to, the button does not say which match is meant.
 func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -185,7 +185,7 @@ func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	}
 }
 
-// TestResultsThatCannotBeRead are said to be results.
+// TestResultsThatCannotBeRead: malformed results are marked as such.
 func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -204,7 +204,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAgain: what somebody has retried is known for it.
+// TestAgain: a redelivered update is marked as such.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

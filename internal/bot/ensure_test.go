@@ -18,7 +18,7 @@ func page(elo int) stats.RankingPage {
 	return stats.RankingPage{Title: "Table tennis", Total: 1, Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
-// board returns what has the group's board say this; target is where it is thought to be.
+// board returns an update of the group's board; target is its assumed message id.
 func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), page(elo))
@@ -26,7 +26,7 @@ func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	return m
 }
 
-// newBoard is newPost where the bot may pin, with a board.
+// newBoard is newPost with a board in a group where the bot may pin.
 func newBoard(t *testing.T) (*post, botsim.Message) {
 	t.Helper()
 	p := newPost(t)
@@ -34,7 +34,7 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of the requests that were made since that many.
+// checkRequests compares the methods of all requests after the first so many.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string
@@ -99,7 +99,7 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestEnsureAdoptsThePinnedMessage: what nobody remembers is known again by itself.
+// TestEnsureAdoptsThePinnedMessage: a forgotten board is recognized by its mark.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -121,7 +121,7 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	}
 }
 
-// TestThePinnedMessageIsGoneMeanwhile: then there is none.
+// TestThePinnedMessageIsGoneMeanwhile: a pinned message that cannot be edited is replaced.
 func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
@@ -131,7 +131,7 @@ func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAMessageWithoutAnIDIsNotPinned: there is nothing to name it by.
+// TestAMessageWithoutAnIDIsNotPinned: pinning needs the id.
 func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -142,7 +142,7 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	p.checkRequests(t, 0, "getChat", "sendMessage")
 }
 
-// TestEnsureLeavesOtherPinnedMessages: they may look the same, but only one is marked as the bot's own.
+// TestEnsureLeavesOtherPinnedMessages: other messages may look the same, but lack the mark of the bot.
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
@@ -190,7 +190,7 @@ func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	}
 }
 
-// TestEnsureOfObjectsWithOddNames: a mark is markup and an address.
+// TestEnsureOfObjectsWithOddNames: the mark escapes names for HTML and for the URL.
 func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	t.Parallel()
 	for _, object := range []string{"", "board:7", `a"b<c>&d`, "a=b&object=c", "x y/z?#é", "100%"} {
@@ -207,7 +207,7 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: the message is there, and that is what counts.
+// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -239,7 +239,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	}
 }
 
-// TestWhatIsPinnedCannotBeRead: what nobody reads may be of any type, and without the rest a new message is made.
+// TestWhatIsPinnedCannotBeRead: unused fields may have any type; if a needed one is unreadable, a new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{
@@ -278,11 +278,11 @@ func TestEnsureInATopic(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEnsure is what goes wrong with each of its requests.
+// TestFailuresOfEnsure checks the failure of each request.
 func TestFailuresOfEnsure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		known bool // where the message is
+		known bool // whether the message id is known
 		fault botsim.Fault
 		class outbox.Class
 	}{
@@ -332,7 +332,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	}
 }
 
-// TestTheContextEndsWhileEnsuring: nothing has been sent until something was to be sent.
+// TestTheContextEndsWhileEnsuring: a failure before sendMessage is never ambiguous.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, class := range map[string]outbox.Class{
@@ -366,7 +366,7 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	}
 }
 
-// TestEnsureFillsTheMessage: the mark fits below the longest ranking.
+// TestEnsureFillsTheMessage: the longest ranking leaves room for the mark.
 func TestEnsureFillsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -380,6 +380,6 @@ func TestEnsureFillsTheMessage(t *testing.T) {
 		p := newPost(t)
 		m := messageOf(t, p.group.ID(), n)
 		m.Action, m.Object = outbox.Ensure, "board"
-		deliver(testContext(t), t, p.sim, p.sender, p.group, m) // which checks the length
+		deliver(testContext(t), t, p.sim, p.sender, p.group, m) // checks the length
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// comesOfAPress tells the notices that the press of a button can be answered with.
+// comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
 	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, CommandFailed:
@@ -18,7 +18,7 @@ func comesOfAPress(n ranking.Notice) bool {
 	}
 }
 
-// wrongForms are the faults of the forms of the commands other than /match.
+// wrongForms are the possible faults of commands other than /match.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
@@ -32,7 +32,7 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre holds wrongForms to what the parsers say.
+// TestWrongFormsAreThoseThatThereAre compares wrongForms with the errors of the parsers.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{
@@ -53,7 +53,7 @@ func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// members is a side of several players, whose ratings all change by the same.
+// members returns a side of several players with the same rating change.
 func members(score, change int, names ...string) ranking.Side {
 	s := ranking.Side{Score: score}
 	for i, n := range names {
@@ -126,7 +126,7 @@ func goldenCardsTakenBack() map[string]ranking.Notice {
 	}
 }
 
-// moved is what the ratings of Alice and Bob come to when Alice gives back what she had won.
+// moved has the rating changes of Alice and Bob when a win of Alice is undone.
 func moved(others int) ranking.Moved {
 	return ranking.Moved{Others: others, Ratings: []ranking.RatingChange{
 		{Name: called("Alice"), Before: 1500, After: 1484}, {Name: called("Bob"), Before: 1490, After: 1506},

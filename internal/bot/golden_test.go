@@ -18,12 +18,12 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// visible shows the invisible characters that the bot itself puts into texts.
+// visible makes the invisible characters visible that the bot puts into texts.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden compares what is said of every notice with testdata/golden. A file has the notice as it is stored, so that
-// a field that changes its name is seen, then the HTML, the button if there is one, the line of a message that tells
-// several if that is another text, and what is said of it to somebody who has pressed a button, if it can come of that.
+// TestGolden compares the texts of every notice with testdata/golden. A file has the stored notice, so that a renamed field is
+// noticed, then the HTML, the button if there is one, the line of a merged message if it differs from the HTML, and the answer
+// to a button press if the notice can be one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {
@@ -159,7 +159,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	return all
 }
 
-// teamReasons are the faults that a /match with teams can have.
+// teamReasons returns the possible faults of a /match with teams.
 func teamReasons(t *testing.T) []command.Reason {
 	t.Helper()
 	var reasons []command.Reason
@@ -173,15 +173,15 @@ func teamReasons(t *testing.T) []command.Reason {
 	return reasons
 }
 
-// groupCommands are the commands that are about a group's ranking.
+// groupCommands are the commands that work only in groups.
 var groupCommands = []string{
 	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix,
 }
 
-// hostile has everything that could break a text.
+// hostile is a name with everything that could break a text.
 const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
 
-// details are what a message with that fault quotes.
+// details are the quoted words, by fault.
 var details = map[command.Reason]string{
 	command.ReasonTooManyPeople:   "@carol",
 	command.ReasonSamePerson:      "@alice",
@@ -200,7 +200,7 @@ var details = map[command.Reason]string{
 
 func called(name string) ranking.Name { return ranking.Name{Name: name} }
 
-// side is one player with a score and the ratings before and after.
+// side returns a side of one player with a score and the ratings before and after.
 func side(name ranking.Name, score, before, after int) ranking.Side {
 	return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name, Before: before, After: after}}}
 }

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// memberJSON is an update about the part of user 1002 in a chat.
+// memberJSON returns an update about the membership of user 1002 in a chat.
 func memberJSON(kind, chat, old, now string) string {
 	return fmt.Sprintf(`{"update_id":1,%q:{"chat":%s,"date":100,"from":{"id":1001,"first_name":"Alice","language_code":"de"},`+
 		`"old_chat_member":%s,"new_chat_member":%s}}`, kind, chat, memberOf(old), memberOf(now))
@@ -39,7 +39,7 @@ const (
 	someChannel    = `{"id":-1001,"type":"channel","title":"News"}`
 )
 
-// handleRaw takes an update to a router and returns what it asks for, and which chats it has others forget.
+// handleRaw passes an update to a router and returns the calls of the service, and the chats whose members changed.
 func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.ExternalChatID) {
 	t.Helper()
 	rankings := &fakeRankings{}
@@ -111,7 +111,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: bots are no players, and what says not of whom it tells tells of nobody.
+// TestMembersWhoAreNone: updates about bots, or without a user, are ignored.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
@@ -210,11 +210,11 @@ func TestLanguageTag(t *testing.T) {
 	}
 }
 
-// TestGroupLifeThroughTheSimulator: what Telegram sends when a group changes, in the order in which it does.
+// TestGroupLifeThroughTheSimulator handles what Telegram sends when a group changes, in the same order.
 func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.fetch() // from here on Telegram knows what is asked for
+	w.fetch() // from here on Telegram knows the allowed updates
 	w.group.Kick()
 	w.expect("kicked", "removed")
 	w.group.AddBot(w.bob)
@@ -253,7 +253,7 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 	}
 }
 
-// TestAdminsAreAskedAnew: a change that the router hears of has the cache look again, here both ways.
+// TestAdminsAreAskedAnew: a change of members drops the cached admins, for a promotion and a demotion.
 func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// full returns a side of so many players with the longest of names, and the moves of all their ratings.
+// full returns a side of so many players with this name, and the largest rating changes.
 func full(score, players int, name ranking.Name) ranking.Side {
 	s := ranking.Side{Score: score}
 	for range players {
@@ -19,8 +19,7 @@ func full(score, players int, name ranking.Name) ranking.Side {
 	return s
 }
 
-// longestMatches are notices of matches with so many players a side, all that can be said about them said at the greatest
-// length.
+// longestMatches returns the longest notices about a match with so many players on each side.
 func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 	const number = 999_999_999
 	name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
@@ -46,8 +45,7 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 	}
 }
 
-// TestTheLongestMatchFits: the more players there are, the fewer of them are named again, so the longest need not be the
-// largest.
+// TestTheLongestMatchFits: larger sides are not listed in full, so the largest match need not have the longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -56,7 +54,7 @@ func TestTheLongestMatchFits(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {4, 4}, {5, 5}, {4, 5}, {4, 10}, {10, 10}} {
 		for _, raw := range longestNames {
 			for what, n := range longestMatches(size[0], size[1], raw) {
-				m := sendTo(t, sim, sender, group, n) // which checks the length
+				m := sendTo(t, sim, sender, group, n) // checks the length
 				if what != "undone card" && strings.Count(m.Text, "→ 10000\n") < size[0]+size[1] {
 					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
 				}
@@ -68,7 +66,7 @@ func TestTheLongestMatchFits(t *testing.T) {
 	}
 }
 
-// TestTheLongestNotRecordedFits: what is not named is counted.
+// TestTheLongestNotRecordedFits: results that are not listed are counted.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -83,7 +81,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
 			}
 			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
-			m := sendTo(t, sim, sender, group, n) // which checks the length
+			m := sendTo(t, sim, sender, group, n) // checks the length
 			named := strings.Count(m.Text, "\n– ")
 			if named < 2 || !strings.Contains(m.Text, fmt.Sprintf("…and %d more\n", 1_000_000+ranking.MaxRejected-named)) {
 				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)

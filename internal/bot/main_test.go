@@ -14,7 +14,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// testToken is the simulator's token in all tests, secretHalf the part of it that nobody may see.
+// testToken is the simulator's token in all tests; secretHalf is its secret part.
 const (
 	testToken  = "7000000001:AAsimulated_bot_token_opens_nothing"
 	secretHalf = "AAsimulated_bot_token_opens_nothing"
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// buffered collects what is written from several goroutines.
+// buffered is a buffer for several goroutines.
 type buffered struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -50,7 +50,7 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// newClient returns a client of that server with the simulator's token.
+// newClient returns a client of a server, with the simulator's token.
 func newClient(t testing.TB, serverURL string) *telegram.Client {
 	t.Helper()
 	c, err := telegram.NewClient(testToken, serverURL)

@@ -18,7 +18,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// results returns the cards of so many matches, the first one with this number.
+// results returns the cards of so many matches, numbered from this one.
 func results(first, count int, names ...string) []ranking.Notice {
 	var all []ranking.Notice
 	for i := range count {
@@ -30,7 +30,7 @@ func results(first, count int, names ...string) []ranking.Notice {
 	return all
 }
 
-// to says whom the items of a message answer, in turn.
+// to sets the addressees of the items of a message, in turn.
 func to(m outbox.Message, addressees ...string) outbox.Message {
 	for i, name := range addressees {
 		m.Items[i].Addressee = name
@@ -39,7 +39,7 @@ func to(m outbox.Message, addressees ...string) outbox.Message {
 	return m
 }
 
-// standingFor returns a message that stands for so many items, of which it names the first ones.
+// standingFor returns a message that covers so many items and contains the first ones.
 func standingFor(count int, m outbox.Message) outbox.Message {
 	m.Count = count
 	return m
@@ -92,7 +92,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden compares messages that tell several with testdata/several.
+// TestMergeGolden compares merged messages with testdata/several.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
@@ -138,7 +138,7 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestLines: everything but pages is told in a line or two, whose length is bounded.
+// TestLines: every notice except pages has a short form of limited length.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	alone := []string{stats.KindRankingPage, stats.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
@@ -159,7 +159,7 @@ func TestLines(t *testing.T) {
 		if strings.Contains(out.line, "\n") {
 			t.Errorf("the line of %s has a line break: %q", name, out.line)
 		}
-		if units := utf16Length(plain(out.line)); units > maxText-tailUnits-500 { // and the addressee
+		if units := utf16Length(plain(out.line)); units > maxText-tailUnits-500 { // the addressee takes room, too
 			t.Errorf("the line of %s has %d units", name, units)
 		}
 		if out.line != "" && (out.addToGroup || out.undo != 0 && n.Kind() != ranking.KindMatchRecorded) {
@@ -174,7 +174,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// drawNotice draws something to be told; ids are found in its text, and each is in none other.
+// drawNotice draws a notice; its text contains ids that no other notice has.
 func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) ranking.Notice {
 	n := called(name(t))
 	switch rapid.SampledFrom([]string{"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed"}).Draw(t, "kind") {
@@ -198,7 +198,7 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) ranking.Notice {
 	}
 }
 
-// TestMergedMessagesFit draws what is to be told and how, with names of every kind.
+// TestMergedMessagesFit merges random notices with all kinds of names.
 func TestMergedMessagesFit(t *testing.T) {
 	t.Parallel()
 	worst := rapid.OneOf(rapid.Custom(drawName), rapid.SampledFrom(longestNames))
@@ -219,7 +219,7 @@ func TestMergedMessagesFit(t *testing.T) {
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}
-		if marks := strings.Count(out.html, "</"); marks > 100 { // Telegram would forget the others
+		if marks := strings.Count(out.html, "</"); marks > 100 { // Telegram ignores more than 100 entities
 			rt.Fatalf("%d marks", marks)
 		}
 		first := mustRender(t, notices[0])
@@ -232,7 +232,7 @@ func TestMergedMessagesFit(t *testing.T) {
 	})
 }
 
-// TestNamesStayTextInLines is TestNamesStayText for messages that tell several, and for whom they answer.
+// TestNamesStayTextInLines is TestNamesStayText for merged messages and their addressees.
 func TestNamesStayTextInLines(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

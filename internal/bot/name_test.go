@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	family  = "👨‍👩‍👧‍👦"                                                                // seven runes, held together by joiners
+	family  = "👨‍👩‍👧‍👦"                                                                // seven runes, connected by joiners
 	england = "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F" // a flag and its tag sequence
 	accent  = "\u0301"
 )
 
-// nastyNames are names that could disturb what stands around them.
+// nastyNames are names that could disturb the text around them.
 var nastyNames = []string{
 	"Alice", "Bob 2", "", " ", "\u3164", "\u2800", "\u00ad", "\u200b\u200d",
 	"<", "&", "<b>bold</b>", "</b>", "&lt;", "&amp;amp;", "&#0;", `"quoted"`, "it's", "<a href=\"tg://user?id=1001\">x</a>",
@@ -154,7 +154,7 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// checkName checks all that must hold of a name, whatever it is.
+// checkName checks the properties of every cleaned name.
 func checkName(t fatalizer, raw string) {
 	t.Helper()
 	cleaned := cleanName(raw)
@@ -185,7 +185,7 @@ func checkName(t fatalizer, raw string) {
 	checkShown(t, cleaned, showText(raw))
 }
 
-// checkShown checks what showText makes of a cleaned name.
+// checkShown checks the result of showText for a cleaned name.
 func checkShown(t fatalizer, cleaned, shown string) {
 	t.Helper()
 	if strings.ContainsAny(shown, "<>\"'") {
@@ -221,7 +221,7 @@ func TestNastyNames(t *testing.T) {
 	}
 }
 
-// drawName draws a name made of anything, and of what is nasty more than of anything else.
+// drawName draws a name, preferably from nasty parts.
 func drawName(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom(nastyNames),
@@ -236,13 +236,13 @@ func TestNameProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkName(t, drawName(t)) })
 }
 
-// FuzzName takes any bytes for a name; its corpus is in testdata.
+// FuzzName checks any bytes as a name; its corpus is in testdata.
 func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) { checkName(t, raw) })
 }
 
-// TestNamesStayText sends names in every place where a text has one: in the simulator, which marks mentions, commands,
-// tags and links as Telegram does, they stay what they are.
+// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands, tags and links as Telegram
+// does, and must find none in the names.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -260,7 +260,7 @@ func TestNamesStayText(t *testing.T) {
 	})
 }
 
-// withName returns notices with a name in all places.
+// withName returns notices with the name in all places.
 func withName(raw string) []ranking.Notice {
 	n := ranking.Name{Name: raw, Mark: raw}
 	if raw == "" {
@@ -294,7 +294,7 @@ func withName(raw string) []ranking.Notice {
 	}
 }
 
-// longestNames are the longest that names can be, each in its own way.
+// longestNames are the longest possible names, each in another way.
 var longestNames = []string{
 	strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
 	strings.Repeat("@", 64),
@@ -304,7 +304,7 @@ var longestNames = []string{
 	strings.Repeat("&", 64),
 }
 
-// TestTheLongestRankingFits: twenty of the worst names, with the longest marks, the asker's row and a title.
+// TestTheLongestRankingFits: twenty of the longest names with the longest marks, the asker's row and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -320,14 +320,14 @@ func TestTheLongestRankingFits(t *testing.T) {
 		}
 		own := row(1_000_000)
 		page.Own = &own
-		m := throughSimulator(t, page) // which checks the length
+		m := throughSimulator(t, page) // checks the length
 		if !strings.Contains(m.Text, "\n1000000. ") {
 			t.Errorf("the asker's row is missing from %+q", m.Text)
 		}
 	}
 }
 
-// TestSimulatorSeesLinksInNames shows that the tests above can fail: the same names, not made harmless, are marked.
+// TestSimulatorSeesLinksInNames shows that the tests above can fail: without showText, the simulator marks the same names.
 func TestSimulatorSeesLinksInNames(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"@bob", "/start", "#tag", "$USD", "t.me/x", "https://evil.example", "a@b.com"} {
@@ -341,15 +341,14 @@ func TestSimulatorSeesLinksInNames(t *testing.T) {
 	}
 }
 
-// recorder collects what a check finds.
+// recorder collects the errors of a check.
 type recorder []string
 
 func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: a word that cannot be read, and cannot be seen either, does not vanish
-// from the answer that quotes it.
+// TestUnprintableWordsAreQuotedByTheirCodePoints: an invisible word does not vanish from the answer that quotes it.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{

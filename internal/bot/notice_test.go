@@ -7,7 +7,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPurposes: what came of a command is not an answer to a question, which nobody waits for any more after a while.
+// TestPurposes: the outcome of a command is not an answer to a question. Answers expire, outcomes do not.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{

@@ -18,7 +18,7 @@ import (
 
 const unknownButton = `answer refusal {"code":"unknown_button"}`
 
-// card is a message of the bot to press a button of.
+// card is a message of the bot with a button.
 func (w *world) card(in *botsim.Chat, thread int) botsim.Message {
 	w.t.Helper()
 	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Alice beat Bob 3:1", ThreadID: thread})
@@ -68,7 +68,7 @@ func TestPressOfAnAdmin(t *testing.T) {
 	}
 }
 
-// TestPressBelowAnAnonymousMessage: the message says nothing about who presses its button.
+// TestPressBelowAnAnonymousMessage: the message does not say who presses its button.
 func TestPressBelowAnAnonymousMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,7 +98,7 @@ func TestPressInATopic(t *testing.T) {
 	}
 }
 
-// TestForgedData: whatever is not exactly what the bot writes on its buttons means nothing.
+// TestForgedData: data that the bot does not produce is rejected.
 func TestForgedData(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -160,7 +160,7 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInAPress: what nobody reads may be of any type.
+// TestUnknownThingsInAPress: unused fields may have any type.
 func TestUnknownThingsInAPress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,7 +198,7 @@ func TestErrorsOfTheServiceForPressesAreReturned(t *testing.T) {
 	}
 }
 
-// TestPressesHaveTheLaneOfTheirChat: they are handled in turn with its commands.
+// TestPressesHaveTheLaneOfTheirChat: presses are handled in order with the commands of the chat.
 func TestPressesHaveTheLaneOfTheirChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

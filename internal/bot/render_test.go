@@ -25,7 +25,7 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 	return outbox.Item{ID: 1, Kind: n.Kind(), Payload: payload, Attempts: 1}
 }
 
-// messageOf returns the message that tells a chat of these, one or several.
+// messageOf returns a message for a chat with one or several notices.
 func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
 	t.Helper()
 	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, To: to, Action: outbox.Send, Count: len(notices)}
@@ -47,8 +47,8 @@ func mustRender(t testing.TB, n ranking.Notice) outgoing {
 	return out
 }
 
-// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator reads HTML as
-// Telegram does; nothing in it may be doubtful, and nothing inside a name may have become more than text.
+// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator parses HTML as Telegram
+// does. The HTML must be strictly valid, and names must stay plain text.
 func throughSimulator(t testing.TB, n ranking.Notice) botsim.Message {
 	t.Helper()
 	sim, client := startSimulator(t)
@@ -56,7 +56,7 @@ func throughSimulator(t testing.TB, n ranking.Notice) botsim.Message {
 	return sendTo(t, sim, NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler)), group, n)
 }
 
-// fatalizer is what tests of testing and of rapid have in common.
+// fatalizer is the common part of testing.T and rapid.T.
 type fatalizer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -88,8 +88,8 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 	return m
 }
 
-// checkNames finds the names of a text by their isolates. Marks such as bold may cover a whole name; everything that
-// Telegram finds by itself may not touch one.
+// checkNames finds the names of a text by their isolates. Formatting such as bold may cover a whole name, but entities that
+// Telegram detects by itself must not touch one.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))
@@ -195,7 +195,7 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 	}
 }
 
-// noticeKinds returns all kinds of notices that exist.
+// noticeKinds returns all kinds of notices.
 func noticeKinds(t *testing.T) []string {
 	t.Helper()
 	return slices.Concat(constants(t, "../ranking", named("Kind")), constants(t, ".", named("kind")))
@@ -221,7 +221,7 @@ func TestEveryRefusalHasItsOwnWords(t *testing.T) {
 	checkOwnWords(t, ranking.Refusal{Code: "of tomorrow", Name: "x"}, codes)
 }
 
-// checkOwnWords fails if two of the notices are said in the same words, or one as those that nobody has words for.
+// checkOwnWords fails if two notices have the same text, or one has the fallback text.
 func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
 	t.Helper()
 	said := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
@@ -234,7 +234,7 @@ func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the sentence has the reason and a form of that very command to copy.
+// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {

@@ -29,10 +29,10 @@ type call struct {
 	notice ranking.Notice
 	who    ranking.Person // who has left
 
-	from, to ranking.ExternalChatID // of a move, which has nothing else
+	from, to ranking.ExternalChatID // of MoveChat only
 }
 
-// String says what was asked for, without where it came from.
+// String describes the call without its origin.
 func (c call) String() string {
 	switch c.method {
 	case "match":
@@ -58,7 +58,7 @@ func (c call) String() string {
 	}
 }
 
-// points are scores as "3:1", one after the other.
+// points formats scores as in "3:1".
 func points(scores []ranking.Score) string {
 	var all []string
 	for _, s := range scores {
@@ -67,7 +67,7 @@ func points(scores []ranking.Score) string {
 	return strings.Join(all, " ")
 }
 
-// which is the match that is meant: "#42", "message 7 or m:-100:7", or "last".
+// which describes a match: "#42", "message 7 or m:-100:7", or "last".
 func which(ref ranking.MatchRef) string {
 	switch {
 	case ref == ranking.MatchRef{}:
@@ -79,7 +79,7 @@ func which(ref ranking.MatchRef) string {
 	}
 }
 
-// team is the people of a side, with a + between them.
+// team lists the people of a side, joined by "+".
 func team(people []ranking.Person) string {
 	var all []string
 	for _, p := range people {
@@ -88,7 +88,7 @@ func team(people []ranking.Person) string {
 	return strings.Join(all, "+")
 }
 
-// who is a person as "Name@username#id", without what is not known, and with a ? if doubtful.
+// who describes a person as "Name@username#id", without unknown parts, and with a "?" if doubtful.
 func who(p ranking.Person) string {
 	s := strings.ReplaceAll(p.Name, " ", "_")
 	if p.Username != "" {
@@ -103,7 +103,7 @@ func who(p ranking.Person) string {
 	return s
 }
 
-// fakeRankings records what it is asked for, and answers with err.
+// fakeRankings records its calls, and returns err.
 type fakeRankings struct {
 	calls []call
 	err   error
@@ -176,7 +176,7 @@ func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChat
 	return f.add(call{method: "move", from: from, to: to})
 }
 
-// world is a simulator whose updates go to a router.
+// world is a simulator with a router for its updates.
 type world struct {
 	t                 *testing.T
 	sim               *botsim.Server
@@ -201,12 +201,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// newRouter returns a router that has nobody to ask who is an admin.
+// newRouter returns a router without Admins.
 func newRouter(rankings Rankings) *Router {
 	return NewRouter(rankings, rankings.(Stats), nil, telegram.Self{ID: 7000000001, Username: "elo_bot"}, func() time.Time { return worldTime })
 }
 
-// fetch takes the updates that have come since the last time, and confirms those before.
+// fetch returns the new updates, and confirms the earlier ones.
 func (w *world) fetch() []intake.Update {
 	w.t.Helper()
 	updates, err := w.client.Updates(testContext(w.t), w.offset, 0)
@@ -219,7 +219,7 @@ func (w *world) fetch() []intake.Update {
 	return updates
 }
 
-// handle takes all new updates to the router and returns what it asked for.
+// handle passes all new updates to the router and returns the calls of the service.
 func (w *world) handle() []call {
 	w.t.Helper()
 	before := len(w.rankings.calls)
@@ -235,7 +235,7 @@ func (w *world) handle() []call {
 	return w.rankings.calls[before:]
 }
 
-// expect handles all new updates and compares what was asked for.
+// expect handles all new updates and compares the calls of the service.
 func (w *world) expect(what string, want ...string) []call {
 	w.t.Helper()
 	calls := w.handle()
@@ -249,7 +249,7 @@ func (w *world) expect(what string, want ...string) []call {
 	return calls
 }
 
-const ignored = "" // stands for no call at all
+const ignored = "" // no call at all
 
 func none(want string) []string {
 	if want == ignored {
@@ -401,14 +401,14 @@ func TestOrigin(t *testing.T) {
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
 	m = w.group.Say(robot, "/join")
 	shown := chat(w.group, "Table tennis")
-	shown.Language = "" // what the app speaks is not said of everybody
+	shown.Language = "" // the language is not the same for all
 	check("a person whose username looks like a bot's", ranking.Origin{
 		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
 		Sender: &ranking.Person{ID: ranking.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	})
 }
 
-// TestKeyWithoutMessageID: what has no id is told from others by what it says, who says it, where and when.
+// TestKeyWithoutMessageID: the key of a message without an id depends on text, sender, chat and date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -463,7 +463,7 @@ func TestTopics(t *testing.T) {
 	if o := w.expect("in General, named by its id", "ranking")[0].origin; o.Thread != 0 {
 		t.Errorf("in General, named by its id: thread %d", o.Thread)
 	}
-	// A thread of replies has an id too, but is no topic that could be written to.
+	// A thread of replies has an id, too, but is no topic.
 	first := w.group.Say(w.bob, "who wins?")
 	w.group.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: first.ID, ThreadID: first.ID})
 	o = w.expect("in a thread of replies", "match Alice@alice#1001 Bob@bob#1002 3:1")[0].origin
@@ -583,7 +583,7 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	}
 }
 
-// TestFieldsThatAreNull: a field without a value says nothing.
+// TestFieldsThatAreNull: a null counts as absent.
 func TestFieldsThatAreNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -594,8 +594,8 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored takes a true message and delivers it as something else. What is not asked for may
-// come nevertheless, if it happened before the bot asked.
+// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such updates may arrive although the
+// bot does not allow them, if they happened before its first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -632,7 +632,7 @@ func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 func TestEditsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if len(w.fetch()) != 0 { // from here on Telegram knows what is asked for
+	if len(w.fetch()) != 0 { // from here on Telegram knows the allowed updates
 		t.Fatal("there are updates already")
 	}
 	m := w.group.Say(w.alice, "/match @bob 3:1")
@@ -659,8 +659,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage is why the package has types of its own for updates: the library's refuse the
-// whole update.
+// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the library's types reject the whole
+// update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -705,7 +705,7 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	}
 }
 
-// FuzzRouter takes any bytes for an update, as it is read, handled and given up; its corpus is in testdata.
+// FuzzRouter reads, handles and gives up any bytes as an update; its corpus is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if u, err := telegram.ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
@@ -732,7 +732,7 @@ func FuzzRouter(f *testing.F) {
 	})
 }
 
-// checkCall checks what holds of every call, whatever the update was.
+// checkCall checks the properties of every call.
 func checkCall(t *testing.T, c call) {
 	t.Helper()
 	if c.method == "move" {

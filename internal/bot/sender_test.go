@@ -18,7 +18,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// post is a simulator with a group and a sender, and what the sender logs.
+// post is a simulator with a group, a sender and its log.
 type post struct {
 	sim    *botsim.Server
 	group  *botsim.Chat
@@ -36,13 +36,13 @@ func newPost(t *testing.T) *post {
 	return p
 }
 
-// hello is a message that says something short.
+// hello returns a short message.
 func hello(t testing.TB, to int64) outbox.Message {
 	t.Helper()
 	return messageOf(t, to, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
 }
 
-// answering returns the message as an answer to another one.
+// answering makes the message a reply to another one.
 func answering(m outbox.Message, to int) outbox.Message {
 	m.Items[0].ReplyTo = int64(to)
 	m.Row.ReplyTo = int64(to)
@@ -65,7 +65,7 @@ func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
 	return m
 }
 
-// params returns the parameters of the requests to send, nested ones decoded.
+// params returns the decoded parameters of all sendMessage requests.
 func (p *post) params(t *testing.T) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -186,7 +186,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	}
 }
 
-// TestFailures is what each answer means for a message that is to be sent.
+// TestFailures checks the class of each error answer to a new message.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -259,7 +259,7 @@ func failureOf(t *testing.T, err error) *outbox.Failure {
 	return failure
 }
 
-// TestTrueRefusals are those that the simulator comes to by itself.
+// TestTrueRefusals checks refusals that the simulator produces by itself.
 func TestTrueRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -315,13 +315,13 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut before: %d messages", n)
 	}
-	p.mustSend(t, told) // the connections that were cut do not matter
+	p.mustSend(t, told) // not affected by the broken connections
 }
 
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
 	for what, address := range map[string]string{
-		"no connection": "http://127.0.0.1:1",      // a port that is out of use
+		"no connection": "http://127.0.0.1:1",      // an unused port
 		"no such host":  "http://elobot.invalid:1", // reserved for names that do not exist
 	} {
 		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
@@ -332,7 +332,7 @@ func TestNothingListens(t *testing.T) {
 	}
 }
 
-// ending is a context that ends for a reason when it is told to.
+// ending is a context that a test ends with an error of its choice.
 type ending struct {
 	context.Context
 	reason error
@@ -384,7 +384,7 @@ func TestTheContextEnds(t *testing.T) {
 	})
 }
 
-// TestWhatWasAcceptedIsSent: Telegram has said yes, whatever it says further.
+// TestWhatWasAcceptedIsSent: an accepted message counts as sent, whatever the result contains.
 func TestWhatWasAcceptedIsSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -417,7 +417,7 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 	}
 }
 
-// TestSimplified: what Telegram finds wrong with the frame of a message is taken out, and it is sent once more.
+// TestSimplified: if Telegram rejects the reply, topic or markup of a message, it is sent again without it.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{
@@ -482,7 +482,7 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 	}
 }
 
-// TestTheGeneralTopicIsNeverNamed: Telegram finds no topic by its number, 1. It may stand in what was stored long ago.
+// TestTheGeneralTopicIsNeverNamed: Telegram rejects the number of the general topic, 1. Old rows may contain it.
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -495,7 +495,7 @@ func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	}
 }
 
-// TestNothingToSimplify: without the frame that Telegram complains of there is nothing to be taken out.
+// TestNothingToSimplify: a message without the rejected part is not sent again.
 func TestNothingToSimplify(t *testing.T) {
 	t.Parallel()
 	for _, description := range []string{
@@ -524,7 +524,7 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	}
 }
 
-// TestTrueSimplifications are those that the simulator makes necessary by itself.
+// TestTrueSimplifications checks simplifications that the simulator requires by itself.
 func TestTrueSimplifications(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*botsim.Chat, botsim.Message) int64{

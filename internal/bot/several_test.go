@@ -19,7 +19,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// four returns three results and a refusal, which are told together.
+// four returns a message of three results and a refusal.
 func (p *post) four(t *testing.T) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
@@ -74,7 +74,7 @@ func TestSeveralInATopic(t *testing.T) {
 	}
 }
 
-// TestTheFirstIsToldAlone when nothing that follows can be told with it: with all that belongs to it.
+// TestTheFirstIsToldAlone: if the next item cannot be merged, the first one is sent in full.
 func TestTheFirstIsToldAlone(t *testing.T) {
 	t.Parallel()
 	card := results(12, 1, "Alice", "Bob")[0]
@@ -126,7 +126,7 @@ func TestTheFirstCannotBeTold(t *testing.T) {
 	}
 }
 
-// TestSeveralThatAreRefused: one of them may be at fault, or all of them together.
+// TestSeveralThatAreRefused: if a merged message is rejected, its first item is sent alone.
 func TestSeveralThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{4, 200} {
@@ -161,7 +161,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailuresOfSeveral concern all that were to be told together, and are no reason to tell one of them alone.
+// TestFailuresOfSeveral: any other failure concerns all items, and no item is sent alone.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
 	for class, f := range map[outbox.Class]botsim.Fault{
@@ -218,7 +218,7 @@ func TestEditOfSeveral(t *testing.T) {
 	if want, _ := merge(edit, wordingFor("")); m.HTML != want.html {
 		t.Errorf("it says %q, want %q", m.HTML, want.html)
 	}
-	if m := p.mustSend(t, edit); m.Edits != 1 { // it says so already
+	if m := p.mustSend(t, edit); m.Edits != 1 { // not modified
 		t.Errorf("message %+v", m)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: of tomorrow", Times: 1})
@@ -243,7 +243,7 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestAnEditNamesAllThatWereNamed: whatever becomes of the results of a full message, there is room for it.
+// TestAnEditNamesAllThatWereNamed: a full message has room for amendments of all its results.
 func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	t.Parallel()
 	team := []string{"Ann", "Ben", "Cem", "Dora"}
@@ -284,7 +284,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasNoRoomCounts: people can give themselves longer names.
+// TestAnEditThatHasNoRoomCounts: if names have grown since, the results that do not fit are counted.
 func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	t.Parallel()
 	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
@@ -298,7 +298,7 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsToldOnce tells what waits in as many messages as it takes.
+// TestEverythingIsToldOnce sends all waiting items, in as many messages as it takes.
 func TestEverythingIsToldOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -343,7 +343,7 @@ func TestEverythingIsToldOnce(t *testing.T) {
 	})
 }
 
-// deliverSome is deliver for several, and returns how many of them were told and the text.
+// deliverSome is deliver for several items. It returns how many were covered, and the text.
 func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message) (int, string) {
 	t.Helper()
 	spy := &receipts{Sender: s}
@@ -366,11 +366,11 @@ func (r *receipts) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 	return r.last, err
 }
 
-// TestTheContextEndsBetweenTwoTries: what was refused is not sent, and what is tried once more may be.
+// TestTheContextEndsBetweenTwoTries: the rejected message was not sent, but the second try may have been.
 func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
 	for description, told := range map[string]int{
-		"Bad Request: can't parse entities: once": 4, // sent once more as plain text
+		"Bad Request: can't parse entities: once": 4, // sent again as plain text
 		"Bad Request: of tomorrow":                1, // the first is sent alone
 	} {
 		t.Run("before the second: "+description, func(t *testing.T) {
@@ -378,7 +378,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			p := newPost(t)
 			ctx, cancel := context.WithCancel(testContext(t))
 			defer cancel()
-			// the complaint of the first answer is the moment between the two
+			// the log line about the first answer comes between the two tries
 			p.sender.log = slog.New(slog.NewTextHandler(writing(cancel), nil))
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
 			receipt, err := p.sender.Send(ctx, p.four(t))
@@ -414,7 +414,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	}
 }
 
-// writing calls a function whenever something is written.
+// writing is a writer that calls a function for each write.
 type writing func()
 
 func (w writing) Write(p []byte) (int, error) {

@@ -91,7 +91,7 @@ func TestUndoAndFixInAPrivateChat(t *testing.T) {
 	}
 }
 
-// TestUndoInReplyToAButton takes the match from the button below the card, if the card is this bot's own.
+// TestUndoInReplyToAButton: the button below a card says which match is meant, if the card is this bot's own.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +99,7 @@ func TestUndoInReplyToAButton(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from   botsim.User
 		markup any
-		want   string // behind "undo "; empty: as any message
+		want   string // after "undo "; empty: as for any message
 	}{
 		"a card":           {w.sim.Bot(), keyboard("1u:42"), "#42"},
 		"another button":   {w.sim.Bot(), keyboard("more:42"), ""},
@@ -131,8 +131,8 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the message that is replied to may be the card or the command, which the service tells apart;
-// a number counts for more.
+// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service distinguishes. A number takes
+// precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -161,7 +161,7 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
-// TestTakeBackInATopic: there every message may seem to reply to the creation of the topic.
+// TestTakeBackInATopic: in a topic every message may seem to reply to the creation of the topic.
 func TestTakeBackInATopic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +179,7 @@ func TestTakeBackInATopic(t *testing.T) {
 	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", asked.ID, forum.ID(), asked.ID))
 }
 
-// TestWhoIsAnAdmin asks as the service does, which asks only when it matters.
+// TestWhoIsAnAdmin calls IsAdmin as the service does: only when it matters.
 func TestWhoIsAnAdmin(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"/undo 42": "undo #42", "/fix 42 3:2": "fix #42 3:2"} {

@@ -14,42 +14,42 @@ import (
 )
 
 const (
-	// adminsKept is how long a list of admins is believed.
+	// adminsKept is how long a list of admins stays in the cache.
 	adminsKept = 5 * time.Minute
-	// adminsFresh is how old a list may be that somebody is refused by.
+	// adminsFresh is the maximum age of a list that may say that somebody is no admin.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists is how many lists are kept; the least recently used one goes for a new one.
+	// maxAdminLists is how many lists are cached; a new one evicts the least recently used one.
 	maxAdminLists = 10_000
 )
 
-// AdminSource gives the list of all admins of a chat.
+// AdminSource returns the list of all admins of a chat.
 type AdminSource interface {
 	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error)
 }
 
-// AdminCache remembers who is an admin of which chat. In doubt a fresh look decides: nobody is refused by a list that is
-// older than a few seconds.
+// AdminCache caches who is an admin of which chat. A cached list may be wrong about a new admin, so IsAdmin returns false only
+// by a list that is at most a few seconds old.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
-	asking  singleflight.Group
+	flights singleflight.Group
 	mu      sync.Mutex
 	lists   *lru.Cache[ranking.ExternalChatID, adminList]
-	pending map[ranking.ExternalChatID]*lookup // those whose lists are to be kept
+	pending map[ranking.ExternalChatID]*lookup // look-ups in progress whose lists may be cached
 }
 
-// lookup is a look-up under way.
+// lookup is a look-up in progress.
 type lookup struct{ begun time.Time }
 
 type adminList struct {
 	admins []ranking.UserID
-	at     time.Time // when it was asked for
+	at     time.Time // when the request began
 }
 
 // NewAdminCache returns a cache in front of the source.
 func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 	lists, err := lru.New[ranking.ExternalChatID, adminList](maxAdminLists)
-	if err != nil { // only for a size that is not positive
+	if err != nil { // only if the size is not positive
 		panic(err)
 	}
 	return &AdminCache{source: source, now: now, lists: lists, pending: make(map[ranking.ExternalChatID]*lookup)}
@@ -63,9 +63,9 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 			return is, nil
 		}
 	}
-	// Whoever waits for the answer shares it, so it does not end with the one who has asked first.
+	// Several callers share the answer, so the look-up must not end with the context of the first one.
 	shared := context.WithoutCancel(ctx)
-	answer := c.asking.DoChan(key(chat), func() (any, error) { return c.ask(shared, chat) })
+	answer := c.flights.DoChan(key(chat), func() (any, error) { return c.ask(shared, chat) })
 	select {
 	case a := <-answer:
 		admins, _ := a.Val.([]ranking.UserID)
@@ -75,34 +75,34 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops what is known of a chat. A look-up that is under way is not kept, and nobody waits for it any more who asks
-// after this.
+// Forget drops the cached list of a chat. The result of a look-up in progress is not cached, and later calls do not wait for
+// it.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists.Remove(chat)
 	delete(c.pending, chat)
-	c.asking.Forget(key(chat))
+	c.flights.Forget(key(chat))
 }
 
-// ForgetAll drops what is known of all chats.
+// ForgetAll is Forget for all chats.
 func (c *AdminCache) ForgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lists.Purge()
 	for chat := range c.pending {
-		c.asking.Forget(key(chat))
+		c.flights.Forget(key(chat))
 	}
 	clear(c.pending)
 }
 
-// list returns the list of a chat if it can be believed still.
+// list returns the cached list of a chat if it is not too old.
 func (c *AdminCache) list(chat ranking.ExternalChatID) (adminList, bool) {
 	l, ok := c.lists.Get(chat)
 	return l, ok && c.now().Sub(l.at) < adminsKept
 }
 
-// ask looks the admins of a chat up.
+// ask looks up the admins of a chat.
 func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	this := &lookup{begun: c.now()}
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID) ([]ra
 	admins, err := c.source.Admins(ctx, chat)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending[chat] == this { // else it has been forgotten meanwhile
+	if c.pending[chat] == this { // otherwise Forget was called in the meantime
 		delete(c.pending, chat)
 		if err == nil {
 			c.lists.Add(chat, adminList{admins, this.begun})

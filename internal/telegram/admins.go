@@ -14,17 +14,17 @@ import (
 	"elobot/internal/ranking"
 )
 
-// adminsTimeout is how long a command waits to learn who is an admin.
+// adminsTimeout is how long a command waits for the list of admins.
 const adminsTimeout = 2 * time.Second
 
-// IsAdmin tells whether somebody is an admin of a chat. It asks for the list of all admins, which Telegram shows to every member, and not for the
-// one person, whom it shows surely to admins alone.
+// IsAdmin reports whether somebody is an admin of a chat. It requests the list of all admins, which Telegram returns to every
+// member. Requesting a single member is guaranteed to work only for admins.
 func (c *Client) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
 	admins, err := c.Admins(ctx, chat)
 	return slices.Contains(admins, user), err
 }
 
-// Admins implements AdminSource. A chat that the bot may not ask about has none.
+// Admins implements AdminSource. It returns no admins for a chat that the bot may not ask about.
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
@@ -34,7 +34,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 		if errors.As(err, &api) && isRefusal(api.class()) {
 			return nil, nil
 		}
-		return nil, fmt.Errorf("ask for the admins: %w", err)
+		return nil, fmt.Errorf("get admins: %w", err)
 	}
 	var members []struct {
 		Status string `json:"status"`
@@ -43,7 +43,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 		} `json:"user"`
 	}
 	if err := json.Unmarshal(result, &members); err != nil {
-		return nil, fmt.Errorf("read the list of admins: %w", err)
+		return nil, fmt.Errorf("read admins: %w", err)
 	}
 	var admins []ranking.UserID
 	for _, m := range members {
@@ -54,7 +54,7 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	return admins, nil
 }
 
-// isRefusal tells the answers that asking again would not change, as long as the bot is who it is and where it is.
+// isRefusal reports whether repeating the request would give the same answer.
 func isRefusal(c outbox.Class) bool {
 	return c == outbox.Forbidden || c == outbox.Rejected || c == outbox.Migrated
 }

@@ -1,5 +1,5 @@
-// Package telegram is the Bot API: the client, how updates come in by polling, what its errors mean, and who the admins of a
-// chat are.
+// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the classes of errors, and the admins
+// of a chat.
 package telegram
 
 import (
@@ -27,7 +27,7 @@ const DefaultURL = "https://api.telegram.org"
 type Client struct {
 	api  *bot.Bot
 	http transport
-	base string // the URL of a method but for its name
+	base string // URL of a method without its name
 }
 
 // Self is the bot's own account.
@@ -36,16 +36,16 @@ type Self struct {
 	Username string
 }
 
-// AddToGroupLink is the address that offers to add the bot to a group.
+// AddToGroupLink returns the link that adds the bot to a group.
 func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?startgroup=true" }
 
 // NewClient returns a client for the bot with this token at a Bot API server. It makes no request yet.
 func NewClient(token, serverURL string) (*Client, error) {
 	serverURL = strings.TrimRight(serverURL, "/")
-	// Every request is bounded by its context: a long poll must outlast what a message may take.
+	// The context limits the time of each request: a long poll takes longer than a message may.
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = 64
-	// a connection that has died without a word must not be taken for a slow one
+	// detect dead connections, which otherwise look like slow ones
 	pool.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
 	id, secret, found := strings.Cut(token, ":")
 	if !found {
@@ -53,7 +53,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}
 	t := transport{pool: pool, clock: new(clock.Remote), secret: secret}
 	base := serverURL + "/bot" + token + "/"
-	if _, err := url.Parse(base); err != nil { // the library would quote it, token and all
+	if _, err := url.Parse(base); err != nil { // the library's error would contain the token
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
 	}
 	api, err := bot.New(token, bot.WithSkipGetMe(), bot.WithServerURL(serverURL), bot.WithHTTPClient(0, t))
@@ -63,13 +63,13 @@ func NewClient(token, serverURL string) (*Client, error) {
 	return &Client{api: api, http: t, base: base}, nil
 }
 
-// Close closes the connections that are not in use.
+// Close closes the idle connections.
 func (c *Client) Close() { c.http.pool.CloseIdleConnections() }
 
-// Clock returns what Telegram's clock shows, by which messages are dated. ok is false as long as Telegram has not answered.
+// Clock returns the time of Telegram's clock, which dates messages. ok is false until Telegram has answered a request.
 func (c *Client) Clock() (now time.Time, ok bool) { return c.http.clock.Now() }
 
-// Now is Clock, or this machine's clock as long as nothing is known of Telegram's.
+// Now returns the time of Telegram's clock, or of the local clock until Telegram has answered a request.
 func (c *Client) Now() time.Time {
 	if now, ok := c.Clock(); ok {
 		return now
@@ -81,7 +81,7 @@ func (c *Client) Now() time.Time {
 func (c *Client) GetMe(ctx context.Context) (Self, error) {
 	me, err := c.api.GetMe(ctx)
 	if err != nil {
-		return Self{}, fmt.Errorf("ask for the bot's account: %w", err)
+		return Self{}, fmt.Errorf("get the bot's account: %w", err)
 	}
 	return Self{ID: me.ID, Username: me.Username}, nil
 }
@@ -92,7 +92,7 @@ type Menu struct {
 	Commands []models.BotCommand
 }
 
-// PublishMenus gives the bot its menus of commands, where they differ from what Telegram has.
+// PublishMenus sets the menus of commands that differ from those at Telegram.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
 		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.Scope})
@@ -110,11 +110,11 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	return nil
 }
 
-// allowedUpdates are the kinds of updates that the bot asks for. They are sent with every request, because Telegram
-// keeps the last setting otherwise.
+// allowedUpdates are the kinds of updates that the bot receives. Every request sends them, because Telegram otherwise keeps the
+// last setting.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
-// pollMargin is how much longer than Telegram may wait a request for updates waits for its answer.
+// pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
 const pollMargin = 10 * time.Second
 
 var _ intake.Source = (*Client)(nil)
@@ -133,7 +133,7 @@ func (c *Client) Updates(ctx context.Context, offset int64, wait time.Duration) 
 
 // Confirm implements intake.Source.
 func (c *Client) Confirm(ctx context.Context, offset int64) error {
-	var ignored []json.RawMessage // what comes back is not confirmed, and comes again
+	var ignored []json.RawMessage // these updates stay unconfirmed and are delivered again
 	return c.getUpdates(ctx, pollParams{Offset: offset, Limit: 1, Allowed: allowedUpdates}, &ignored)
 }
 
@@ -144,7 +144,7 @@ type pollParams struct {
 	Allowed []string `json:"allowed_updates"`
 }
 
-// getUpdates makes the request that the library offers only together with its own way of taking updates.
+// getUpdates requests updates. The library offers this only together with its own polling.
 func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]json.RawMessage) error {
 	result, err := c.Call(ctx, "getUpdates", params)
 	if err != nil {
@@ -156,10 +156,10 @@ func (c *Client) getUpdates(ctx context.Context, params pollParams, updates *[]j
 	return nil
 }
 
-// Call makes a request with the parameters of a method, and returns its result as it came. Whatever comes often, or may
-// hold what the library does not know, goes this way: the library's own way would refuse all of an answer for one unknown
-// type in it, though what was asked for has been done, and hands the request on in a form, piece by piece. Parameters that
-// the library marshals in a way of its own, as files and the scopes of commands, cannot go this way.
+// Call calls a method and returns its raw result. It is for frequent requests and for results that may contain something new:
+// the library would reject a whole result for one unknown type, although the request has succeeded, and it encodes
+// requests as slower multipart forms. Call cannot send parameters that the library encodes in its own way, such as files and
+// the scopes of commands.
 func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"elobot/internal/outbox"
 )
 
-// anotherPoller is how long to wait when somebody else takes the updates: asking at once would only throw them out, and
-// they us.
-const anotherPoller = 5 * time.Second
+// conflictWait is how long to wait when another program polls: an immediate request would only abort its poll, and its next
+// one ours.
+const conflictWait = 5 * time.Second
 
-// ErrWebhookSet says why nobody can poll, and what to do.
-var ErrWebhookSet = errors.New("a webhook is set for this bot, so nobody can poll: `elobot webhook delete` removes it, " +
-	"and with WEBHOOK_URL the bot takes what is delivered")
+// ErrWebhookSet says why polling is impossible, and what to do.
+var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: remove it with `elobot webhook delete`, " +
+	"or set WEBHOOK_URL to receive updates by webhook")
 
-// pollError says what an error of getUpdates means to the intake.
+// pollError converts an error of getUpdates for the intake.
 func pollError(err error) error {
 	var api *APIError
 	if !errors.As(err, &api) {
 		return err
 	}
 	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter}
-	switch own := api.Description != ""; { // and not the answer of something between
+	switch own := api.Description != ""; { // the answer is the Bot API's own, not that of a proxy
 	case own && (api.Status == http.StatusUnauthorized || api.Status == http.StatusNotFound):
 		e.Fatal = true
 		e.Err = fmt.Errorf("the token is not valid, ask @BotFather for the right one: %w", err)
@@ -35,14 +35,14 @@ func pollError(err error) error {
 			e.Fatal = true
 			e.Err = fmt.Errorf("%w: %w", ErrWebhookSet, err)
 		} else {
-			e.RetryAfter = anotherPoller
-			e.Err = fmt.Errorf("another program takes this bot's updates, perhaps an instance with another database: %w", err)
+			e.RetryAfter = conflictWait
+			e.Err = fmt.Errorf("another program receives this bot's updates, perhaps an instance with another database: %w", err)
 		}
 	}
 	return e
 }
 
-// Failure says what an error of a send means to the outbox.
+// Failure converts the error of a request for the outbox.
 func Failure(err error) *outbox.Failure {
 	var own *outbox.Failure
 	if errors.As(err, &own) {
@@ -63,12 +63,12 @@ func Failure(err error) *outbox.Failure {
 	return f
 }
 
-// Rejected says that what is to be told is at fault itself, before Telegram was asked.
+// Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
 func Rejected(err error) *outbox.Failure {
 	return &outbox.Failure{Class: outbox.Rejected, NotAttempted: true, Err: err}
 }
 
-// class sorts the answers that say no. An answer without a description is not the Bot API's own.
+// class classifies the error. An answer without a description is not the Bot API's own.
 func (e *APIError) class() outbox.Class {
 	switch own := e.Description != ""; {
 	case e.Status == http.StatusTooManyRequests:
@@ -80,7 +80,7 @@ func (e *APIError) class() outbox.Class {
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return outbox.Rejected
 	case !own && (e.Status < 300 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable):
-		// Something on the way has answered, and the request may have gone further than its answer came back.
+		// A proxy answered, and the request may have reached the Bot API nevertheless.
 		return outbox.Ambiguous
 	case !own || e.Status >= 500:
 		return outbox.Unreachable
@@ -98,7 +98,7 @@ func (e *APIError) class() outbox.Class {
 	}
 }
 
-// Says tells whether it is a bad request with one of these texts, which are all that Telegram tells such cases by.
+// Says reports whether this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
 func (e *APIError) Says(texts ...string) bool {
 	if e.Status != http.StatusBadRequest {
 		return false
@@ -111,7 +111,7 @@ func (e *APIError) Says(texts ...string) bool {
 	return false
 }
 
-// Passing says whether a request that failed may succeed later as it is.
+// IsTransient reports whether the same request may succeed later.
 func IsTransient(err error) bool {
 	switch Failure(err).Class {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Failed:

@@ -16,18 +16,18 @@ import (
 	"elobot/internal/clock"
 )
 
-// maxAnswer bounds what is read of an answer: 100 updates of the largest kind fit in.
+// maxAnswer limits the size of an answer in bytes. 100 of the largest updates fit.
 const maxAnswer = 16 << 20
 
 var errTooLarge = errors.New("the answer is too large")
 
-// APIError is an answer of the Bot API that says no, or no proper answer.
+// APIError is an error answer of the Bot API, or an answer that is not the Bot API's.
 type APIError struct {
 	Method      string
-	Status      int    // of HTTP
+	Status      int    // HTTP status
 	Description string // empty when the answer is not the Bot API's own
 	RetryAfter  time.Duration
-	MigrateTo   int64 // the chat is a supergroup now and has this id
+	MigrateTo   int64 // new id of a group that has become a supergroup; else 0
 }
 
 // Error implements error.
@@ -41,11 +41,11 @@ func (e *APIError) Error() string {
 // ConnectionError is a request that got no answer.
 type ConnectionError struct {
 	Method    string
-	Connected bool // a connection was made, so the request may have arrived
+	Connected bool // there was a connection, so the request may have arrived
 	Err       error
 }
 
-// Error implements error. It never contains the URL, which has the token in it.
+// Error implements error. The text never contains the URL, which has the token in it.
 func (e *ConnectionError) Error() string { return fmt.Sprintf("%s: no answer: %v", e.Method, e.Err) }
 
 // Unwrap returns the cause.
@@ -61,22 +61,22 @@ type answer struct {
 		MigrateTo  int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
 
-	body []byte // all of it, as it came
+	body []byte // the raw answer
 }
 
-// transport makes the requests, the library's and our own. Its errors are of type *APIError or *ConnectionError, which
-// say more than the library keeps: the status, whether the request may have arrived, and nothing of the URL. It
-// implements the library's HttpClient.
+// transport makes all requests, the library's and our own. It implements the library's HttpClient. Its errors are of type
+// *APIError or *ConnectionError. Unlike the library's, they say the status and whether the request may have arrived, and never
+// contain the URL.
 //
-// It stands on a RoundTripper and not on an http.Client, which would follow a redirect and give the URL, with the token
-// in it, to the other server as the referrer.
+// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the URL with the token to the
+// other server as the referrer.
 type transport struct {
 	pool   *http.Transport
 	clock  *clock.Remote // Telegram's
-	secret string        // the part of the token that opens something
+	secret string        // the secret part of the token
 }
 
-// Do implements HttpClient. Whatever it returns without an error is an answer that says ok.
+// Do implements HttpClient. Without an error, the response is a successful answer.
 func (t transport) Do(req *http.Request) (*http.Response, error) {
 	if err := buffer(req); err != nil {
 		return nil, &ConnectionError{Method: path.Base(req.URL.Path), Err: fmt.Errorf("build request: %w", err)}
@@ -88,7 +88,7 @@ func (t transport) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(a.body))}, nil
 }
 
-// ask makes a request and returns an answer that says ok.
+// ask makes a request and returns a successful answer, or an error.
 func (t transport) ask(req *http.Request) (answer, error) {
 	method := path.Base(req.URL.Path)
 	connected, begun := false, time.Now()
@@ -97,7 +97,7 @@ func (t transport) ask(req *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, &ConnectionError{Method: method, Connected: connected, Err: t.withoutSecret(err)}
 	}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // a server need not say what time it is
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // the header is optional
 		t.clock.Dated(date, begun, time.Second)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -117,8 +117,8 @@ func (t transport) ask(req *http.Request) (answer, error) {
 	return a, nil
 }
 
-// buffer reads the body of a request into memory. With a body that can be read again, net/http repeats a request by
-// itself when the connection that it had kept turns out to be closed before anything was written.
+// buffer reads the body of a request into memory. With a body that can be read again, net/http itself repeats a request on a
+// kept connection that turns out to be closed before anything was written.
 func buffer(req *http.Request) error {
 	if req.Body == nil {
 		return nil
@@ -133,8 +133,8 @@ func buffer(req *http.Request) error {
 	return err
 }
 
-// withoutSecret takes the token out of an error. A server, or a proxy before it, may have sent the request back as it
-// came, and errors quote what they cannot read.
+// withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot
+// parse.
 func (t transport) withoutSecret(err error) error {
 	if text := err.Error(); t.masked(text) != text {
 		return errors.New(t.masked(text))
@@ -149,7 +149,7 @@ func (t transport) masked(text string) string {
 	return strings.ReplaceAll(text, t.secret, "***")
 }
 
-// withoutURL takes the URL out of an error of net/url: the token is part of it.
+// withoutURL removes the URL from an error of net/url: the URL contains the token.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -9,11 +9,10 @@ import (
 	"elobot/internal/intake"
 )
 
-// errNoUpdateID says of something that it is no update.
-var errNoUpdateID = errors.New("there is no update id")
+var errNoUpdateID = errors.New("no update id")
 
-// ReadUpdate returns an update as intake takes it. No more of it is read than its place: what cannot be read further is
-// the handler's to say. It is an error only if there is no update id.
+// ReadUpdate reads the id and the lane of an update for intake. It fails only if there is no update id: all other faults are
+// left to the handler.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u struct {
 		ID            int64  `json:"update_id"`
@@ -31,24 +30,24 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 	if err := json.Unmarshal(raw, &u); u.ID == 0 {
 		return intake.Update{}, fmt.Errorf("read update id: %w", cmp.Or(err, errNoUpdateID))
 	}
-	// a button without a message is nobody's but who has pressed it
+	// the press of a button without a message goes to the lane of the person
 	lane := cmp.Or(u.Message.Chat.ID, u.EditedMessage.Chat.ID, u.MyChatMember.Chat.ID, u.ChatMember.Chat.ID,
 		u.CallbackQuery.Message.Chat.ID, u.CallbackQuery.From.ID)
 	return intake.Update{ID: u.ID, Lane: lane, Raw: raw}, nil
 }
 
-// readUpdates returns the updates of one answer. Telegram numbers updates one after the other, so what has no readable
-// number has the one next to its neighbour's: it must reach the dead letters and be confirmed, or all that is behind it
-// would never be seen. With no neighbour it waits for one, which is an error.
+// readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or
+// it would block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbour's.
+// Without a neighbour readUpdates fails, and a later poll tries again.
 func readUpdates(raws []json.RawMessage) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
-	var unknown error
+	var lastErr error
 	numbered := false
 	for i, raw := range raws {
-		u, err := ReadUpdate(raw) // each by itself
+		u, err := ReadUpdate(raw)
 		switch {
 		case err != nil:
-			unknown = err
+			lastErr = err
 			u = intake.Update{Raw: raw}
 			if numbered {
 				u.ID = updates[i-1].ID + 1
@@ -62,12 +61,12 @@ func readUpdates(raws []json.RawMessage) ([]intake.Update, error) {
 		updates[i] = u
 	}
 	if !numbered {
-		return nil, unknown
+		return nil, lastErr
 	}
 	return updates, nil
 }
 
-// inChat is the part of something that says which chat it is in.
+// inChat is the chat of an object.
 type inChat struct {
 	Chat struct {
 		ID int64 `json:"id"`

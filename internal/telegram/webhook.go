@@ -13,34 +13,34 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// webhookConnections is how many deliveries Telegram may have under way at the same time.
+// webhookConnections is how many updates Telegram may deliver at the same time.
 const webhookConnections = 40
 
-// fingerprintParameter is the part of the registered address that tells one secret from another. Telegram shows the
-// address and never the secret, so that without it nobody could see that the secret has changed.
+// fingerprintParameter is the part of the registered address that identifies the secret. Telegram returns the address and never
+// the secret, so that a changed secret would otherwise go unnoticed.
 const fingerprintParameter = "?secret_version="
 
-// Webhook is where Telegram is to deliver updates, and what it shows there to be known by.
+// Webhook is the address to which Telegram delivers updates, and the secret that it sends along.
 type Webhook struct {
 	URL    string // without a query
 	Secret string // 1 to 256 of A–Z, a–z, 0–9, _ and -
 }
 
-// WebhookState is what Telegram says of the webhook.
+// WebhookState is the state of the webhook at Telegram.
 type WebhookState struct {
-	URL         string // empty: none is set
+	URL         string // empty if none is set
 	Differences []string
-	// Pending is how many updates wait to be taken, by whichever way.
+	// Pending is how many updates wait for delivery or a poll.
 	Pending     int
 	LastError   string
 	LastErrorAt time.Time
 }
 
-// Webhook returns what Telegram has, and how it differs from what is wanted.
+// Webhook returns the state of the webhook, and how it differs from want.
 func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error) {
 	info, err := c.api.GetWebhookInfo(ctx)
 	if err != nil {
-		return WebhookState{}, fmt.Errorf("ask for the webhook: %w", err)
+		return WebhookState{}, fmt.Errorf("get the webhook: %w", err)
 	}
 	address, _, _ := strings.Cut(info.URL, "?")
 	s := WebhookState{URL: address, Pending: info.PendingUpdateCount, LastError: info.LastErrorMessage}
@@ -63,8 +63,8 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 	return s, nil
 }
 
-// SetWebhook has Telegram deliver updates there from now on, those included that wait. As long as it does, they cannot be
-// polled.
+// SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling is impossible while a webhook
+// is set.
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	_, err := c.api.SetWebhook(ctx, &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
@@ -75,7 +75,7 @@ func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	return nil
 }
 
-// DeleteWebhook has Telegram deliver nothing any more. What waits can be polled then.
+// DeleteWebhook removes the webhook. Pending updates can then be polled.
 func (c *Client) DeleteWebhook(ctx context.Context) error {
 	if _, err := c.api.DeleteWebhook(ctx, &bot.DeleteWebhookParams{}); err != nil {
 		return fmt.Errorf("delete the webhook: %w", err)
@@ -83,8 +83,8 @@ func (c *Client) DeleteWebhook(ctx context.Context) error {
 	return nil
 }
 
-// registered returns the address of a webhook with the fingerprint of its secret, from which nobody can find out the
-// secret who does not have the bot's token.
+// registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to
+// anybody without the bot's token.
 func (c *Client) registered(w Webhook) string {
 	mac := hmac.New(sha256.New, []byte(c.http.secret))
 	mac.Write([]byte(w.Secret))
