@@ -81,12 +81,12 @@ func BenchmarkHandle(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			asked := ""
+			called := ""
 			for _, c := range rankings.calls {
-				asked += c.method
+				called += c.method
 			}
-			if asked != u.method {
-				b.Fatalf("it asks for %q, want %q", asked, u.method)
+			if called != u.method {
+				b.Fatalf("the call is %q, want %q", called, u.method)
 			}
 		})
 	}
@@ -159,8 +159,8 @@ func BenchmarkMerge(b *testing.B) {
 			b.Run(fmt.Sprintf("counted=%t/results=%d", counted, count), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, told := merge(m, words); told < min(count, 10) {
-						b.Fatalf("told %d", told)
+					if _, covered := merge(m, words); covered < min(count, 10) {
+						b.Fatalf("covered %d", covered)
 					}
 				}
 			})
@@ -174,7 +174,7 @@ func BenchmarkToast(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if out.callbackAnswer() == "" {
-			b.Fatal("nothing is said")
+			b.Fatal("the text is empty")
 		}
 	}
 }

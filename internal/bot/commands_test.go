@@ -80,6 +80,6 @@ func TestCommandTable(t *testing.T) {
 	}
 	slices.Sort(names)
 	if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {
-		t.Errorf("a name stands twice: %q", names)
+		t.Errorf("a name is used twice: %q", names)
 	}
 }

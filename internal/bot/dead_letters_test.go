@@ -22,7 +22,7 @@ type fakeLetters struct {
 	notice ranking.Notice
 	alone  bool // the last one was stored without a notice
 
-	tellErr, keepErr error
+	notifyErr, keepErr error
 }
 
 func (f *fakeLetters) Keep(_ context.Context, l intake.DeadLetter) error {
@@ -31,8 +31,8 @@ func (f *fakeLetters) Keep(_ context.Context, l intake.DeadLetter) error {
 }
 
 func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
-	if f.tellErr != nil {
-		return f.tellErr
+	if f.notifyErr != nil {
+		return f.notifyErr
 	}
 	f.kept, f.origin, f.notice, f.alone = append(f.kept, l), o, n, false
 	return nil
@@ -40,13 +40,13 @@ func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ra
 
 var errAway = errors.New("the database is away")
 
-// burying lets a handler store a letter with this update.
-func burying(t *testing.T, f *fakeLetters, raw string) error {
+// storeLetter lets a handler store a letter with this update.
+func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
-	u := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
+	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
 		func(err error) bool { return errors.Is(err, errAway) }, func() time.Time { return worldTime }, slog.New(slog.DiscardHandler))
 	letter := intake.DeadLetter{Update: intake.Update{ID: 5, Raw: []byte(raw)}, LastError: "why", Attempts: 3, FirstSeen: worldTime}
-	return u.Keep(testContext(t), letter)
+	return h.Keep(testContext(t), letter)
 }
 
 // deadMessage returns an update with a message in the club, with additional or replaced fields.
@@ -55,7 +55,7 @@ func deadMessage(more string) string {
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
 }
 
-func TestWhoIsToldOfADeadLetter(t *testing.T) {
+func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
 	t.Parallel()
 	const entity = `,"entities":[{"type":"bot_command","offset":0,"length":6}]`
 	const damaged = `,"entities":[{"type":"bot_command","offset":0,"length":"six"}]`
@@ -96,14 +96,14 @@ func TestWhoIsToldOfADeadLetter(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			var f fakeLetters
-			if err := burying(t, &f, tc.raw); err != nil || len(f.kept) != 1 {
-				t.Fatalf("error %v, kept %d", err, len(f.kept))
+			if err := storeLetter(t, &f, tc.raw); err != nil || len(f.kept) != 1 {
+				t.Fatalf("error %v, stored %d", err, len(f.kept))
 			}
 			switch {
 			case f.alone != (tc.command == ""):
-				t.Errorf("kept alone: %t, told %+v", f.alone, f.notice)
+				t.Errorf("stored alone: %t, notice %+v", f.alone, f.notice)
 			case !f.alone && f.notice != CommandFailed{Command: tc.command}:
-				t.Errorf("told %+v, want %q", f.notice, tc.command)
+				t.Errorf("notice %+v, want %q", f.notice, tc.command)
 			}
 		})
 	}
@@ -133,33 +133,33 @@ func TestWhereADeadLetterIsTold(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			var f fakeLetters
-			if err := burying(t, &f, tc.raw); err != nil || f.alone {
-				t.Fatalf("error %v, kept alone: %t", err, f.alone)
+			if err := storeLetter(t, &f, tc.raw); err != nil || f.alone {
+				t.Fatalf("error %v, stored alone: %t", err, f.alone)
 			}
 			if diff := cmp.Diff(tc.want, f.origin); diff != "" {
 				t.Errorf("origin (-want +got):\n%s", diff)
 			}
 			if tc.want.Button != "" && f.notice != (CommandFailed{}) {
-				t.Errorf("told %+v", f.notice)
+				t.Errorf("notice %+v", f.notice)
 			}
 		})
 	}
 }
 
-// TestWhatCannotBeTold: a letter whose notice fails is stored alone, unless the database is unavailable.
-func TestWhatCannotBeTold(t *testing.T) {
+// TestNoticeOfADeadLetterFails: a letter whose notice fails is stored alone, unless the database is unavailable.
+func TestNoticeOfADeadLetterFails(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)
-	f := fakeLetters{tellErr: errors.New("the chat cannot be stored")}
-	if err := burying(t, &f, raw); err != nil || len(f.kept) != 1 || !f.alone {
-		t.Errorf("error %v, kept %+v", err, f.kept)
+	f := fakeLetters{notifyErr: errors.New("the chat cannot be stored")}
+	if err := storeLetter(t, &f, raw); err != nil || len(f.kept) != 1 || !f.alone {
+		t.Errorf("error %v, stored %+v", err, f.kept)
 	}
 	f.keepErr = errors.New("nor can the letter")
-	if err := burying(t, &f, raw); !errors.Is(err, f.keepErr) {
+	if err := storeLetter(t, &f, raw); !errors.Is(err, f.keepErr) {
 		t.Errorf("error %v", err)
 	}
-	f = fakeLetters{tellErr: fmt.Errorf("keep: %w", errAway)}
-	if err := burying(t, &f, raw); !errors.Is(err, errAway) || len(f.kept) > 0 {
-		t.Errorf("error %v, kept %+v", err, f.kept)
+	f = fakeLetters{notifyErr: fmt.Errorf("keep: %w", errAway)}
+	if err := storeLetter(t, &f, raw); !errors.Is(err, errAway) || len(f.kept) > 0 {
+		t.Errorf("error %v, stored %+v", err, f.kept)
 	}
 }

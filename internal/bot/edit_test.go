@@ -115,7 +115,7 @@ func TestAnEditThatHasBeenMade(t *testing.T) {
 	}
 }
 
-func TestAnEditOfNothingIsPointless(t *testing.T) {
+func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	t.Parallel()
 	t.Run("no message", func(t *testing.T) {
 		t.Parallel()
@@ -147,8 +147,8 @@ func TestAnEditOfNothingIsPointless(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndToasts checks the class of each error answer.
-func TestFailuresOfEditsAndToasts(t *testing.T) {
+// TestFailuresOfEditsAndCallbackAnswers checks the class of each error answer.
+func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
 		return botsim.Fault{Kind: botsim.Reject, Status: status, Description: description}
@@ -208,8 +208,8 @@ func TestFailuresOfEditsAndToasts(t *testing.T) {
 	}
 }
 
-// TestNewMessagesAreNeverPointless: the failure of a new message is never classified as obsolete.
-func TestNewMessagesAreNeverPointless(t *testing.T) {
+// TestNewMessagesAreNeverObsolete: the failure of a new message is never classified as obsolete.
+func TestNewMessagesAreNeverObsolete(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
@@ -278,7 +278,7 @@ func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outb
 	return m
 }
 
-func TestToastOfAPress(t *testing.T) {
+func TestCallbackAnswerOfAPress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		notice ranking.Notice
@@ -311,7 +311,7 @@ func TestToastOfAPress(t *testing.T) {
 	}
 }
 
-func TestALateToastIsPointless(t *testing.T) {
+func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	t.Parallel()
 	now := worldTime
 	sim, client := startSimulator(t, botsim.WithClock(func() time.Time { return now }))

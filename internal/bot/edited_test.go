@@ -15,8 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// said returns a handled message of the group that was sent so long ago.
-func (w *world) said(p botsim.Post, before time.Duration) botsim.Message {
+// posted returns a handled message of the group that was sent so long ago.
+func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	w.t.Helper()
 	p.Date = worldTime.Add(-before)
 	m := w.group.Post(p)
@@ -27,7 +27,7 @@ func (w *world) said(p botsim.Post, before time.Duration) botsim.Message {
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 300*time.Second)
+	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 300*time.Second)
 	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
 	c := w.expect("an edit", fmt.Sprintf("offer Alice@alice#1001 @bob 11:7 9:11 11:5 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))[0]
 	want := ranking.Origin{
@@ -38,8 +38,8 @@ func TestEditedMatch(t *testing.T) {
 	if diff := cmp.Diff(want, c.origin); diff != "" {
 		t.Errorf("origin (-want +got):\n%s", diff)
 	}
-	opponent := w.said(botsim.Post{From: w.bob, Text: "well played"}, time.Minute)
-	reply := w.said(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: opponent.ID}, time.Minute)
+	opponent := w.posted(botsim.Post{From: w.bob, Text: "well played"}, time.Minute)
+	reply := w.posted(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: opponent.ID}, time.Minute)
 	w.group.Edit(reply, "/match 3:2")
 	w.expect("an edit of a reply", fmt.Sprintf("offer Alice@alice#1001 Bob@bob#1002 3:2 by message %d or m:%d:%[1]d", reply.ID, w.group.ID()))
 	admin := w.group.SayAnonymously("/match @alice @bob 3:1")
@@ -79,7 +79,7 @@ func TestEditsThatAreIgnored(t *testing.T) {
 			if tc.post.From.ID == 0 {
 				tc.post.From = w.alice
 			}
-			m := w.said(tc.post, tc.before)
+			m := w.posted(tc.post, tc.before)
 			w.group.Edit(m, tc.text)
 			w.expect(what)
 		})
@@ -109,7 +109,7 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m := w.said(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
+	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
 	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match now says 3:2", ReplyTo: m.ID})
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
 	id := w.sim.Press(w.bob, offer, "1f:3:2")
@@ -138,9 +138,9 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.sim.Press(w.alice, w.card(forum, topic.ID), "1f:3:2")
 	w.expect("in a topic, below what answers nothing", unknownButton)
 	private := w.sim.Private(w.alice)
-	said := private.Say(w.alice, "/match @bob 3:1")
+	request := private.Say(w.alice, "/match @bob 3:1")
 	w.fetch()
-	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: said.ID}), "1f:3:2")
+	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: request.ID}), "1f:3:2")
 	w.expect("in a private chat", unknownButton)
 }
 
@@ -160,7 +160,7 @@ func TestFixData(t *testing.T) {
 		data := fixData(n)
 		got, ok := fixScores(data)
 		if !ok || len(data) > 64 || !slices.Equal(got, want) {
-			t.Errorf("%q says %v, %t", data, got, ok)
+			t.Errorf("%q gives %v, %t", data, got, ok)
 		}
 	}
 	if data := fixData(ranking.FixOffer{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 16)}); data != "" {
@@ -176,11 +176,11 @@ func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	if sent := p.mustSend(t, offer); len(sent.Buttons) > 0 {
 		t.Errorf("an answer to nothing has the buttons %+v", sent.Buttons)
 	}
-	said := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
-	offer.Items[0].ReplyTo = int64(said.ID)
+	request := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
+	offer.Items[0].ReplyTo = int64(request.ID)
 	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "1f:3:2"}}}
 	sent := p.mustSend(t, offer)
-	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != said.ID {
+	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != request.ID {
 		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)
 	}
 }
@@ -212,9 +212,9 @@ func TestAgain(t *testing.T) {
 	w.group.Edit(m, "/match @bob 3:2")
 	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42")
 	updates := w.fetch()
-	for i, again := range []bool{false, true} {
+	for i, redelivered := range []bool{false, true} {
 		for _, u := range updates {
-			u.Redelivered = again
+			u.Redelivered = redelivered
 			if err := w.router.Handle(testContext(t), u); err != nil {
 				t.Fatal(err)
 			}
@@ -224,8 +224,8 @@ func TestAgain(t *testing.T) {
 			t.Fatalf("%d calls", len(calls))
 		}
 		for _, c := range calls[3*i:] {
-			if c.origin.Redelivered != again {
-				t.Errorf("%s: again is %t", c, c.origin.Redelivered)
+			if c.origin.Redelivered != redelivered {
+				t.Errorf("%s: Redelivered is %t", c, c.origin.Redelivered)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 				t.Errorf("message %+v", adopted)
 			}
 			if again := p.mustSend(t, p.board(t, 1532, 0)); again.ID != m.ID || again.Edits != 2 {
-				t.Errorf("an edit has lost the mark: %+v", again)
+				t.Errorf("an edit lost the mark: %+v", again)
 			}
 			if n := len(p.group.BotMessages()); n != 1 {
 				t.Errorf("%d messages", n)
@@ -202,7 +202,7 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 		board = p.board(t, 1516, 0)
 		board.Object = object
 		if again := p.mustSend(t, board); again.ID != m.ID || again.Edits != 1 {
-			t.Errorf("%q is not known again: %+v", object, again)
+			t.Errorf("%q is not recognized: %+v", object, again)
 		}
 	}
 }

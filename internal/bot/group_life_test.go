@@ -288,6 +288,6 @@ func TestAdminsAreAskedAnew(t *testing.T) {
 	}
 	before := w.sim.CallCount("getChatAdministrators")
 	if !is(w.alice) || is(w.bob) || w.sim.CallCount("getChatAdministrators") != before {
-		t.Error("the creator is no admin, or was asked for once more")
+		t.Error("the creator is no admin, or was requested again")
 	}
 }

@@ -99,8 +99,8 @@ func TestMergeGolden(t *testing.T) {
 	for name, m := range golden {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, told := merge(m, wordingFor(""))
-			got := visible.Replace(fmt.Sprintf("told %d of %d\n\n%s\n", told, m.Count, out.html))
+			out, covered := merge(m, wordingFor(""))
+			got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, m.Count, out.html))
 			file := filepath.Join("testdata", "several", name+".golden")
 			if *updateGolden {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -215,7 +215,7 @@ func TestMergedMessagesFit(t *testing.T) {
 		for i := range m.Items {
 			m.Items[i].Addressee = name(rt)
 		}
-		out, told := merge(m, wordingFor(""))
+		out, covered := merge(m, wordingFor(""))
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}
@@ -223,11 +223,11 @@ func TestMergedMessagesFit(t *testing.T) {
 			rt.Fatalf("%d marks", marks)
 		}
 		first := mustRender(t, notices[0])
-		if told > m.Count || told < 1 && first.line != "" {
-			rt.Fatalf("told %d", told)
+		if covered > m.Count || covered < 1 && first.line != "" {
+			rt.Fatalf("covered %d", covered)
 		}
-		if whole := m.Action == outbox.Edit || m.Count > len(m.Items); whole && told != m.Count {
-			rt.Fatalf("told %d of %d", told, m.Count)
+		if whole := m.Action == outbox.Edit || m.Count > len(m.Items); whole && covered != m.Count {
+			rt.Fatalf("covered %d of %d", covered, m.Count)
 		}
 	})
 }

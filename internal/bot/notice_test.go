@@ -23,7 +23,7 @@ func TestPurposes(t *testing.T) {
 	} {
 		for _, n := range notices {
 			if got := n.Purpose(); got != purpose {
-				t.Errorf("%T is told as %s, want %s", n, got, purpose)
+				t.Errorf("%T has the purpose %s, want %s", n, got, purpose)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 	}
 	m, ok := group.Message(int(receipt.MessageID))
 	if !ok {
-		t.Fatalf("there is no message %d", receipt.MessageID)
+		t.Fatalf("no message %d", receipt.MessageID)
 	}
 	if m.ParseMode != "HTML" {
 		t.Errorf("parse mode %q: the markup was not accepted", m.ParseMode)
@@ -131,7 +131,7 @@ func TestUnknownKindIsAnError(t *testing.T) {
 	for _, kind := range []string{"", "match", "MATCH_RECORDED", "sticker"} {
 		out, err := render(outbox.Item{Kind: kind, Payload: []byte(`{}`)}, wordingFor(""))
 		if err == nil {
-			t.Errorf("kind %q is said as %q", kind, out.html)
+			t.Errorf("kind %q is rendered as %q", kind, out.html)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 		for _, payload := range []string{``, `{`, `[]`, `"text"`, `12`, `{} {}`} {
 			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
 			if err == nil {
-				t.Errorf("%s %s is said as %q", kind, payload, out.html)
+				t.Errorf("%s %s is rendered as %q", kind, payload, out.html)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 	} {
 		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
 		if err == nil {
-			t.Errorf("%s %s is said as %q", kind, payload, out.html)
+			t.Errorf("%s %s is rendered as %q", kind, payload, out.html)
 		}
 	}
 }
@@ -169,9 +169,9 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 	group := sim.Group("g", sim.User("alice"))
 	s := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	for _, c := range []struct {
-		action outbox.Action
-		item   outbox.Item
-		told   int
+		action  outbox.Action
+		item    outbox.Item
+		covered int
 	}{
 		{outbox.Send, outbox.Item{Kind: "sticker", Payload: []byte(`{}`)}, 1},
 		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
@@ -183,12 +183,12 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 	} {
 		m := outbox.Message{To: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
 		receipt, err := s.Send(testContext(t), m)
-		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.told}) {
+		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.covered}) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
 	}
 	if _, err := s.Send(testContext(t), outbox.Message{To: group.ID(), Action: outbox.Send}); failureOf(t, err).Class != outbox.Failed {
-		t.Errorf("nothing to be told: %v", err)
+		t.Errorf("no items: %v", err)
 	}
 	if n := len(sim.Calls()); n != 0 {
 		t.Errorf("%d requests were made", n)
@@ -224,13 +224,13 @@ func TestEveryRefusalHasItsOwnWords(t *testing.T) {
 // checkOwnWords fails if two notices have the same text, or one has the fallback text.
 func checkOwnWords(t *testing.T, unknown ranking.Notice, all []ranking.Notice) {
 	t.Helper()
-	said := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
+	texts := map[string]ranking.Notice{mustRender(t, unknown).html: unknown}
 	for _, n := range all {
 		text := mustRender(t, n).html
-		if other, twice := said[text]; twice {
-			t.Errorf("%+v is said as %+v is: %q", n, other, text)
+		if other, twice := texts[text]; twice {
+			t.Errorf("%+v and %+v have the same text: %q", n, other, text)
 		}
-		said[text] = n
+		texts[text] = n
 	}
 }
 

@@ -712,8 +712,8 @@ func FuzzRouter(f *testing.F) {
 			t.Errorf("read as update %d: %s", u.ID, u.Raw)
 		}
 		letters := &fakeLetters{}
-		if err := burying(t, letters, string(raw)); err != nil || len(letters.kept) != 1 {
-			t.Errorf("%d letters are kept, error %v", len(letters.kept), err)
+		if err := storeLetter(t, letters, string(raw)); err != nil || len(letters.kept) != 1 {
+			t.Errorf("%d letters stored, error %v", len(letters.kept), err)
 		}
 		if letters.notice != nil {
 			mustRender(t, letters.notice)

@@ -57,7 +57,7 @@ func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
 	}
 	m, ok := p.sim.Chat(what.To).Message(int(receipt.MessageID))
 	if !ok {
-		t.Fatalf("there is no message %d", receipt.MessageID)
+		t.Fatalf("no message %d", receipt.MessageID)
 	}
 	if c := p.sim.Complaints(); len(c) > 0 {
 		t.Errorf("the simulator complains: %q", c)
@@ -88,15 +88,15 @@ const helloText = "<b>\u2068Alice\u2069</b>, welcome! Your rating is 1500. Youâ€
 func TestSendToAGroup(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	asked := p.group.Say(p.alice, "/join")
-	m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID))
-	if !m.Silent || !m.NoPreview || m.ReplyTo != asked.ID || m.ThreadID != 0 || len(m.Buttons) > 0 {
+	request := p.group.Say(p.alice, "/join")
+	m := p.mustSend(t, answering(hello(t, p.group.ID()), request.ID))
+	if !m.Silent || !m.NoPreview || m.ReplyTo != request.ID || m.ThreadID != 0 || len(m.Buttons) > 0 {
 		t.Errorf("message %+v", m)
 	}
 	want := []map[string]any{{
 		"chat_id": chatText(p.group), "text": helloText, "parse_mode": "HTML", "disable_notification": "true",
 		"link_preview_options": map[string]any{"is_disabled": true},
-		"reply_parameters":     map[string]any{"message_id": float64(asked.ID), "allow_sending_without_reply": true},
+		"reply_parameters":     map[string]any{"message_id": float64(request.ID), "allow_sending_without_reply": true},
 	}}
 	if diff := cmp.Diff(want, p.params(t)); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -162,10 +162,10 @@ func TestSendToATopic(t *testing.T) {
 	p := newPost(t)
 	forum := p.sim.Forum("Club", p.alice)
 	topic := forum.Topic(p.alice, "Results")
-	asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-	told := answering(hello(t, forum.ID()), asked.ID)
-	told.Thread = int64(topic.ID)
-	if m := p.mustSend(t, told); m.ThreadID != topic.ID || m.ReplyTo != asked.ID {
+	request := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+	msg := answering(hello(t, forum.ID()), request.ID)
+	msg.Thread = int64(topic.ID)
+	if m := p.mustSend(t, msg); m.ThreadID != topic.ID || m.ReplyTo != request.ID {
 		t.Errorf("message %+v", m)
 	}
 	if m := p.mustSend(t, hello(t, forum.ID())); m.ThreadID != 0 {
@@ -176,9 +176,9 @@ func TestSendToATopic(t *testing.T) {
 func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	asked := p.group.Say(p.alice, "/join")
-	p.group.Delete(asked)
-	if m := p.mustSend(t, answering(hello(t, p.group.ID()), asked.ID)); m.ReplyTo != 0 {
+	request := p.group.Say(p.alice, "/join")
+	p.group.Delete(request)
+	if m := p.mustSend(t, answering(hello(t, p.group.ID()), request.ID)); m.ReplyTo != 0 {
 		t.Errorf("message %+v", m)
 	}
 	if n := p.sim.CallCount("sendMessage"); n != 1 {
@@ -301,21 +301,21 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
-	told := hello(t, p.group.ID())
-	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
+	msg := hello(t, p.group.ID())
+	if _, err := p.sender.Send(testContext(t), msg); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut after: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut after: %d messages", n)
 	}
 	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
-	if _, err := p.sender.Send(testContext(t), told); failureOf(t, err).Class != outbox.Ambiguous {
+	if _, err := p.sender.Send(testContext(t), msg); failureOf(t, err).Class != outbox.Ambiguous {
 		t.Errorf("cut before: %v", err)
 	}
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut before: %d messages", n)
 	}
-	p.mustSend(t, told) // not affected by the broken connections
+	p.mustSend(t, msg) // not affected by the broken connections
 }
 
 func TestNothingListens(t *testing.T) {
@@ -433,11 +433,11 @@ func TestSimplified(t *testing.T) {
 			p := newPost(t)
 			forum := p.sim.Forum("Club", p.alice)
 			topic := forum.Topic(p.alice, "Results")
-			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-			told := answering(hello(t, forum.ID()), asked.ID)
-			told.Thread = int64(topic.ID)
+			request := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+			msg := answering(hello(t, forum.ID()), request.ID)
+			msg.Thread = int64(topic.ID)
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
-			p.mustSend(t, told)
+			p.mustSend(t, msg)
 			params := p.params(t)
 			if len(params) != 2 {
 				t.Fatalf("%d requests", len(params))
@@ -469,10 +469,10 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 		"Bad Request: message thread not found and so on": outbox.Rejected,
 	} {
 		p := newPost(t)
-		told := answering(hello(t, p.group.ID()), 1)
-		told.Thread = 5
+		msg := answering(hello(t, p.group.ID()), 1)
+		msg.Thread = 5
 		p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description})
-		_, err := p.sender.Send(testContext(t), told)
+		_, err := p.sender.Send(testContext(t), msg)
 		if failure := failureOf(t, err); failure.Class != class {
 			t.Errorf("class %s: %v", failure.Class, err)
 		}
@@ -486,9 +486,9 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	told := hello(t, p.sim.Forum("Club", p.alice).ID())
-	told.Thread = 1
-	p.mustSend(t, told)
+	msg := hello(t, p.sim.Forum("Club", p.alice).ID())
+	msg.Thread = 1
+	p.mustSend(t, msg)
 	params := p.params(t)
 	if _, named := params[0]["message_thread_id"]; named || len(params) != 1 {
 		t.Errorf("%d requests, the first of them %v", len(params), params[0])
@@ -536,10 +536,10 @@ func TestTrueSimplifications(t *testing.T) {
 			p := newPost(t)
 			forum := p.sim.Forum("Club", p.alice)
 			topic := forum.Topic(p.alice, "Results")
-			asked := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
-			told := answering(hello(t, forum.ID()), asked.ID)
-			told.Thread = prepare(forum, topic)
-			if m := p.mustSend(t, told); m.ThreadID != 0 || m.ReplyTo != 0 {
+			request := forum.Post(botsim.Post{From: p.alice, Text: "/join", ThreadID: topic.ID})
+			msg := answering(hello(t, forum.ID()), request.ID)
+			msg.Thread = prepare(forum, topic)
+			if m := p.mustSend(t, msg); m.ThreadID != 0 || m.ReplyTo != 0 {
 				t.Errorf("message %+v", m)
 			}
 		})

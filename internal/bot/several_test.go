@@ -23,9 +23,9 @@ import (
 func (p *post) four(t *testing.T) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
-	asked := p.group.Say(p.alice, "/match @bob 3:1")
+	request := p.group.Say(p.alice, "/match @bob 3:1")
 	for i := range m.Items {
-		m.Items[i].ReplyTo = int64(asked.ID)
+		m.Items[i].ReplyTo = int64(request.ID)
 	}
 	m.Row = m.Items[0]
 	return m
@@ -74,8 +74,8 @@ func TestSeveralInATopic(t *testing.T) {
 	}
 }
 
-// TestTheFirstIsToldAlone: if the next item cannot be merged, the first one is sent in full.
-func TestTheFirstIsToldAlone(t *testing.T) {
+// TestTheFirstIsSentAlone: if the next item cannot be merged, the first one is sent in full.
+func TestTheFirstIsSentAlone(t *testing.T) {
 	t.Parallel()
 	card := results(12, 1, "Alice", "Bob")[0]
 	for what, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestTheFirstIsToldAlone(t *testing.T) {
 			t.Errorf("%s: %+v, %+v, %v", what, receipt, m, err)
 		}
 		if want := mustRender(t, c.first).html; m.HTML != want {
-			t.Errorf("%s: it says %q, want %q", what, m.HTML, want)
+			t.Errorf("%s: the text is %q, want %q", what, m.HTML, want)
 		}
 	}
 }
@@ -205,10 +205,10 @@ func TestSeveralThatCannotBeParsedAreSentAsPlainText(t *testing.T) {
 func TestEditOfSeveral(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
-	told := results(41, 3, "Alice", "Bob")
-	sent := p.mustSend(t, messageOf(t, p.group.ID(), told...))
-	told[1] = undoneCard()
-	edit := p.editOf(t, sent.ID, told...)
+	cards := results(41, 3, "Alice", "Bob")
+	sent := p.mustSend(t, messageOf(t, p.group.ID(), cards...))
+	cards[1] = undoneCard()
+	edit := p.editOf(t, sent.ID, cards...)
 	edit.Row = itemOf(t, undoneCard())
 	edit.Row.ID = 77
 	m := p.mustSend(t, edit)
@@ -216,7 +216,7 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	if want, _ := merge(edit, wordingFor("")); m.HTML != want.html {
-		t.Errorf("it says %q, want %q", m.HTML, want.html)
+		t.Errorf("the text is %q, want %q", m.HTML, want.html)
 	}
 	if m := p.mustSend(t, edit); m.Edits != 1 { // not modified
 		t.Errorf("message %+v", m)
@@ -251,14 +251,14 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 		card := func(number, change int) ranking.MatchRecorded {
 			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
 		}
-		var told []ranking.Notice
+		var cards []ranking.Notice
 		for i := range 70 {
-			told = append(told, card(1000+i, 1))
+			cards = append(cards, card(1000+i, 1))
 		}
-		m := messageOf(t, 1, told...)
+		m := messageOf(t, 1, cards...)
 		_, n := merge(m, wordingFor(""))
 		if n < 15 || n == 70 {
-			t.Fatalf("%d of 70 are told together", n)
+			t.Fatalf("%d of 70 are sent together", n)
 		}
 		for what, change := range map[string]func(*ranking.MatchRecorded){
 			"corrected": func(c *ranking.MatchRecorded) {
@@ -269,7 +269,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 			"unchanged": func(*ranking.MatchRecorded) {},
 		} {
 			var now []ranking.Notice
-			for _, notice := range told[:n] {
+			for _, notice := range cards[:n] {
 				c := notice.(ranking.MatchRecorded)
 				change(&c)
 				now = append(now, c)
@@ -298,8 +298,8 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsToldOnce sends all waiting items, in as many messages as it takes.
-func TestEverythingIsToldOnce(t *testing.T) {
+// TestEverythingIsSentOnce sends all waiting items, in as many messages as it takes.
+func TestEverythingIsSentOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
 	group := sim.Group("Table tennis", sim.User("alice"))
@@ -329,16 +329,16 @@ func TestEverythingIsToldOnce(t *testing.T) {
 				continue
 			}
 			before := sim.CallCount("sendMessage")
-			told, text := deliverSome(testContext(t), rt, sim, sender, group, m)
+			covered, text := deliverSome(testContext(t), rt, sim, sender, group, m)
 			text, _, _ = strings.Cut(text, "\nUndo a match: ")
 			got = append(got, idPattern.FindAllString(text, -1)...)
-			waiting = waiting[told:]
+			waiting = waiting[covered:]
 			if n := sim.CallCount("sendMessage") - before; n != 1 {
 				rt.Fatalf("%d messages", n)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			rt.Fatalf("told (-want +got):\n%s", diff)
+			rt.Fatalf("covered (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -369,7 +369,7 @@ func (r *receipts) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 // TestTheContextEndsBetweenTwoTries: the rejected message was not sent, but the second try may have been.
 func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
-	for description, told := range map[string]int{
+	for description, covered := range map[string]int{
 		"Bad Request: can't parse entities: once": 4, // sent again as plain text
 		"Bad Request: of tomorrow":                1, // the first is sent alone
 	} {
@@ -385,7 +385,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			if failure := failureOf(t, err); failure.Class != outbox.Unreachable || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
-			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Covered: told}) {
+			if n := len(p.sim.CallsOf("sendMessage")); n != 1 || receipt != (outbox.Receipt{Covered: covered}) {
 				t.Errorf("%d requests, %+v", n, receipt)
 			}
 		})
@@ -407,7 +407,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 			if failure := failureOf(t, err); failure.Class != outbox.Ambiguous || !errors.Is(err, context.Canceled) {
 				t.Errorf("class %s: %v", failure.Class, err)
 			}
-			if receipt != (outbox.Receipt{Covered: told}) {
+			if receipt != (outbox.Receipt{Covered: covered}) {
 				t.Errorf("%+v", receipt)
 			}
 		})

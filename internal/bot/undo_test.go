@@ -136,11 +136,11 @@ func keyboard(data ...string) any {
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	asked := w.group.Say(w.bob, "/match @alice 3:1")
-	card := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Bob beat Alice 3:1", ReplyTo: asked.ID})
+	request := w.group.Say(w.bob, "/match @alice 3:1")
+	card := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Bob beat Alice 3:1", ReplyTo: request.ID})
 	chat := w.group.Say(w.carol, "good game")
 	w.fetch()
-	for _, target := range []botsim.Message{asked, card, chat} {
+	for _, target := range []botsim.Message{request, card, chat} {
 		which := fmt.Sprintf("message %d or m:%d:%d", target.ID, w.group.ID(), target.ID)
 		m := w.group.Reply(w.alice, target, "/undo")
 		o := w.expect("undo", "undo "+which)[0].origin
@@ -156,8 +156,8 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 		w.group.Reply(w.alice, target, "/undo it")
 		w.expect("a wrong form", `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"it"}`)
 	}
-	w.group.Delete(asked)
-	w.group.Reply(w.alice, asked, "/undo")
+	w.group.Delete(request)
+	w.group.Reply(w.alice, request, "/undo")
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
@@ -167,7 +167,7 @@ func TestTakeBackInATopic(t *testing.T) {
 	w := newWorld(t)
 	forum := w.sim.Forum("Club", w.alice, w.bob)
 	topic := forum.Topic(w.bob, "Results")
-	asked := forum.Post(botsim.Post{From: w.bob, Text: "hello", ThreadID: topic.ID})
+	request := forum.Post(botsim.Post{From: w.bob, Text: "hello", ThreadID: topic.ID})
 	w.expect("before")
 	forum.Post(botsim.Post{From: w.alice, Text: "/undo", ThreadID: topic.ID})
 	if o := w.expect("undo", "undo last")[0].origin; o.Thread != int64(topic.ID) {
@@ -175,8 +175,8 @@ func TestTakeBackInATopic(t *testing.T) {
 	}
 	forum.Post(botsim.Post{From: w.alice, Text: "/fix 3:2", ThreadID: topic.ID})
 	w.expect("fix", "fix last 3:2")
-	forum.Reply(w.alice, asked, "/undo")
-	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", asked.ID, forum.ID(), asked.ID))
+	forum.Reply(w.alice, request, "/undo")
+	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", request.ID, forum.ID(), request.ID))
 }
 
 // TestWhoIsAnAdmin calls IsAdmin as the service does: only when it matters.
@@ -189,24 +189,24 @@ func TestWhoIsAnAdmin(t *testing.T) {
 			who   botsim.User
 			admin bool
 		}{{w.alice, true}, {w.bob, false}, {w.carol, true}, {botsim.User{}, true}} {
-			asked := 0
+			requests := 0
 			if c.who.ID == 0 {
 				w.group.SayAnonymously(text)
 			} else {
 				w.group.Say(c.who, text)
-				asked = 1
+				requests = 1
 			}
 			before := w.sim.CallCount("getChatAdministrators")
 			call := w.expect(text, want)[0]
 			if n := w.sim.CallCount("getChatAdministrators"); n != before {
-				t.Errorf("%s of %q: asked before it mattered", text, c.who.FirstName)
+				t.Errorf("%s of %q: requested before it mattered", text, c.who.FirstName)
 			}
 			admin, err := call.take.IsAdmin(testContext(t))
 			if err != nil || admin != c.admin {
 				t.Errorf("%s of %q: admin is %t, error %v", text, c.who.FirstName, admin, err)
 			}
-			if n := w.sim.CallCount("getChatAdministrators") - before; n != asked {
-				t.Errorf("%s of %q: asked %d times, want %d", text, c.who.FirstName, n, asked)
+			if n := w.sim.CallCount("getChatAdministrators") - before; n != requests {
+				t.Errorf("%s of %q: %d requests, want %d", text, c.who.FirstName, n, requests)
 			}
 		}
 	}

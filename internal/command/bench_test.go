@@ -7,7 +7,7 @@ import (
 	"elobot/internal/command"
 )
 
-// parsed returns a message as a command.
+// parsed returns the command in a message.
 func parsed(tb testing.TB, m message) command.Command {
 	tb.Helper()
 	c, ok := command.Parse(m.text, m.entities, botUsername)
@@ -17,8 +17,7 @@ func parsed(tb testing.TB, m message) command.Command {
 	return c
 }
 
-// BenchmarkParse finds out who and what is meant, however people are called. Most of what is written in a group is no
-// command.
+// BenchmarkParse measures Parse with all kinds of names, and with text that is no command, as most messages of a group.
 func BenchmarkParse(b *testing.B) {
 	run := func(name string, m message, want bool) {
 		b.Run(name, func(b *testing.B) {
@@ -39,7 +38,7 @@ func BenchmarkParse(b *testing.B) {
 	run("chat", message{text: strings.Repeat("Who is up for a game tonight? ", 10)}, false)
 }
 
-// BenchmarkParseMatch reads results in all their forms, the longest one too.
+// BenchmarkParseMatch measures ParseMatch with all forms of results, including the longest one.
 func BenchmarkParseMatch(b *testing.B) {
 	from, usernames := sender(), namings()[0]
 	for _, c := range []struct {
@@ -66,7 +65,7 @@ func BenchmarkParseMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkParseFix reads corrections.
+// BenchmarkParseFix measures ParseFix.
 func BenchmarkParseFix(b *testing.B) {
 	for _, c := range []struct{ form, template string }{
 		{"score", "/fix 42 3:1"}, {"sets", "/fix #42 11:7 9:11 11:5"},

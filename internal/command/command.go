@@ -18,22 +18,22 @@ const (
 type Command struct {
 	// Name is what was written, in lower case and without the slash. It is never empty.
 	Name string
-	// Args is what follows the command, trimmed, with a space in the place of each
-	// mention.
+	// Args is the trimmed text after the command, with each mention replaced by a
+	// space.
 	Args string
-	// Addressed says that the command names this bot, so that nobody else is meant.
+	// Addressed says that the command names this bot, so that it is not meant for
+	// another one.
 	Addressed bool
-	// Mentions are the people named, in order of appearance; nil if there are none.
+	// Mentions are the mentioned people, in order of appearance; nil if there are none.
 	Mentions []Person
-	// MentionOffsets are the lengths in bytes of what Args has before each of the
-	// Mentions.
+	// MentionOffsets are the positions of the Mentions in Args, in bytes.
 	MentionOffsets []int
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's
-// own, without the @. ok is false for anything else: for a command to another
-// bot, and for text that merely contains a command. Entities that do not fit the
-// text are ignored.
+// username, without the @. ok is false for any other message, such as a command
+// to another bot, or text that contains a command further on. Parse ignores
+// entities that do not fit the text.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head, found := commandHead(text, entities)
 	if !found {
@@ -48,23 +48,23 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	return c, true
 }
 
-// WantsHelp reports whether the command asks how it is used: "/match help", and
-// only that.
+// WantsHelp reports whether the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool {
 	return len(c.Mentions) == 0 && strings.EqualFold(c.Args, "help")
 }
 
-// mentionsBefore returns how many of the mentions stand before a place in Args.
-func (c Command) mentionsBefore(place int) int {
+// mentionsBefore returns how many of the mentions stand before an offset in Args.
+func (c Command) mentionsBefore(offset int) int {
 	n := 0
-	for n < min(len(c.Mentions), len(c.MentionOffsets)) && c.MentionOffsets[n] < place {
+	for n < min(len(c.Mentions), len(c.MentionOffsets)) && c.MentionOffsets[n] < offset {
 		n++
 	}
 	return n
 }
 
-// commandHead returns the command that text begins with, slash and bot's name
-// included. A command is ASCII, so that its bytes are its UTF-16 code units.
+// commandHead returns the command that text begins with, including the slash and
+// the bot's name. A command is ASCII, so its length is the same in bytes and in
+// UTF-16 code units.
 func commandHead(text string, entities []Entity) (string, bool) {
 	for _, e := range entities {
 		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 2 || e.Length > len(text) {
@@ -82,10 +82,10 @@ func commandHead(text string, entities []Entity) (string, bool) {
 	return "", false
 }
 
-// Name returns the name that somebody means by "match", "/Match" or "MATCH".
+// Name returns the name of a command: "match" for "match", "/Match" and "MATCH".
 func Name(word string) string { return strings.ToLower(strings.TrimPrefix(word, "/")) }
 
-// isWord reports whether s is made of what commands and usernames are made of.
+// isWord reports whether s consists of the characters of commands and usernames.
 func isWord(s string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) {

@@ -137,7 +137,7 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities has one good mention, of alice, among entities that do not
+// TestParseBadEntities has one valid mention, of alice, among entities that do not
 // fit the text.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()

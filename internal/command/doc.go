@@ -1,23 +1,22 @@
-// Package command turns the text and the entities of a chat message into typed
-// commands: which command it is, whom it names, and what its arguments say: for
-// /match, who played whom and how it ended; for /undo and /fix, which match is
-// meant and how it ended in truth.
+// Package command parses the text and the entities of a chat message into typed
+// commands. It finds the name of the command, the mentioned people, and the
+// arguments: for /match, the sides and the score; for /undo and /fix, the match
+// and its right score.
 //
-// It owns the syntax of commands and nothing else. It is pure: it reads no
-// database and no network, keeps no state, logs nothing, and has no wording for
-// users; what is wrong with a command is a [FormError] that another package puts
-// into a sentence. It must not decide what a ladder's rules allow (draws, uneven
-// sides), who a username belongs to, nor which matches there are. Everything it
-// reads comes from outside, so nothing in it may panic, whatever the text and the
-// entities are.
+// It owns the syntax of commands and nothing else. It is pure: it uses no
+// database and no network, keeps no state, logs nothing, and has no texts for
+// users. A malformed command is a [FormError], which another package renders. It
+// must not decide what the rules of a ladder allow (draws, uneven sides), who a
+// username belongs to, or which matches exist. All its input is untrusted, so it
+// must not panic for any text and any entities.
 //
 // # Commands
 //
 //	message  = "/" name [ "@" bot ] [ arguments ]
 //	name     = letters, digits and "_", in any letter case
 //
-// The command is the bot_command entity at offset 0, as Telegram marks it. A
-// command addressed to another bot is no command for this one. Examples:
+// The command is the bot_command entity at offset 0. A command addressed to
+// another bot is ignored. Examples:
 //
 //	/start
 //	/Match@ThisBot @alice @bob 3:1
@@ -27,15 +26,15 @@
 // # Matches
 //
 // The arguments of /match are people and scores. People are mentions, marked by
-// entities of kind mention (@alice) or text_mention (a name that carries its
-// user). They may stand anywhere among the words and are cut out of the text
-// before it is read, so that somebody called "Bob 2" does no harm:
+// entities of kind mention (@alice) or text_mention (a name with its user). They
+// may stand anywhere among the words. They are cut out of the text before it is
+// read, so that a name such as "Bob 2" does no harm:
 //
 //	people    = [ mention [ mention ] ]
 //	          | { mention } versus { mention }
 //	versus    = "v" | "vs" | "versus"           in any letter case
 //
-// What is left without the versus must be:
+// The rest without the versus must be:
 //
 //	scores    = score | set set { set }         at most 25 sets
 //	score     = number white space number | set
@@ -98,8 +97,8 @@
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
 // A number at the beginning of a fix is that of the match unless a colon or dash
-// follows it; so without a match each score has one. There it must touch the
-// number before it: "13 :3" may lack a number of the score.
+// follows it. So if no match is given, each score needs a colon or dash, and it
+// must touch the number before it: "13 :3" may be match 13 with half a score.
 //
 //	/undo                                 the match is not given
 //	/undo 42                              match 42

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestDoc reads every example of the package's doc, and compares what comes of
-// it with what the doc says.
+// TestDoc parses every example of the package's doc, and compares the outcome with
+// the doc.
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -24,13 +24,13 @@ func TestDoc(t *testing.T) {
 	if len(examples) < 40 {
 		t.Fatalf("only %d examples", len(examples))
 	}
-	const column = 38 // of what comes of it, in characters
+	const column = 38 // where the outcome begins, in characters
 	for _, example := range examples {
 		line := []rune(example[1])
 		if strings.HasSuffix(example[1], " WantsHelp") {
 			c, _ := parseDoc(strings.Fields(example[1]))
 			if !c.WantsHelp() {
-				t.Errorf("%q does not want help", example[1])
+				t.Errorf("%q does not ask for help", example[1])
 			}
 			continue
 		}
@@ -47,8 +47,7 @@ func TestDoc(t *testing.T) {
 	}
 }
 
-// parseDoc reads a command as it stands in the doc, where every word with an @
-// is a mention.
+// parseDoc parses a command of the doc, where every word with an @ is a mention.
 func parseDoc(words []string) (command.Command, bool) {
 	var m message
 	m.mark(command.KindBotCommand, words[0], nil)
@@ -66,8 +65,8 @@ func parseDoc(words []string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describe says in the doc's words what a command means if sam replies with it to
-// rita.
+// describe returns the outcome of a command in the form of the doc, if sam replies
+// with it to rita.
 func describe(c command.Command) string {
 	var parts []string
 	people := func(side []command.Person) {
@@ -112,7 +111,7 @@ func describe(c command.Command) string {
 	return strings.Join(parts, " ")
 }
 
-// constant is the name of a reason in the code.
+// constant returns the name of a reason in the code.
 func constant(r command.Reason) string {
 	name := "Reason"
 	for part := range strings.SplitSeq(string(r), "_") {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// EntityKind says what an entity marks.
+// EntityKind is Telegram's type of an entity.
 type EntityKind string
 
 // The kinds that matter to commands; all others are ignored.
@@ -27,13 +27,13 @@ type Entity struct {
 	User           *Person // of a text mention
 }
 
-// maxUsername is the length of the longest username that Telegram gives.
+// maxUsername is the length of the longest username that Telegram allows.
 const maxUsername = 32
 
-// cutMentions returns what follows the first headLength bytes of text, which
-// are ASCII, trimmed, with a space in the place of each mention; the people
-// mentioned; and the length of what stands before each of them. Of two mentions
-// that overlap, the one that begins first counts.
+// cutMentions returns the trimmed text after the first headLength bytes, which
+// are ASCII, with each mention replaced by a space; the mentioned people; and
+// their offsets in args, in bytes. Of two mentions that overlap, the one that
+// begins first counts.
 func cutMentions(
 	text string, headLength int, entities []Entity, botUsername string,
 ) (args string, people []Person, offsets []int) {
@@ -77,7 +77,7 @@ func cutMentions(
 	return args, people, offsets
 }
 
-// person returns whom a mention names; piece is the text that it marks.
+// person returns the mentioned person; piece is the text that the entity marks.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	var p Person
 	switch e.Kind {
@@ -121,8 +121,9 @@ func (p position) forward(text string, n int) (position, bool) {
 	return p, true
 }
 
-// isSpace reports whether r separates words. Control and formatting characters
-// (direction marks, joiners) do: nobody sees them, and clients insert them.
+// isSpace reports whether r separates words. That includes control and formatting
+// characters (direction marks, joiners): they are invisible, and clients insert
+// them.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || isInvisible(r)
 }

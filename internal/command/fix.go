@@ -7,7 +7,7 @@ import (
 
 // Fix is the right result of a match that was recorded with a wrong one.
 type Fix struct {
-	Number int     // of the match; zero if it is not given
+	Number int     // number of the match; 0 if it is not given
 	Scores []Score // as in Match
 }
 
@@ -49,9 +49,9 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// isMatchNumber reports whether the first word of a fix is meant as the number
-// of a match. A number that a colon or dash follows is half a score; so there is
-// one in every score if no number of a match is given.
+// isMatchNumber reports whether the first word of a fix is the number of a match.
+// A number before a colon or dash is part of a score. So without the number of a
+// match, every score needs a colon or dash.
 func isMatchNumber(word, after string) bool {
 	if strings.HasPrefix(word, "#") {
 		return true
@@ -61,8 +61,8 @@ func isMatchNumber(word, after string) bool {
 }
 
 // looseNumber returns the second number of the first score whose separator does
-// not touch the first one, as far as people see, or nothing. In "13 :3" the first
-// may be that of a match, and half the score be missing.
+// not visibly touch the first number, or an empty string. In "13 :3" the 13 may be
+// the number of a match, so that half of the score is missing.
 func looseNumber(scores string) string {
 	for i, r := range scores {
 		if !isSeparator(r) {

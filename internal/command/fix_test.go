@@ -9,7 +9,7 @@ import (
 	"elobot/internal/command"
 )
 
-// parse fills a template and reads its command.
+// parse fills a template and parses its command.
 func parse(t *testing.T, n naming, template string) command.Command {
 	t.Helper()
 	m := n.fill(template)
@@ -47,7 +47,7 @@ func TestParseUndo(t *testing.T) {
 	}
 }
 
-// numberErrors are what is wrong with the number of a match.
+// numberErrors are the errors of match numbers.
 var numberErrors = []struct {
 	number string
 	reason command.Reason
@@ -109,7 +109,7 @@ func TestParseUndoErrors(t *testing.T) {
 			got, err := command.ParseUndo(parse(t, n, "/undo "+tc.number))
 			wantReason(t, n, tc.number, err, tc.reason, tc.detail)
 			if got != 0 {
-				t.Errorf("%q: %d beside the error", tc.number, got)
+				t.Errorf("%q: got %d with an error", tc.number, got)
 			}
 		}
 	}
@@ -237,14 +237,14 @@ func TestParseFixErrors(t *testing.T) {
 			got, err := command.ParseFix(parse(t, n, "/fix "+tc.args))
 			wantReason(t, n, tc.args, err, tc.reason, tc.detail)
 			if diff := cmp.Diff(command.Fix{}, got); diff != "" {
-				t.Errorf("%q: a fix beside the error: %s", tc.args, diff)
+				t.Errorf("%q: a fix with an error: %s", tc.args, diff)
 			}
 		}
 	}
 }
 
-// wantReason compares an error with what it is to be; detail may be the key of a
-// person.
+// wantReason compares an error with a reason and a detail, which may be the key of
+// a person.
 func wantReason(t *testing.T, n naming, args string, err error, reason command.Reason, detail string) {
 	t.Helper()
 	if c, ok := n.people[detail]; ok {

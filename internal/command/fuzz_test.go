@@ -15,14 +15,14 @@ import (
 	"elobot/internal/command"
 )
 
-// FuzzParse reads any text with any entities; its corpus is in testdata.
+// FuzzParse parses any text with any entities; its corpus is in testdata.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, bot string, entities, people []byte) {
 		marks := decodeEntities(entities)
 		c, ok := command.Parse(text, marks, bot)
 		if !ok {
 			if c.Name != "" || c.Args != "" || c.Mentions != nil || c.MentionOffsets != nil {
-				t.Fatalf("something although not ok: %+v", c)
+				t.Fatalf("not ok, but got %+v", c)
 			}
 			return
 		}
@@ -43,8 +43,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzArgs reads any arguments with up to four mentions among them; its
-// corpus is in testdata.
+// FuzzArgs parses any arguments with up to four mentions among them; its corpus is
+// in testdata.
 func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
 		var m message
@@ -58,13 +58,13 @@ func FuzzArgs(f *testing.F) {
 		}
 		c, ok := command.Parse(m.text, m.entities, botUsername)
 		if !ok {
-			return // the text goes on with the command
+			return // the text continues the command
 		}
 		checkParsers(t, c, sender(), &command.Person{UserID: 11, Username: "rita"})
 	})
 }
 
-// checkParsers reads a command as each of those that have arguments.
+// checkParsers parses a command with each parser of arguments.
 func checkParsers(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	if got, err := command.ParseMatch(c, from, reply); err == nil {
@@ -73,7 +73,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	} else {
 		checkFormError(t, err)
 		if got.A != nil || got.B != nil || got.Self || got.Scores != nil {
-			t.Fatalf("%+v beside %v", got, err)
+			t.Fatalf("%+v with error %v", got, err)
 		}
 	}
 	if got, err := command.ParseFix(c); err == nil {
@@ -81,7 +81,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	} else {
 		checkFormError(t, err)
 		if got.Number != 0 || got.Scores != nil {
-			t.Fatalf("%+v beside %v", got, err)
+			t.Fatalf("%+v with error %v", got, err)
 		}
 	}
 	if got, err := command.ParseUndo(c); err == nil {
@@ -89,12 +89,12 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	} else {
 		checkFormError(t, err)
 		if got != 0 {
-			t.Fatalf("%d beside %v", got, err)
+			t.Fatalf("%d with error %v", got, err)
 		}
 	}
 }
 
-// checkNumbers compares all the numbers that the arguments hold with what was read.
+// checkNumbers compares all numbers in the arguments with those that were parsed.
 func checkNumbers(t *testing.T, args string, match int, scores []command.Score) {
 	t.Helper()
 	var want []int
@@ -127,8 +127,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []command.Score) 
 // entitySize is the number of bytes that make an entity: kind, user, offset, length.
 const entitySize = 6
 
-// decodeEntities makes an entity of every six bytes. The user of a text mention
-// is numbered by its place, so that it tells which entity a mention came from.
+// decodeEntities turns every six bytes into an entity. The user of a text mention
+// is numbered by its position, which identifies the entity of a mention.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
@@ -162,8 +162,8 @@ func decodePeople(data []byte) (command.Person, *command.Person) {
 	return pool[int(data[0])%len(pool)], &reply
 }
 
-// checkCut takes the mentions out of the text in its own way, on UTF-16, and
-// compares what is left. Which entities are good it takes from the mentions.
+// checkCut cuts the mentions out of the text in another way, on UTF-16, and compares
+// the rest. It takes the valid entities from the mentions.
 func checkCut(t *testing.T, text string, entities []command.Entity, c command.Command) {
 	t.Helper()
 	encoded := utf16.Encode([]rune(text))
@@ -194,14 +194,14 @@ func checkCut(t *testing.T, text string, entities []command.Entity, c command.Co
 	}
 }
 
-// words splits at white space and at what nobody sees.
+// words splits at white space and invisible characters.
 func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf)
 	})
 }
 
-// entityOf finds the first entity from the place on that names p.
+// entityOf finds the first entity from the position on that names p.
 func entityOf(p command.Person, text []uint16, entities []command.Entity, from int) (command.Entity, bool) {
 	var best command.Entity
 	found := false
@@ -223,7 +223,7 @@ func checkFormError(t *testing.T, err error) {
 	t.Helper()
 	var form *command.FormError
 	if !errors.As(err, &form) || form.Reason == "" {
-		t.Fatalf("%v is no form error", err)
+		t.Fatalf("%v is not a *FormError", err)
 	}
 	if !utf8.ValidString(form.Detail) || utf8.RuneCountInString(form.Detail) > 32 {
 		t.Fatalf("detail %q", form.Detail)
@@ -240,7 +240,7 @@ func checkMatch(t *testing.T, c command.Command, m command.Match) {
 	}
 	people := slices.Concat(m.A, m.B)
 	if len(people) != max(2, len(c.Mentions)) || m.Self && len(people) != 2 {
-		t.Fatalf("%d play, %d are mentioned, %+v", len(people), len(c.Mentions), m)
+		t.Fatalf("%d players, %d mentions, %+v", len(people), len(c.Mentions), m)
 	}
 	for i, p := range people {
 		if p.UserID == 0 && p.Username == "" || p.IsBot {

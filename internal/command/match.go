@@ -3,35 +3,34 @@ package command
 import "strings"
 
 const (
-	// MaxSets is the number of scores that a match may have.
+	// MaxSets is the maximum number of scores in a match.
 	MaxSets = 25
-	// MaxTeam is the number of people on one side of a match.
+	// MaxTeam is the maximum number of people on one side of a match.
 	MaxTeam = 10
 )
 
-// Match is a result as a message reports it. The people on its two sides, at
-// least one on each, are all different, and none of them is a bot.
+// Match is a reported result. Each side has at least one person. All people are
+// different, and none of them is a bot.
 type Match struct {
 	A, B   []Person
 	Self   bool    // A is the sender alone, without being mentioned
 	Scores []Score // one, or the sets in the order in which they were played
 }
 
-// Score is how a match or a set ended: A's and B's points, each from 0 to 999.
+// Score is the score of a match or a set: the points of A and B, each from 0 to 999.
 type Score struct{ A, B int }
 
 // ParseMatch reads the arguments of /match. sender is the zero Person if unknown
-// (an anonymous admin); reply is the person whose message is replied to, nil if
-// there is none; its IsBot must be set for bots, this one included. A mention of
-// the sender or of the person replied to yields what is known of them. Every
-// error is a *FormError.
+// (an anonymous admin). reply is the author of the message replied to, nil if
+// there is none; its IsBot must be set for bots, including this one. A mention of
+// the sender or of the author yields that Person. Every error is a *FormError.
 func ParseMatch(c Command, sender Person, reply *Person) (Match, error) {
 	if c.Args == "" && len(c.Mentions) == 0 {
 		return Match{}, formError(ReasonEmpty, "")
 	}
-	// Words that cannot be read come first: they explain why somebody is missing.
+	// Report malformed words first: they explain why a person is missing.
 	text := scoreText{numbers: make([]number, 0, 2)}
-	versus := 0 // the end of the word between the sides
+	versus := 0 // end of the word between the sides, in bytes
 	for rest := c.Args; rest != ""; {
 		var word string
 		word, rest = cutWord(rest)
@@ -61,7 +60,7 @@ func ParseMatch(c Command, sender Person, reply *Person) (Match, error) {
 	return m, nil
 }
 
-// isVersus reports whether a word stands between the two sides of a match.
+// isVersus reports whether a word separates the two sides of a match.
 func isVersus(word string) bool {
 	switch strings.ToLower(word) {
 	case "v", "vs", "versus":
@@ -70,14 +69,14 @@ func isVersus(word string) bool {
 	return false
 }
 
-// isAnd reports whether a word joins the people of a side. They are told apart
-// without it, so it says nothing.
+// isAnd reports whether a word joins the people of a side. It has no effect:
+// mentions need no separator.
 func isAnd(word string) bool {
 	return word == "&" || word == "+" || strings.ToLower(word) == "and"
 }
 
-// NamesTeams reports whether the arguments of /match, right or wrong, are about
-// sides: there are more people than play without them, or a word between sides.
+// NamesTeams reports whether the arguments of /match, even malformed ones, are
+// about teams: they mention more than two people, or contain a versus.
 func (c Command) NamesTeams() bool {
 	if len(c.Mentions) > 2 {
 		return true
@@ -92,8 +91,8 @@ func (c Command) NamesTeams() bool {
 	return false
 }
 
-// players finds out who played; the scores are left open. versus is the end of
-// the word between the sides, zero if there is none. Mentions win over the reply.
+// players returns the match without its scores. versus is the end of the word
+// between the sides, 0 if there is none. Mentions take precedence over the reply.
 func players(c Command, versus int, sender, replied Person) (Match, error) {
 	a, b := sides(c, versus)
 	senderPlays := sender.isKnown() && !sender.IsBot
@@ -132,8 +131,8 @@ func players(c Command, versus int, sender, replied Person) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
 }
 
-// sides divides the mentions at the word that ends at versus. Without one, and
-// with too few of them for that, the last one is on the second side.
+// sides divides the mentions at the word that ends at versus. Without a versus,
+// the last mention is the second side.
 func sides(c Command, versus int) (a, b []Person) {
 	first := max(0, len(c.Mentions)-1)
 	if versus > 0 {
@@ -142,7 +141,7 @@ func sides(c Command, versus int) (a, b []Person) {
 	return c.Mentions[:first], c.Mentions[first:]
 }
 
-// checkPeople makes sure that no player is a bot, and none is named twice.
+// checkPeople fails if a player is a bot or is named twice.
 func checkPeople(people []Person) error {
 	for _, p := range people {
 		if p.IsBot {

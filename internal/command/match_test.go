@@ -73,7 +73,7 @@ func TestParseMatch(t *testing.T) {
 				if !ok {
 					t.Fatal("no command")
 				}
-				// A reply to a third person changes nothing where somebody is mentioned.
+				// A reply to a third person has no effect if somebody is mentioned.
 				got, err := command.ParseMatch(c, sender(), &replied)
 				if err != nil {
 					t.Fatalf("%v, %+v", err, err)
@@ -215,8 +215,8 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames names one person by username and by id: what the
-// sender and the reply tell ties the two together.
+// TestParseMatchSameByTwoNames names one person by username and by id: the data of
+// the sender and of the reply connects the two.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
@@ -256,7 +256,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	helper := command.Person{UserID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
-	// What Parse knows of a bot is kept if the reply does not tell it.
+	// IsBot is kept if only Parse knows of it, and not the reply.
 	var own message
 	own.mark(command.KindBotCommand, "/match", nil)
 	own.plain(" ")
@@ -294,6 +294,6 @@ func wantFormError(
 		t.Errorf("detail %q", form.Detail)
 	}
 	if diff := cmp.Diff(command.Match{}, got); diff != "" {
-		t.Errorf("%q: a match beside the error: %s", m.text, diff)
+		t.Errorf("%q: a match with an error: %s", m.text, diff)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 const botUsername = "EloBot"
 
-// message is a text with its entities, put together piece by piece. It counts
-// code units by encoding the text, which the package under test does not do.
+// message builds a text with its entities piece by piece. It counts code units by
+// encoding the text, which the package under test does not do.
 type message struct {
 	text     string
 	entities []command.Entity
@@ -27,8 +27,8 @@ func (m *message) mark(kind command.EntityKind, piece string, user *command.Pers
 	m.text += piece
 }
 
-// naming is a way to name people in a message: the templates of the tests have
-// keys such as {a} in the place of the pieces.
+// naming is a way to name people in a message. The templates of the tests have keys
+// such as {a} for them.
 type naming struct {
 	name   string
 	people map[string]called
@@ -37,7 +37,7 @@ type naming struct {
 type called struct {
 	kind   command.EntityKind
 	piece  string
-	person command.Person // what the mention is to yield
+	person command.Person // the expected person
 }
 
 func mentioned(username string) called {
@@ -56,8 +56,8 @@ func textMentioned(id int64, name string) called {
 	}
 }
 
-// namings are the ways in which every table of people is tried: with and without
-// a username, with names that hold numbers, surrogate pairs, joined emoji and
+// namings are the ways of naming that every table is tested with: with and without
+// a username, with names that contain numbers, surrogate pairs, joined emoji and
 // right-to-left script.
 func namings() []naming {
 	return []naming{
@@ -88,8 +88,8 @@ func sender() command.Person {
 	return command.Person{UserID: 9, Username: "Sam", Name: "Sam S."}
 }
 
-// fill puts a template's people into a message. A template begins with its
-// command, which ends at the first white space.
+// fill returns the message of a template, with its people. A template begins with
+// its command, which ends at the first white space.
 func (n naming) fill(template string) message {
 	var m message
 	end := strings.IndexAny(template, " \n")
@@ -120,7 +120,7 @@ func (n naming) fill(template string) message {
 	return m
 }
 
-// label is what an error calls somebody.
+// label returns how an error names a person.
 func label(p command.Person) string {
 	if p.Username != "" {
 		return "@" + p.Username

@@ -18,9 +18,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty writes down a match that it has made up and reads it
-// back: whoever is named how and where, among entities that do not matter, it is
-// the same match.
+// TestParseMatchProperty writes a random match as a command and parses it: the
+// result is the same match, however and wherever people are named, and whatever
+// other entities there are.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -89,8 +89,8 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
-// TestParseFixProperty writes down a correction and reads it back, and what is
-// left of it as an undo.
+// TestParseFixProperty writes a random correction as a command and parses it, and
+// parses its match number as an undo.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -140,7 +140,7 @@ func drawSpace(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" ", "  ", "\n", "\t ", "\u00a0", " \u200e", " \u2067"}).Draw(t, "space")
 }
 
-// drawScores makes up one score as often as several.
+// drawScores draws a single score as often as several.
 func drawScores(t *rapid.T) []command.Score {
 	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
 	scores := make([]command.Score, count)
@@ -151,7 +151,7 @@ func drawScores(t *rapid.T) []command.Score {
 	return scores
 }
 
-// drawScoreTexts writes scores down, in pieces that white space may part.
+// drawScoreTexts formats scores, in pieces that white space may separate.
 func drawScoreTexts(t *rapid.T, scores []command.Score) []string {
 	if len(scores) == 1 {
 		separator := rapid.SampledFrom([]string{":", " ", "\n"}).Draw(t, "separator of one score")
@@ -184,10 +184,10 @@ func drawSet(t *rapid.T, score command.Score) string {
 	return strconv.Itoa(score.A) + separator + strconv.Itoa(score.B)
 }
 
-// drawMention adds a mention of person i to the message and returns whom it is of.
+// drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter tells them from each other, from the sender, the one replied
-	// to, and from bots.
+	// The first letter distinguishes them from each other, from the sender, from the
+	// person replied to, and from bots.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
@@ -212,8 +212,8 @@ func drawName(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-// addNoise adds entities that must not matter: of other kinds, not fitting the
-// text, without a user, or inside a mention that began before them.
+// addNoise adds entities that must be ignored: of other kinds, not fitting the
+// text, without a user, or inside an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{UserID: 777, Name: "Nobody"}
 	end := units(m.text)

@@ -2,19 +2,19 @@ package command
 
 import "strings"
 
-// Reason says what is wrong with the form of a command. Its values are stored
-// and never change their meaning.
+// Reason says what is wrong with the form of a command. Its values are stored, so
+// their meaning must not change.
 type Reason string
 
 const (
-	// ReasonEmpty: nothing follows the command, as when it was tapped in the menu.
+	// ReasonEmpty: the command has no arguments, as when it was tapped in the menu.
 	ReasonEmpty Reason = "empty"
 	// ReasonNoOpponent: nobody is mentioned, and the message is no reply to anybody.
 	ReasonNoOpponent Reason = "no_opponent"
 	// ReasonNameBothPlayers: fewer than two people are mentioned, without "vs", and the
 	// sender, who would be one of the players, is not known (an anonymous admin).
 	ReasonNameBothPlayers Reason = "name_both_players"
-	// ReasonNoVersus: three or more people, and no "vs" that divides them.
+	// ReasonNoVersus: three or more people, and no "vs" between them.
 	ReasonNoVersus Reason = "no_versus"
 	// ReasonEmptySide: nobody is mentioned on one side of "vs", or on both. Before
 	// "vs" the sender may be left out, if known and against one person.
@@ -30,19 +30,18 @@ const (
 	// mention, because it is too short for a username or not free-standing. Detail is
 	// the word.
 	ReasonUnknownMention Reason = "unknown_mention"
-	// ReasonUnexpectedWord: a word, or a separator, that has no meaning where it
-	// stands; or somebody who is mentioned where nobody is to be. Detail is the word,
-	// or the person.
+	// ReasonUnexpectedWord: a word or a separator in the wrong place, or a mention
+	// where none is allowed. Detail is the word or the person.
 	ReasonUnexpectedWord Reason = "unexpected_word"
 	// ReasonNoScore: people or the number of a match, but no score.
 	ReasonNoScore Reason = "no_score"
-	// ReasonIncompleteScore: one number where a score has two, or one left over where
-	// several scores have an even count; or the second number of a score that may
-	// have the number of a match for its first one. Detail is the number.
+	// ReasonIncompleteScore: a single number, or an odd count of numbers in several
+	// scores; or a score whose first number may be that of a match. Detail is the
+	// number that lacks its other half.
 	ReasonIncompleteScore Reason = "incomplete_score"
-	// ReasonThirdNumber: three numbers where a score has two. Detail is the third.
+	// ReasonThirdNumber: three numbers. Detail is the third.
 	ReasonThirdNumber Reason = "third_number"
-	// ReasonSeveralScores: several scores, not each of them with a colon or a dash.
+	// ReasonSeveralScores: several scores, at least one without a colon or a dash.
 	// Detail is the word in which the second score begins.
 	ReasonSeveralScores Reason = "several_scores"
 	// ReasonTooManySets: more than MaxSets scores.
@@ -57,7 +56,7 @@ const (
 	// ReasonScoreTooLarge: a number of more than three digits in a score. Detail is
 	// the number.
 	ReasonScoreTooLarge Reason = "score_too_large"
-	// ReasonNoSuchNumber: a number that no match has, zero or one of more than nine
+	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine
 	// digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
 )
@@ -65,18 +64,19 @@ const (
 // FormError says why a command cannot be read.
 type FormError struct {
 	Reason Reason `json:"reason"`
-	// Detail is an excerpt of the offending word as the user wrote it (so it is to
-	// be escaped), at most 32 runes of valid UTF-8 without control and formatting
-	// characters, or empty.
+	// Detail is an excerpt of the offending word as the user wrote it, or empty. It
+	// has at most 32 runes of valid UTF-8 without control and formatting characters.
+	// It must be escaped before display.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Error gives the reason alone: the text of a message does not belong in a log.
+// Error implements error. It omits Detail: the text of a message does not belong in
+// a log.
 func (e *FormError) Error() string {
 	return "command form: " + string(e.Reason)
 }
 
-// maxDetail is the number of runes a FormError quotes.
+// maxDetail is the maximum length of Detail in runes.
 const maxDetail = 32
 
 func formError(reason Reason, word string) error {

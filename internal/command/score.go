@@ -7,25 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxDigits is the length of the longest number in a score.
+// maxDigits is the maximum number of digits of a number in a score.
 const maxDigits = 3
 
 // number is one of the two numbers of a score.
 type number struct {
 	text      string
-	word      string // the whole word that it is a part of
-	separator string // the colon or dash between it and the number before, empty without one
+	word      string // the whole word that contains it
+	separator string // the colon or dash between it and the previous number, or empty
 }
 
 // scoreText collects the numbers and separators of scores, word by word.
 type scoreText struct {
 	numbers     []number
-	afterNumber bool   // what was read last is a number
-	open        string // a separator that waits for the number after it
+	afterNumber bool   // the last piece was a number
+	open        string // a separator whose second number is still to come
 	stray       string // the first separator that does not stand between two numbers
 }
 
-// add reads a word, which must hold numbers and separators only.
+// add reads a word, which must consist of numbers and separators.
 func (t *scoreText) add(word string) error {
 	if reason := wordFault(word); reason != "" {
 		return formError(reason, word)
@@ -59,8 +59,7 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// scores makes scores of what was read: one, or several that have a separator
-// each.
+// scores returns the scores that were read. Several scores need a separator each.
 func (t *scoreText) scores() ([]Score, error) {
 	count := len(t.numbers)
 	switch {
@@ -91,8 +90,8 @@ func (t *scoreText) scores() ([]Score, error) {
 	return scores, nil
 }
 
-// half returns, of an odd count of numbers, the one that lacks its other half:
-// the only one without a separator if there is such a one, else the last.
+// half returns the number that lacks its other half, if the count is odd: the only
+// number that is not in a score with a separator, or else the last one.
 func (t *scoreText) half() number {
 	last := t.numbers[len(t.numbers)-1]
 	half, alone := last, 0
@@ -110,8 +109,8 @@ func (t *scoreText) half() number {
 	return half
 }
 
-// cutWord returns the first word of s, without the punctuation around it, and
-// what follows. The word is empty if there is none; then nothing follows either.
+// cutWord returns the first word of s, without the punctuation around it, and the
+// rest of s. If there is no word, both are empty.
 func cutWord(s string) (word, rest string) {
 	for word == "" && s != "" {
 		s = strings.TrimLeftFunc(s, isBreak)
@@ -121,8 +120,8 @@ func cutWord(s string) (word, rest string) {
 	return word, s
 }
 
-// wordEnd returns the length of the word that s begins with. A comma ends it if
-// there is a separator on both sides, as in "11:7,9:11"; "3,5" is one word.
+// wordEnd returns the length of the word that s begins with. A comma ends the word
+// only if both sides contain a separator, as in "11:7,9:11"; "3,5" is one word.
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
 	rest := strings.TrimLeftFunc(s[end:], isComma)
@@ -143,7 +142,7 @@ func indexOrLen(s string, f func(rune) bool) int {
 	return len(s)
 }
 
-// wordFault says why a word cannot be part of a score, or nothing if it can.
+// wordFault returns why a word cannot be part of a score, or an empty Reason.
 func wordFault(word string) Reason {
 	var digits, points, foreign, at, others int
 	for _, r := range word {
@@ -155,7 +154,7 @@ func wordFault(word string) Reason {
 			points++
 		case r == '@':
 			at++
-		case unicode.IsNumber(r), unicode.IsMark(r): // a mark makes a keycap of a digit
+		case unicode.IsNumber(r), unicode.IsMark(r): // a mark turns a digit into a keycap
 			foreign++
 		default:
 			others++
@@ -174,8 +173,8 @@ func wordFault(word string) Reason {
 	return ""
 }
 
-// negativeNumber returns the number with a minus sign that s begins with, or
-// nothing; before is what the word has before s.
+// negativeNumber returns the number with a minus sign that s begins with, or an
+// empty string. before is the part of the word before s.
 func negativeNumber(before, s string) string {
 	sign := firstPiece(s)
 	after := s[len(sign):]
@@ -185,7 +184,7 @@ func negativeNumber(before, s string) string {
 	return sign + firstPiece(after)
 }
 
-// firstPiece returns the number or else the character that s begins with.
+// firstPiece returns the number, or else the character, that s begins with.
 func firstPiece(s string) string {
 	if startsWithDigit(s) {
 		return s[:len(s)-len(strings.TrimLeftFunc(s, isDigit))]
@@ -194,7 +193,7 @@ func firstPiece(s string) string {
 	return s[:size]
 }
 
-// value is the number that digits write, which are few enough for an int.
+// value converts digits to a number. There must be few enough for an int.
 func value(digits string) int {
 	n := 0
 	for _, digit := range []byte(digits) {

@@ -90,7 +90,7 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	}
 }
 
-// setErrors are what is wrong with several scores, whatever the command.
+// setErrors are the errors of several scores, for all commands.
 var setErrors = []struct {
 	scores string
 	reason command.Reason

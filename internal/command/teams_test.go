@@ -17,7 +17,7 @@ func TestParseMatchTeams(t *testing.T) {
 	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
 	for _, tc := range []struct {
 		template string
-		a, b     string // keys; the sender without being mentioned is the empty one
+		a, b     string // keys; empty for the sender without a mention
 	}{
 		{"/match {a} {b} vs {c} {me} 10:8", "{a} {b}", "{c} {me}"},
 		{"/match 10:8 {a} {b} vs {c} {me}", "{a} {b}", "{c} {me}"},
@@ -214,8 +214,8 @@ func TestParseMatchTeamSize(t *testing.T) {
 	}
 }
 
-// TestParseMatchSidesShareNothing appends to one side, which must not change the
-// other, nor the command.
+// TestParseMatchSidesShareNothing: appending to one side changes neither the other
+// one nor the command.
 func TestParseMatchSidesShareNothing(t *testing.T) {
 	t.Parallel()
 	m := namings()[0].fill("/match {a} vs {b} 3:1")
@@ -231,7 +231,7 @@ func TestParseMatchSidesShareNothing(t *testing.T) {
 	}
 }
 
-// TestParseMatchWithoutOffsets has a command that Parse would not make.
+// TestParseMatchWithoutOffsets has a command that Parse does not return.
 func TestParseMatchWithoutOffsets(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{{Username: "alice"}, {Username: "bob"}}

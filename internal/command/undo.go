@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxNumberDigits is the length of the longest number that a match may have.
+// maxNumberDigits is the maximum number of digits of a match number.
 const maxNumberDigits = 9
 
-// ParseUndo reads the arguments of /undo: the number of a match, or nothing,
-// which makes it zero. Every error is a *FormError.
+// ParseUndo reads the arguments of /undo. It returns the number of the match, or 0
+// if none is given. Every error is a *FormError.
 func ParseUndo(c Command) (number int, err error) {
 	if len(c.Mentions) > 0 {
 		return 0, formError(ReasonUnexpectedWord, c.Mentions[0].label())
@@ -28,7 +28,7 @@ func ParseUndo(c Command) (number int, err error) {
 	return number, nil
 }
 
-// matchNumber reads the number of a match, with or without a # before it.
+// matchNumber reads the number of a match, with or without a leading #.
 func matchNumber(word string) (int, error) {
 	digits := strings.TrimPrefix(word, "#")
 	if reason := wordFault(digits); reason != "" {
