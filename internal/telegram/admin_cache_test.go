@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// fakeAdmins is an AdminSource whose answers take a second.
+// fakeAdmins is an AdminSource that takes a second to answer.
 type fakeAdmins struct {
 	mu     sync.Mutex
 	admins []ranking.UserID
@@ -39,7 +39,7 @@ func (f *fakeAdmins) set(err error, admins ...ranking.UserID) {
 	f.admins, f.err = admins, err
 }
 
-// cached is a cache in a bubble.
+// cached is a cache in a synctest bubble.
 type cached struct {
 	*AdminCache
 	source *fakeAdmins
@@ -51,11 +51,11 @@ func testCache(t *testing.T, test func(c *cached)) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &fakeAdmins{admins: []ranking.UserID{1}}
 		test(&cached{NewAdminCache(source, time.Now), source, t})
-		pass(time.Minute) // what is under way ends
+		pass(time.Minute) // look-ups in progress end
 	})
 }
 
-// expect asks about a user of chat -100, and how often the source is asked for it.
+// expect checks the answer for a user of chat -100, and the number of look-ups.
 func (c *cached) expect(what string, user ranking.UserID, want bool, requests int) {
 	c.t.Helper()
 	before := c.source.asked
@@ -81,8 +81,8 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: whoever has become an admin is one soon, and whoever is none cannot have Telegram asked
-// all the time.
+// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and somebody who is no admin cannot cause a request each
+// time.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -114,7 +114,7 @@ func TestForgottenAdmins(t *testing.T) {
 	})
 }
 
-// TestForgottenWhileAsking: an answer that may be from before the change is not kept, and nobody joins in waiting for it.
+// TestForgottenWhileAsking: an answer that may be older than the change is not cached, and later calls do not wait for it.
 func TestForgottenWhileAsking(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -142,7 +142,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	})
 }
 
-// expectWhile asks while something happens.
+// expectWhile is expect while something happens.
 func (c *cached) expectWhile(happens func()) {
 	done := make(chan struct{})
 	go func() {
@@ -160,7 +160,7 @@ func TestWhoAsksAtOnceSharesTheRequest(t *testing.T) {
 		impatient, cancel := context.WithTimeout(c.t.Context(), time.Second/2)
 		defer cancel()
 		var all sync.WaitGroup
-		all.Go(func() { // the first one, who does not wait to the end
+		all.Go(func() { // the first caller, who gives up early
 			if _, err := c.IsAdmin(impatient, -100, 1); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("who does not wait gets %v", err)
 			}
@@ -199,7 +199,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	})
 }
 
-// TestListsAreBounded: the least recently used goes first.
+// TestListsAreBounded: the least recently used list is evicted first.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,5 +228,5 @@ func (quickAdmins) Admins(context.Context, ranking.ExternalChatID) ([]ranking.Us
 	return []ranking.UserID{1}, nil
 }
 
-// pass lets time pass, of the bubble's clock.
+// pass advances the clock of the bubble.
 func pass(d time.Duration) { <-time.After(d) }

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// isAdmin asks about a user of a chat.
+// isAdmin calls IsAdmin for a user of a chat.
 func isAdmin(t *testing.T, c *Client, chat int64, user botsim.User) (bool, error) {
 	t.Helper()
 	return c.IsAdmin(testContext(t), ranking.ExternalChatID(chat), ranking.UserID(user.ID))
@@ -55,7 +55,7 @@ func TestIsAdmin(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInAListOfAdmins: what nobody reads may be of any type.
+// TestUnknownThingsInAListOfAdmins: unused fields may have any type.
 func TestUnknownThingsInAListOfAdmins(t *testing.T) {
 	t.Parallel()
 	const list = `{"ok":true,"result":[{"status":"overlord","user":{"id":1}},{"status":"member","user":{"id":2}},{"user":{"id":3}},` +
@@ -118,7 +118,7 @@ func TestFailuresOfIsAdmin(t *testing.T) {
 	})
 }
 
-// TestIsAdminDoesNotWaitForLong: a server that does not answer at all costs two seconds and no more.
+// TestIsAdminDoesNotWaitForLong: a server that never answers costs at most two seconds.
 func TestIsAdminDoesNotWaitForLong(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

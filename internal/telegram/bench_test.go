@@ -11,7 +11,7 @@ const typical = `{"update_id":900000001,"message":{"message_id":4711,"from":{"id
 	`"date":1777897815,"text":"/match @bob 11:7 9:11 11:5","entities":[{"offset":0,"length":6,"type":"bot_command"},` +
 	`{"offset":7,"length":4,"type":"mention"}]}}`
 
-// BenchmarkReadUpdates reads the answer to a request for updates, as many as there can be.
+// BenchmarkReadUpdates reads an answer with the maximum number of updates.
 func BenchmarkReadUpdates(b *testing.B) {
 	raws := slices.Repeat([]json.RawMessage{json.RawMessage(typical)}, 100)
 	answer, err := json.Marshal(raws)

@@ -183,7 +183,7 @@ func TestLongPollIsThrownOutByAnother(t *testing.T) {
 				t.Errorf("the long poll ended with %+v", err)
 			}
 			return
-		case <-tick.C: // the poll may not have begun to wait yet
+		case <-tick.C: // the poll may not be waiting yet
 		case <-ctx.Done():
 			t.Fatal("the long poll goes on")
 		}
@@ -238,7 +238,7 @@ func checkSourceError(t *testing.T, err error, fatal bool, retryAfter time.Durat
 	}
 }
 
-// TestPassingErrorsOfUpdates are those without an answer, or with one that cannot be read: they mean nothing special.
+// TestPassingErrorsOfUpdates: a request without a readable answer is a plain, transient error.
 func TestPassingErrorsOfUpdates(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]botsim.Fault{
@@ -262,7 +262,7 @@ func TestPassingErrorsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestAnUpdateThatCannotBeReadIsPassedOn: its neighbours must not suffer, and the handler says what is wrong with it.
+// TestAnUpdateThatCannotBeReadIsPassedOn: an unreadable update does not affect its neighbours, and the handler rejects it.
 func TestAnUpdateThatCannotBeReadIsPassedOn(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -360,7 +360,7 @@ func TestPublishMenu(t *testing.T) {
 	if n := len(sim.CallsOf("deleteMyCommands")); n > 0 {
 		t.Errorf("%d menus deleted", n)
 	}
-	// Somebody has changed the one for groups.
+	// Another program has changed the menu for groups.
 	setMenu(t, client, `{"type":"all_group_chats"}`, `[{"command":"match","description":"Something else"}]`)
 	publish(2, 1)
 	last := sim.CallsOf("setMyCommands")[3]

@@ -16,14 +16,13 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testToken is the simulator's token in all tests, secretHalf the part of it that nobody may see.
+// testToken is the simulator's token in all tests; secretHalf is its secret part.
 const (
 	testToken  = "7000000001:AAsimulated_bot_token_opens_nothing"
 	secretHalf = "AAsimulated_bot_token_opens_nothing"
 )
 
-// TestMain fails when a goroutine is left over, and when anything at all is written to the standard log, which is where
-// libraries write what nobody has told them to keep to themselves.
+// TestMain fails if a goroutine leaks, or if anything is written to the standard log, where libraries write by default.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(quietly{m})
 }
@@ -41,7 +40,7 @@ func (q quietly) Run() int {
 	return code
 }
 
-// buffered collects what is written from several goroutines.
+// buffered is a buffer for several goroutines.
 type buffered struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -66,7 +65,7 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// newClient returns a client of that server with the simulator's token.
+// newClient returns a client of a server, with the simulator's token.
 func newClient(t testing.TB, serverURL string) *Client {
 	t.Helper()
 	c, err := NewClient(testToken, serverURL)

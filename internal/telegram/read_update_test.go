@@ -36,7 +36,7 @@ func TestReadUpdate(t *testing.T) {
 	}
 }
 
-// TestReadUpdates: what has no number gets one that none of its neighbours has.
+// TestReadUpdates: an update without an id gets one that no neighbour has.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]int64{

@@ -18,7 +18,7 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// checkNoSecret fails if anything of an error, or of a cause of it, has the token in it.
+// checkNoSecret fails if an error or one of its causes contains the token.
 func checkNoSecret(t *testing.T, what string, err error) {
 	t.Helper()
 	if err == nil {
@@ -29,7 +29,7 @@ func checkNoSecret(t *testing.T, what string, err error) {
 			t.Errorf("%s: the error shows the token: %s", what, strings.ReplaceAll(text, secretHalf, "THE SECRET"))
 		}
 	}
-	switch wrapped := err.(type) { //nolint:errorlint // it goes through the causes one by one
+	switch wrapped := err.(type) { //nolint:errorlint // follows the causes one by one
 	case interface{ Unwrap() error }:
 		checkNoSecret(t, what, wrapped.Unwrap())
 	case interface{ Unwrap() []error }:
@@ -39,7 +39,7 @@ func checkNoSecret(t *testing.T, what string, err error) {
 	}
 }
 
-// requests are all that the package asks of Telegram, by method, and one that others make with it.
+// requests are all requests of the package, by method, and one of another package.
 func requests(client *Client) map[string]func(context.Context) error {
 	publish := func(ctx context.Context) error { return client.PublishMenus(ctx, testMenus...) }
 	return map[string]func(context.Context) error{
@@ -59,7 +59,7 @@ func requests(client *Client) map[string]func(context.Context) error {
 	}
 }
 
-// TestTheTokenIsNeverShown tries everything that can go wrong with every method.
+// TestTheTokenIsNeverShown tries all kinds of failures with every method.
 func TestTheTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	for name, server := range brokenServers() {
@@ -87,7 +87,7 @@ func TestTheTokenIsNeverShown(t *testing.T) {
 	}
 }
 
-// brokenServers return the address of a server with which a method goes wrong in a certain way.
+// brokenServers return the address of a server with which a method fails in a certain way.
 func brokenServers() map[string]func(t *testing.T, method string) string {
 	fault := func(f botsim.Fault) func(*testing.T, string) string {
 		return func(t *testing.T, method string) string {
@@ -158,15 +158,15 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 	}
 }
 
-// nobody is an address at which nothing listens: a port that is out of use, and that no other test can be given.
+// nobody is an address where nothing listens: an unused port, which the system gives to no other test.
 const nobody = "http://127.0.0.1:1"
 
-// serve answers as h does, but for what has to go well before the method is asked for.
+// serve answers like h, except for the requests that must succeed before the tested method.
 func serve(t *testing.T, method string, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if method == "setMyCommands" && path.Base(r.URL.Path) == "getMyCommands" {
-			_, _ = io.WriteString(w, `{"ok":true,"result":[]}`) // an error is the client's to see
+			_, _ = io.WriteString(w, `{"ok":true,"result":[]}`) // the client sees the error
 			return
 		}
 		h(w, r)
@@ -186,18 +186,17 @@ func strangeTLS(t *testing.T, _ string) string {
 	return s.URL
 }
 
-// hijack answers with these very bytes and closes the connection.
+// hijack answers with exactly these bytes and closes the connection.
 func hijack(w http.ResponseWriter, text string) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		return // the client has hung up
 	}
-	_, _ = io.WriteString(conn, text) // an error is the client's to see
+	_, _ = io.WriteString(conn, text) // the client sees the error
 	_ = conn.Close()
 }
 
-// TestRedirectsAreNotFollowed: the other server would get the token as the referrer, and in the body of a message what
-// is none of its business.
+// TestRedirectsAreNotFollowed: the other server would get the token as the referrer, and the text of a message.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
