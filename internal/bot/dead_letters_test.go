@@ -125,7 +125,7 @@ func TestWhereADeadLetterIsTold(t *testing.T) {
 		"to somebody who cannot be read": {
 			`{"message":{"message_id":7,"date":"x","chat":{"id":-100,"type":"supergroup","title":5},"from":[]` + text + `}}`,
 			ranking.Origin{Key: "m:-100:7", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime, ReplyTo: 7}},
-		"to whoever pressed": {
+		"to the person who pressed": {
 			`{"callback_query":{"id":"9","from":{"id":1001,"first_name":"Alice","username":"alice"},"data":5,
 				"message":{"message_id":7,"chat":{"id":-100,"type":"supergroup","title":"Club"}}}}`,
 			ranking.Origin{Key: "c:9", Button: "9", Chat: club, Sender: alice, SentAt: worldTime, ReplyTo: 7}},

@@ -626,7 +626,7 @@ func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 		w.expect(raw)
 	}
 	w.group.Kick()
-	w.expect("the bot's removal, and the message that tells of it", "removed")
+	w.expect("the bot's removal, and the message about it", "removed")
 }
 
 func TestEditsAreAskedFor(t *testing.T) {

@@ -183,7 +183,7 @@ func (t *trial) lost(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// record records that an attempt begins, unless the record of the last one is still there.
+// record records the start of an attempt, unless the record of the last one still exists.
 func (t *trial) record(ctx context.Context) error {
 	if t.recorded {
 		return nil

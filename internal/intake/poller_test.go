@@ -143,7 +143,7 @@ func TestEmptyAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBot(t)
-		source := impatient{b.messenger}
+		source := noWait{b.messenger}
 		p := NewPoller(source, b.worker)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -162,10 +162,10 @@ func TestEmptyAnswers(t *testing.T) {
 	})
 }
 
-// impatient is a messenger that answers at once.
-type impatient struct{ *messenger }
+// noWait is a messenger that answers at once.
+type noWait struct{ *messenger }
 
-func (i impatient) Updates(ctx context.Context, offset int64, _ time.Duration) ([]Update, error) {
+func (i noWait) Updates(ctx context.Context, offset int64, _ time.Duration) ([]Update, error) {
 	return i.messenger.Updates(ctx, offset, 0)
 }
 

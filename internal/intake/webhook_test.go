@@ -262,15 +262,15 @@ func TestWebhookClientLeaves(t *testing.T) {
 		leave()
 		p.post(gone, Update{ID: 4}) // disconnected before its turn, which has come at once
 		b.onKeep = func(ctx context.Context) error { return hang(ctx) }
-		burying, leaveGrave := context.WithCancel(t.Context())
+		storing, cancel := context.WithCancel(t.Context())
 		b.answer = func(context.Context, Update) error { return ErrUnreadable }
-		p.post(burying, Update{ID: 5})
-		leaveGrave()
+		p.post(storing, Update{ID: 5})
+		cancel()
 		p.all.Wait()
 		if got := p.statuses(); got[4] == 200 || got[5] == 200 || len(b.tries(4)) != 0 {
 			t.Errorf("answers: %v", got)
 		}
-		if got := b.log.with("cannot keep"); len(got) != 0 {
+		if got := b.log.with("failed to store"); len(got) != 0 {
 			t.Errorf("log: %v", got)
 		}
 	})

@@ -90,7 +90,7 @@ func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 		c.source.set(nil, 1, 2)
 		c.expect("no admin a second later", 2, false, 0)
 		pass(adminsFresh)
-		c.expect("an admin meanwhile", 2, true, 1)
+		c.expect("an admin in the meantime", 2, true, 1)
 		c.expect("not the one", 3, false, 0)
 		pass(adminsFresh)
 		c.expect("not the one, looked up once more", 3, false, 1)
@@ -128,13 +128,13 @@ func TestForgottenWhileAsking(t *testing.T) {
 		c.Forget(-100)
 		c.expect("after the change", 1, false, 1)
 		if !<-early {
-			t.Error("who has asked before the change got another answer")
+			t.Error("the caller from before the change got another answer")
 		}
 		c.expect("later", 2, true, 0)
 	})
 	testCache(t, func(c *cached) {
 		c.expectWhile(func() { c.source.set(nil, 2); c.Forget(-100) })
-		c.expect("nobody has asked meanwhile", 1, false, 1)
+		c.expect("no look-up in the meantime", 1, false, 1)
 	})
 	testCache(t, func(c *cached) {
 		c.expectWhile(func() { c.source.set(nil, 2); c.ForgetAll() })
@@ -157,11 +157,11 @@ func (c *cached) expectWhile(happens func()) {
 func TestWhoAsksAtOnceSharesTheRequest(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
-		impatient, cancel := context.WithTimeout(c.t.Context(), time.Second/2)
+		shortCtx, cancel := context.WithTimeout(c.t.Context(), time.Second/2)
 		defer cancel()
 		var all sync.WaitGroup
 		all.Go(func() { // the first caller, who gives up early
-			if _, err := c.IsAdmin(impatient, -100, 1); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := c.IsAdmin(shortCtx, -100, 1); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("who does not wait gets %v", err)
 			}
 		})

@@ -80,7 +80,7 @@ func (e *APIError) class() outbox.Class {
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return outbox.Rejected
 	case !own && (e.Status < 300 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable):
-		// A proxy answered, and the request may have reached the Bot API nevertheless.
+		// A proxy answered, and the request may have reached the Bot API anyway.
 		return outbox.Ambiguous
 	case !own || e.Status >= 500:
 		return outbox.Unreachable
