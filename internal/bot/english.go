@@ -43,13 +43,15 @@ func writeRow(b *strings.Builder, r stats.Row) {
 	fmt.Fprintf(b, "%d. <b>%s</b> %d · %d–%d–%d\n", r.Position, showName(r.Name), r.Elo, r.Won, r.Drawn, r.Lost)
 }
 
+const rankedLater = "You’ll appear in the ranking after your first match."
+
 func (english) joined(n ranking.Joined) string {
 	name := showName(n.Name)
 	switch {
 	case !n.Already:
-		return fmt.Sprintf("<b>%s</b>, welcome! Your rating is %d. You’ll appear in the ranking after your first match.", name, n.Elo)
+		return fmt.Sprintf("<b>%s</b>, welcome! Your rating is %d. %s", name, n.Elo, rankedLater)
 	case n.Played == 0:
-		return fmt.Sprintf("%s, you’re already in, with a rating of %d. You’ll appear in the ranking after your first match.", name, n.Elo)
+		return fmt.Sprintf("%s, you’re already in, with a rating of %d. %s", name, n.Elo, rankedLater)
 	default:
 		return fmt.Sprintf("%s, you’re already in, with a rating of %d.", name, n.Elo)
 	}
@@ -57,7 +59,8 @@ func (english) joined(n ranking.Joined) string {
 
 func (english) greeting(n Greeting) string {
 	if n.Private {
-		return "Hello! I keep an <b>Elo ranking</b> for your group: chess, table tennis, table football, any game between two sides.\n\n" +
+		return "Hello! I keep an <b>Elo ranking</b> for your group: chess, table tennis, table football, " +
+			"any game between two sides.\n\n" +
 			"Add me to the group where you play. After a match, one of you reports the result there, and I update the ratings. " +
 			"There is nothing to set up."
 	}

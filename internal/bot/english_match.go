@@ -95,7 +95,9 @@ func (english) playersMerged(n ranking.PlayersMerged) string {
 
 // mergedPlayers says which two players turned out to be one, and which matches were undone for that.
 func mergedPlayers(n ranking.PlayersMerged) []string {
-	sentences := []string{fmt.Sprintf("%s is <b>%s</b>: their results now count together.", showText("@"+n.Username), showName(n.Name))}
+	sentences := []string{
+		fmt.Sprintf("%s is <b>%s</b>: their results now count together.", showText("@"+n.Username), showName(n.Name)),
+	}
 	switch shown := numberList(n.Undone); len(n.Undone) {
 	case 0:
 	case 1:
