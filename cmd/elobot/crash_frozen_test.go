@@ -42,7 +42,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	} {
 		found := make(map[*process]int)
 		for _, bot := range bots {
-			found[bot] = strings.Count(bot.output.String(), "the lease is lost")
+			found[bot] = strings.Count(bot.output.String(), "lost the lease")
 		}
 		c.at(point, 1, crashpoint.Stop)
 		if point != crashpoint.Renewing && point != crashpoint.Renewed {
@@ -60,7 +60,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		if err := frozen.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		c.await("it has found out", func() bool { return strings.Count(frozen.output.String(), "the lease is lost") > found[frozen] })
+		c.await("it has found out", func() bool { return strings.Count(frozen.output.String(), "lost the lease") > found[frozen] })
 		report()
 		c.settle()
 		if n := answers(last); point == crashpoint.Requested && n <= arrived {

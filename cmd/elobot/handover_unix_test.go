@@ -72,7 +72,7 @@ func TestHandOver(t *testing.T) {
 	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	first.await(t, "the lease is lost")
+	first.await(t, "lost the lease")
 	goesOn()
 	if code, took := second.stop(t); code != 0 {
 		t.Fatalf("the second ended with %d after %v", code, took)

@@ -228,7 +228,7 @@ func (p *poisoned) leaves(bot *process, isHeld bool) bool {
 		p.t.Errorf("an instance ended with %d", code)
 	}
 	seems := count(p.t, p.pool, `SELECT count(*) FROM webhook_instances WHERE split_part(name, '/', 2) = $1`, pid) != 0
-	failed := strings.Contains(bot.output.String(), "failed to take leave")
+	failed := strings.Contains(bot.output.String(), "failed to deregister this instance")
 	if !failed && (isHeld || seems) {
 		p.t.Errorf("an instance has stopped whose leave somebody hinders: %t; it seems to be there: %t; it does not say so", isHeld, seems)
 	}

@@ -23,7 +23,7 @@ func TestConfiguration(t *testing.T) {
 	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
 	code, output := bot.wait(t), bot.output.String()
-	if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not right yet, nothing was started:\n  - ") {
+	if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not valid, nothing was started:\n  - ") {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}
 	says(t, output, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")

@@ -21,15 +21,14 @@ import (
 )
 
 const (
-	// databasePatience is how long a start waits for the database: long enough for one that is started together with
-	// the bot, short enough for whoever waits for an error.
-	databasePatience = 20 * time.Second
-	// requestTimeout bounds each request at the start.
+	// databaseTimeout is how long a start waits for the database: long enough for one that starts together with the bot,
+	// short enough for an operator who waits for the error.
+	databaseTimeout = 20 * time.Second
+	// requestTimeout limits each request to Telegram at the start.
 	requestTimeout = 10 * time.Second
 )
 
-// Run is the whole bot: it wires the parts together and runs them until the context ends. Then what takes updates and
-// what sends stop side by side.
+// Run runs the whole bot until the context ends. Then it stops taking updates and sending, both at the same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	settings, err := c.RankingSettings()
 	if err != nil {
@@ -55,7 +54,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	}
 	publishMenu(ctx, client, log)
 
-	// as late as this: whoever can connect is to be answered
+	// not earlier: clients that can connect must get an answer
 	server, err := web.Listen(ctx, c.listenAddr(), log)
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 		return err
 	}
 	times := c.leaseTimes()
-	watch := newCrashWatch(db.auxiliary, b.any.worker, times, log)
+	watch := newCrashWatch(db.auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
 		watch.begin(ctx)
 	}
@@ -75,11 +74,11 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // until then there is something to tell the other instances
+		defer stopNotifying() // not earlier: the work before it still notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		working.Go(func() error { return server.Run(ctx) })
 		working.Go(func() error {
-			return leadership{b.lease, times.renewal, b.released, b.leading.worker.Careful, log}.lead(ctx, b.work)
+			return leadership{b.lease, times.renewal, b.released, b.withLease.worker.Careful, log}.lead(ctx, b.work)
 		})
 		return working.Wait()
 	})
@@ -98,24 +97,24 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	return err
 }
 
-// instance is the parts of a running bot.
+// instance holds the parts of a running bot.
 type instance struct {
 	databases
 	client     *telegram.Client
 	self       telegram.Self
 	lease      *postgres.Lease
 	notifier   *postgres.Notifier
-	released   chan struct{} // holds one: somebody has given the lease up
+	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
 	admins     *telegram.AdminCache
-	// leading is what the instance does that has the lease, and changes something only as long as it has it; any is what
-	// all instances do.
-	leading, any handling
-	polls        bool
-	log          *slog.Logger
+	// withLease handles what the leader polls, and writes only while it has the lease. withoutLease handles webhook
+	// requests, on every instance.
+	withLease, withoutLease handling
+	polls                   bool
+	log                     *slog.Logger
 }
 
-// handling is what takes an update from its arrival to the commit.
+// handling takes an update from its arrival to the commit.
 type handling struct {
 	service *ranking.Service
 	worker  *intake.Worker
@@ -131,23 +130,23 @@ func newInstance(c Config, db databases, client *telegram.Client, self telegram.
 		AdminsChanged: b.admins.Forget,
 		Began:         b.admins.ForgetAll,
 	}, log)
-	b.any = b.handling(nil, self, settings)
-	b.leading = b.handling(b.lease, self, settings)
+	b.withoutLease = b.handling(nil, self, settings)
+	b.withLease = b.handling(b.lease, self, settings)
 
 	sending := c.outboxSettings()
 	sending.Moved = func(ctx context.Context, from, to int64) error {
-		return b.leading.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
+		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
 	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(db.auxiliary), bot.NewSender(client, self, log), log, sending)
 	return b
 }
 
-// handling returns what handles updates, under a lease if there is one.
+// handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
 	store := postgres.NewStore(b.pool, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.auxiliary)
-	letters := postgres.NewDeadLetters(b.pool).WithWake(b.committed).WithClock(b.client.Now)
+	deadLetters := postgres.NewDeadLetters(b.pool).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
-		store, letters = store.WithLease(lease), letters.WithLease(lease)
+		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
 	questions := stats.NewService(postgres.NewStats(b.reading), service)
@@ -156,27 +155,27 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	dead := bot.NewDeadLetterHandler(letters, self, store.Unavailable, b.client.Now, b.log)
-	worker := intake.NewWorker(router.Handle, dead, store.Class, b.log)
+	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.Unavailable, b.client.Now, b.log)
+	worker := intake.NewWorker(router.Handle, onDead, store.Class, b.log)
 	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
 	return handling{service, worker}
 }
 
-// reserve holds the place of a lane, if this instance is the one that sends.
+// reserve reserves the send slot of a lane, if this instance dispatches.
 func (b *instance) reserve(ctx context.Context, l outbox.Lane) *outbox.SendSlot {
 	return b.dispatcher.Reserve(ctx, l)
 }
 
-// committed has what is to be sent in a lane sent at once, by this instance or by the one that does that.
+// committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.
 func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
 	}
 }
 
-// serve has the server serve what there is to be served.
+// serve registers the metrics and the webhook at the server.
 func (b *instance) serve(server *web.Server, c Config) error {
-	if c.ListenAddr != "" { // a port that a platform names is open to the world
+	if c.ListenAddr != "" { // not on PORT, which platforms open to the public
 		server.Stats(b.dispatcher.Stats)
 	}
 	if b.polls {
@@ -186,14 +185,14 @@ func (b *instance) serve(server *web.Server, c Config) error {
 	if err != nil {
 		return err
 	}
-	server.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.any.worker))
+	server.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.withoutLease.worker))
 	return nil
 }
 
-// work is what the leader does until the context ends, or the lease is lost. Taking updates and sending stop at the same
-// time: what is committed after that waits for the next leader.
+// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time:
+// notices committed after that wait for the next leader.
 func (b *instance) work(ctx context.Context) error {
-	// Since the start another bot may have adopted the database. Any other error says nothing of that.
+	// Another bot may have adopted the database since the start. Other errors do not matter here.
 	var other *otherBotError
 	if err := claim(ctx, b.pool, b.self); errors.As(err, &other) {
 		return err
@@ -211,25 +210,25 @@ func (b *instance) work(ctx context.Context) error {
 	stop()
 	lost := <-dispatched
 	if err = errors.Join(err, <-purged); err != nil {
-		return err // which another lease would not mend
+		return err // another lease would not help
 	}
 	return lost
 }
 
-// poll takes updates until the context ends, unless they are delivered.
+// poll polls for updates until the context ends. With a webhook it only waits.
 func (b *instance) poll(ctx context.Context) error {
 	if !b.polls {
 		<-ctx.Done()
 		return nil
 	}
-	poller := intake.NewPoller(source{b.client, b.lease}, b.leading.worker)
+	poller := intake.NewPoller(source{b.client, b.lease}, b.withLease.worker)
 	if b.lease.PredecessorCrashed() {
 		poller.AfterCrash()
 	}
 	return poller.Run(ctx)
 }
 
-// poke puts a token into a channel that holds one.
+// signal puts a token into a channel that holds one, unless there is one already.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -237,8 +236,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// introduce asks Telegram who the bot is. As long as Telegram cannot be reached it keeps trying; what Telegram refuses is
-// an error.
+// introduce asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.
 func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
@@ -246,22 +244,22 @@ func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (
 		defer cancel()
 		self, err := client.GetMe(ctx)
 		if err != nil && telegram.IsTransient(err) {
-			log.WarnContext(ctx, "Telegram does not answer yet, trying again", "error", err)
+			log.WarnContext(ctx, "failed to ask Telegram who the bot is, retrying", "error", err)
 			return self, retry.RetryableError(err)
 		}
 		return self, err
 	})
 	if err != nil {
-		return self, fmt.Errorf("%w\nIs TELEGRAM_BOT_TOKEN the token that @BotFather gave you, and TELEGRAM_API_URL right or left out?", err)
+		return self, fmt.Errorf("%w\nCheck that TELEGRAM_BOT_TOKEN is the token from @BotFather, and that TELEGRAM_API_URL is correct or not set", err)
 	}
 	return self, nil
 }
 
-// publishMenu gives the bot its menus of commands. Without them it works as well.
+// publishMenu publishes the bot's command menus. The bot also works without them.
 func publishMenu(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if err := client.PublishMenus(ctx, bot.Menus()...); err != nil {
-		log.WarnContext(ctx, "the menu of commands may be out of date until the next start", "error", err)
+		log.WarnContext(ctx, "failed to publish the command menus, they may be outdated until the next start", "error", err)
 	}
 }

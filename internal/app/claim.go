@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// claim makes sure that the database belongs to this bot. The first bot that runs on a database gets it. Another one would
-// send into chats that it is not in, and edit messages that are not its own.
+// claim makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot
+// would send to chats that it is not in, and edit messages that are not its own.
 func claim(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	owner, err := postgres.ClaimBot(ctx, pool, ranking.UserID(self.ID))
 	if err != nil || owner == ranking.UserID(self.ID) {
@@ -20,7 +20,7 @@ func claim(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	return &otherBotError{owner, self}
 }
 
-// otherBotError says that a database belongs to another bot than this one.
+// otherBotError reports that the database belongs to another bot.
 type otherBotError struct {
 	owner ranking.UserID
 	self  telegram.Self
@@ -28,7 +28,7 @@ type otherBotError struct {
 
 // Error implements error.
 func (e *otherBotError) Error() string {
-	return fmt.Sprintf("the database belongs to the bot whose token begins with %d:, and this is the token of @%s (%d): "+
-		"give the other token or another database, or have @%s take the database over with `elobot adopt`",
+	return fmt.Sprintf("the database belongs to the bot whose token begins with %d:, but this is the token of @%s (%d): "+
+		"set the other token or another database, or let @%s take over the database with `elobot adopt`",
 		e.owner, e.self.Username, e.self.ID, e.self.Username)
 }

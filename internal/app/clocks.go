@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	// clockTolerance is by how much clocks may differ before somebody should know.
+	// clockTolerance is how far clocks may differ without a warning.
 	clockTolerance = 30 * time.Second
 	clockCheck     = 5 * time.Second
-	// clockWarning is how often a difference that stays is warned of.
+	// clockWarning is how often the warning about the same difference is repeated.
 	clockWarning = time.Hour
 )
 
-// namedClock is one of the clocks that should show the same. now returns false as long as nothing is known of it.
+// namedClock is one of the clocks that should agree. now returns false until the clock has been read.
 type namedClock struct {
 	name string
 	now  func() (time.Time, bool)
 }
 
-// clockPair is two clocks, and what was said of them.
+// clockPair is two clocks and the last warning about them.
 type clockPair struct {
-	a, b   namedClock
-	warned time.Time     // zero: never
-	said   time.Duration // by how much a was ahead then
+	a, b        namedClock
+	warnedAt    time.Time     // zero: never
+	warnedAhead time.Duration // by how much a was ahead of b then
 }
 
-// watchClocks warns of clocks that differ, until the context ends: once an hour, and when the difference changes.
+// watchClocks warns about clocks that differ, until the context ends: once an hour, and when the difference changes.
 func watchClocks(ctx context.Context, log *slog.Logger, clocks ...namedClock) {
 	var pairs []*clockPair
 	for i, a := range clocks {
@@ -53,16 +53,16 @@ func (p *clockPair) check(ctx context.Context, log *slog.Logger) {
 	a, known := p.a.now()
 	b, alsoKnown := p.b.now()
 	ahead := a.Sub(b)
-	isNews := (ahead-p.said).Abs() > clockTolerance || time.Since(p.warned) >= clockWarning
-	if !known || !alsoKnown || ahead.Abs() <= clockTolerance || !isNews {
+	isDue := (ahead-p.warnedAhead).Abs() > clockTolerance || time.Since(p.warnedAt) >= clockWarning
+	if !known || !alsoKnown || ahead.Abs() <= clockTolerance || !isDue {
 		return
 	}
-	p.warned, p.said = time.Now(), ahead
+	p.warnedAt, p.warnedAhead = time.Now(), ahead
 	fast, slow := p.a.name, p.b.name
 	if ahead < 0 {
 		fast, slow = slow, fast
 	}
-	log.WarnContext(ctx, "clocks differ, please have them synchronized", "ahead", fast, "behind", slow,
+	log.WarnContext(ctx, "clocks differ, please synchronize them", "ahead", fast, "behind", slow,
 		"difference_ms", ahead.Abs().Milliseconds())
 }
 

@@ -23,47 +23,47 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Config is what the bot has to be told. The values come from the environment, from a .env file in the working folder
-// or from flags; a flag wins over the environment, and the environment over the file.
+// Config is the configuration of the bot. The values come from flags, from the environment, or from a .env file in the
+// working directory: a flag overrides the environment, and the environment overrides the file.
 type Config struct {
 	TelegramConfig
 	DatabaseConfig
 	WebhookConfig
-	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long those who played or reported a match can undo and correct it, as 90m or 24h (default: 24h)."`
-	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error (default: info)."`
-	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"How it is logged: text or json (default: text)."`
-	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos and corrections of one person count within a minute, or off (default: 60)."`
-	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Where the metrics and the webhook are served, as :8080 or 127.0.0.1:8080 (default: nowhere)."`
-	Port          string `env:"PORT" placeholder:"N" help:"The port of the webhook where there is no LISTEN_ADDR; the metrics are not served there (default: none)."`
+	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long the players and the reporter of a match can undo or correct it, such as 90m or 24h (default: 24h)."`
+	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
+	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
+	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos and corrections each person may send per minute, or off for no limit (default: 60)."`
+	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Address to serve the metrics and the webhook at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
+	Port          string `env:"PORT" placeholder:"N" help:"Port to serve the webhook at if LISTEN_ADDR is not set; the metrics are not served there (default: none)."`
 	SendingConfig `group:"Sending"`
 
-	resultLimit int // what complete has read, negative for none
+	resultLimit int // set by Resolve; negative for no limit
 }
 
-// TelegramConfig is which bot it is.
+// TelegramConfig says which bot this is, and at which Bot API server.
 type TelegramConfig struct {
-	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: flags can be seen by others."`
-	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"The Bot API server (default: https://api.telegram.org)."`
+	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: other users of the machine can see flags."`
+	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"Bot API server (default: https://api.telegram.org)."`
 }
 
-// DatabaseConfig is where the database is.
+// DatabaseConfig says where the database is.
 type DatabaseConfig struct {
-	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"The PostgreSQL database, as postgres://user:password@host:5432/database."`
+	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL database, such as postgres://user:password@host:5432/database."`
 }
 
-// ConfigError is everything that is wrong with the configuration, one sentence for each fault.
+// ConfigError lists all faults of the configuration, one sentence each.
 type ConfigError struct {
 	Faults []string
 }
 
 // Error implements error.
 func (e *ConfigError) Error() string {
-	return "the configuration is not right yet, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
+	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
 
-// Resolve fills in the defaults and reports all faults together. It never repeats a token or a password.
+// Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quotes a token or a password.
 func (c *Config) Resolve() error {
 	c.LogLevel = orDefault(c.LogLevel, "info")
 	c.LogFormat = orDefault(c.LogFormat, "text")
@@ -75,7 +75,7 @@ func (c *Config) Resolve() error {
 		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
 	}
 	if window, err := time.ParseDuration(c.UndoWindow); err != nil || window < time.Minute || window%time.Minute != 0 {
-		faults = append(faults, "UNDO_WINDOW must be a time of whole minutes, such as 90m or 24h")
+		faults = append(faults, "UNDO_WINDOW must be a duration in whole minutes, such as 90m or 24h")
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -88,14 +88,14 @@ func (c *Config) Resolve() error {
 		faults = append(faults, fault)
 	}
 	if _, err := strconv.ParseUint(orDefault(c.Port, "1"), 10, 16); err != nil {
-		faults = append(faults, "PORT must be the number of a port, as 8080, and can be left out")
+		faults = append(faults, "PORT must be a port number such as 8080, or not set")
 	}
 	c.resultLimit = -1
 	if c.ResultLimit != "off" {
 		var r settingsReader
 		c.resultLimit = r.number("RESULT_LIMIT", c.ResultLimit, 60, 1, 1_000_000)
 		if len(r.faults) > 0 {
-			faults = append(faults, "RESULT_LIMIT must be a whole number from 1 to 1000000, or off for none")
+			faults = append(faults, "RESULT_LIMIT must be a whole number from 1 to 1000000, or off for no limit")
 		}
 	}
 	faults = append(faults, c.SendingConfig.Resolve()...)
@@ -105,14 +105,14 @@ func (c *Config) Resolve() error {
 	return nil
 }
 
-// Resolve fills in the default and returns what is wrong.
+// Resolve fills in the default and returns the faults.
 func (c *TelegramConfig) Resolve() (faults []string) {
 	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
 	switch {
 	case c.Token == "":
-		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: talk to @BotFather in Telegram, create a bot, and put the token that you get into the environment or into a file named .env")
+		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: create a bot with @BotFather in Telegram, and put its token into the environment or into a file named .env")
 	case !tokenForm.MatchString(c.Token):
-		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it once more from @BotFather")
+		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token (123456789:AbC…): copy it again from @BotFather")
 	}
 	if fault := telegramFault(c.TelegramURL); fault != "" {
 		faults = append(faults, fault)
@@ -120,10 +120,10 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	return faults
 }
 
-// Faults says what is wrong with DATABASE_URL, if anything is.
+// Faults returns the faults of DATABASE_URL.
 func (c DatabaseConfig) Faults() []string {
 	if c.DatabaseURL == "" {
-		return []string{"DATABASE_URL is not set: it says where PostgreSQL is, as postgres://user:password@host:5432/database"}
+		return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, such as postgres://user:password@host:5432/database"}
 	}
 	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {
 		return []string{databaseFault(err)}
@@ -131,9 +131,9 @@ func (c DatabaseConfig) Faults() []string {
 	return nil
 }
 
-// databaseFault says why pgx cannot use DATABASE_URL. Its own words would quote the address.
+// databaseFault says why pgx cannot use DATABASE_URL. The error of pgx would quote the address.
 func databaseFault(err error) string {
-	failed := func(step string) bool { // pgx tells its steps apart by their words alone
+	failed := func(step string) bool { // only the text of a pgx error says which step failed
 		var parse *pgconn.ParseConfigError
 		if !errors.As(err, &parse) || parse.Unwrap() == nil {
 			return false
@@ -142,28 +142,28 @@ func databaseFault(err error) string {
 	}
 	switch {
 	case failed("failed to configure TLS"):
-		return "the encryption that DATABASE_URL, or a PG… variable, asks for cannot be had: sslmode must be a mode that there is, and sslrootcert, sslcert and sslkey must name files that can be read and are what they should be"
+		return "the TLS settings in DATABASE_URL or in a PG… variable cannot be used: sslmode must be a valid mode, and sslrootcert, sslcert and sslkey must name readable files with valid contents"
 	case failed("failed to read service"):
-		return "the service that DATABASE_URL, or PGSERVICE, names cannot be found: it must stand in the file that servicefile, or PGSERVICEFILE, names, which must be there"
+		return "the service in DATABASE_URL or PGSERVICE was not found: the file in servicefile or PGSERVICEFILE must exist and define it"
 	default:
-		return "DATABASE_URL is no address of a PostgreSQL database: it looks like postgres://user:password@host:5432/database, with special characters in the password written as %XX"
+		return "DATABASE_URL is not the address of a PostgreSQL database: it must look like postgres://user:password@host:5432/database, with special characters in the password written as %XX"
 	}
 }
 
-// telegramFault says what is wrong with TELEGRAM_API_URL, if anything is: the names of the methods are put behind it.
+// telegramFault returns the fault of TELEGRAM_API_URL, or "". The client appends the names of methods to it.
 func telegramFault(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https":
-		return "TELEGRAM_API_URL is no web address: it looks like " + telegram.DefaultURL + ", and can be left out"
+		return "TELEGRAM_API_URL is not a web address: it must look like " + telegram.DefaultURL + ", or not be set"
 	case u.User != nil, strings.ContainsAny(address, "?#"):
-		return "TELEGRAM_API_URL must be only scheme and host, and perhaps a path: it looks like " + telegram.DefaultURL + ", and can be left out"
+		return "TELEGRAM_API_URL must have only a scheme, a host and optionally a path: it must look like " + telegram.DefaultURL + ", or not be set"
 	default:
 		return ""
 	}
 }
 
-// RankingSettings returns how a complete configuration has rankings kept.
+// RankingSettings returns the ranking settings of a resolved configuration.
 func (c *Config) RankingSettings() (ranking.Settings, error) {
 	window, err := time.ParseDuration(c.UndoWindow)
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Config) RankingSettings() (ranking.Settings, error) {
 	return ranking.Settings{UndoWindow: window, ResultsPerMinute: c.resultLimit}, nil
 }
 
-// Logger returns the logger that a complete configuration asks for.
+// Logger returns the logger of a resolved configuration. It writes to standard error.
 func (c *Config) Logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -192,7 +192,7 @@ func orDefault(value, fallback string) string {
 	return value
 }
 
-// Dotenv resolves flags from a file of NAME=value lines, if there is one. What the environment sets wins.
+// Dotenv resolves flags from a file of NAME=value lines, if it exists. The environment overrides the file.
 func Dotenv(path string) kong.Resolver {
 	values, err := readDotenv(path)
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
@@ -212,26 +212,27 @@ func Dotenv(path string) kong.Resolver {
 	})
 }
 
-// readDotenv reads a file of settings, if there is one. The error never quotes it: the token stands there.
+// readDotenv reads a settings file, if it exists. Its errors never quote the file, because it contains the token.
 func readDotenv(path string) (map[string]string, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // without the file there are no settings in it
+		return nil, nil //nolint:nilnil // no file, no settings
 	}
 	if err != nil {
 		return nil, &ConfigError{[]string{
-			"the file " + path + " is there and cannot be opened: it must be a file, not a folder, and one that this user may read"}}
+			"the file " + path + " exists but cannot be opened: it must be a file, not a folder, and readable for this user"}}
 	}
-	content = bytes.TrimPrefix(content, []byte("\ufeff")) // editors on Windows put it at the beginning
+	content = bytes.TrimPrefix(content, []byte("\ufeff")) // byte order mark, which editors on Windows write
 	values, err := godotenv.UnmarshalBytes(content)
 	if err != nil {
 		return nil, &ConfigError{[]string{
-			"the file " + path + " cannot be read as settings: it needs one NAME=value on each line, and comments begin with #"}}
+			"the file " + path + " cannot be read as settings: each line must be NAME=value, or a comment that begins with #"}}
 	}
 	return values, nil
 }
 
-// WithClient calls a function with a client of the bot.
+// WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has
+// faults, or if the caller passes more of them.
 func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
 	if faults := append(c.Resolve(), more...); len(faults) > 0 {
 		return &ConfigError{faults}

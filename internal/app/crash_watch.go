@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// crashWatch makes a webhook instance careful when another instance vanishes: Telegram repeats what that one had in hand,
-// and the update that ended it may come here.
+// crashWatch makes a webhook instance careful after another instance has vanished: Telegram redelivers the updates that one
+// was handling, and the one that crashed it may arrive here.
 type crashWatch struct {
 	instance *postgres.WebhookInstance
 	worker   *intake.Worker
@@ -24,15 +24,15 @@ func newCrashWatch(pool *pgxpool.Pool, worker *intake.Worker, times leaseTimes, 
 	return &crashWatch{postgres.NewWebhookInstance(pool, instanceName(), times.duration), worker, times.renewal, log}
 }
 
-// begin makes the instance known, before anything is delivered to it.
+// begin registers the instance, before anything is delivered to it.
 func (w *crashWatch) begin(ctx context.Context) {
 	if err := w.renew(ctx); err != nil {
-		w.worker.SetCareful(true) // as long as nobody knows
-		w.complain(ctx, err)
+		w.worker.SetCareful(true) // until the database answers
+		w.warn(ctx, err)
 	}
 }
 
-// run keeps watch until the context ends, when nothing is delivered any more. It returns nil.
+// run watches for crashes until the context ends, when nothing more is delivered. It returns nil.
 func (w *crashWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(w.renewal)
 	defer tick.Stop()
@@ -46,7 +46,7 @@ func (w *crashWatch) run(ctx context.Context) error {
 		}
 		err := w.renew(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			w.complain(ctx, err)
+			w.warn(ctx, err)
 		}
 		failing = err != nil
 	}
@@ -62,14 +62,14 @@ func (w *crashWatch) renew(ctx context.Context) error {
 	return err
 }
 
-func (w *crashWatch) complain(ctx context.Context, err error) {
-	w.log.WarnContext(ctx, "failed to look for instances that have vanished, trying again", "error", err)
+func (w *crashWatch) warn(ctx context.Context, err error) {
+	w.log.WarnContext(ctx, "failed to look for vanished instances, retrying", "error", err)
 }
 
 func (w *crashWatch) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
 	if err := w.instance.Leave(ctx); err != nil {
-		w.log.WarnContext(ctx, "failed to take leave: the other instances will be careful for some minutes", "error", err)
+		w.log.WarnContext(ctx, "failed to deregister this instance, the others will handle updates one at a time for some minutes", "error", err)
 	}
 }

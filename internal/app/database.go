@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// databases are the connections of a running bot.
+// databases are the connection pools of a running bot.
 type databases struct {
-	pool      *pgxpool.Pool // of commands
-	auxiliary *pgxpool.Pool // of what must go on while all of those wait
-	reading   *pgxpool.Pool // of questions
+	pool      *pgxpool.Pool // for commands
+	auxiliary *pgxpool.Pool // for work that must go on while all connections for commands wait
+	reading   *pgxpool.Pool // for questions
 }
 
-// openDatabases opens the database and brings it up to date.
+// openDatabases opens all pools and migrates the database.
 func openDatabases(ctx context.Context, url string, log *slog.Logger) (db databases, err error) {
 	db.pool, err = openDatabase(ctx, url, log)
 	if err != nil {
@@ -45,7 +45,8 @@ func (db databases) close() {
 	postgres.Close(all...)
 }
 
-// Open opens the database for a command that uses it beside the running bot. Its tables must be those of this version.
+// Open opens the database for a command that uses it next to the running bot. It returns a *ConfigError if the
+// configuration has faults, and an error if the schema is not that of this version.
 func (c DatabaseConfig) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	if faults := c.Faults(); len(faults) > 0 {
 		return nil, &ConfigError{faults}
@@ -61,19 +62,19 @@ func (c DatabaseConfig) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// connectDatabase opens the database as it is.
+// connectDatabase opens the database without migrating it.
 func connectDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
-	pool, err := postgres.Open(ctx, url, databasePatience, log)
+	pool, err := postgres.Open(ctx, url, databaseTimeout, log)
 	switch {
-	case errors.Is(err, postgres.ErrTransactionPooling): // says itself what to do
+	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and does DATABASE_URL say where, with the right user, password and database?", err)
+		return nil, fmt.Errorf("%w\nIs PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?", err)
 	}
 	return pool, nil
 }
 
-// openDatabase opens the database and brings it up to date.
+// openDatabase opens the database and migrates it.
 func openDatabase(ctx context.Context, url string, log *slog.Logger) (*pgxpool.Pool, error) {
 	pool, err := connectDatabase(ctx, url, log)
 	if err != nil {

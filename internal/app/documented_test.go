@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// documented is what a page says about a setting.
+// documented is the documentation of a setting.
 type documented struct {
-	flag, standard string // standard is the default; in backticks if it is a value
+	flag, fallback string // fallback is the default
 }
 
 var (
@@ -31,7 +31,7 @@ func readPage(t *testing.T, path string) string {
 	return string(page)
 }
 
-// realSettings returns the settings that elobot run has, with the defaults that its help names.
+// realSettings returns the settings of elobot run, with the defaults in its help.
 func realSettings(t *testing.T) map[string]documented {
 	t.Helper()
 	parser, err := kong.New(&Config{})
@@ -44,38 +44,38 @@ func realSettings(t *testing.T) map[string]documented {
 			continue
 		}
 		if len(flag.Envs) != 1 {
-			t.Fatalf("--%s can be set by %v", flag.Name, flag.Envs)
+			t.Fatalf("--%s has the variables %v, want one", flag.Name, flag.Envs)
 		}
-		standard := "needed"
+		fallback := "needed"
 		if m := helpDefault.FindStringSubmatch(flag.Help); m != nil {
-			standard = m[1]
+			fallback = m[1]
 		}
-		settings[flag.Envs[0]] = documented{"--" + flag.Name, standard}
+		settings[flag.Envs[0]] = documented{"--" + flag.Name, fallback}
 	}
 	return settings
 }
 
-// TestSettingsDocumented: the page has the settings that there are, with the defaults that they have.
+// TestSettingsDocumented: the page documents all settings and no others, with their real defaults.
 func TestSettingsDocumented(t *testing.T) {
 	t.Parallel()
 	page := make(map[string]documented)
 	for _, m := range settingRow.FindAllStringSubmatch(readPage(t, "docs/configuration.md"), -1) {
-		name, flag, standard := m[1], m[2], m[3]
-		page[name] = documented{flag, strings.Trim(standard, "`")}
-		if !strings.HasPrefix(standard, "`") {
-			continue // it stands for nothing at all
+		name, flag, fallback := m[1], m[2], m[3]
+		page[name] = documented{flag, strings.Trim(fallback, "`")}
+		if !strings.HasPrefix(fallback, "`") {
+			continue // a word such as none, not a value
 		}
 		implicit, err := configured(t)
 		if err != nil {
 			t.Fatal(err)
 		}
-		explicit, err := configured(t, flag+"="+strings.Trim(standard, "`"))
+		explicit, err := configured(t, flag+"="+strings.Trim(fallback, "`"))
 		if err != nil {
 			t.Errorf("the default of %s cannot be set: %v", name, err)
 			continue
 		}
 		if diff := cmp.Diff(meaningOf(implicit), meaningOf(explicit)); diff != "" {
-			t.Errorf("%s is no default of %s (-default +documented):\n%s", standard, name, diff)
+			t.Errorf("%s is not the default of %s (-default +documented):\n%s", fallback, name, diff)
 		}
 	}
 	if diff := cmp.Diff(realSettings(t), page, cmp.AllowUnexported(documented{})); diff != "" {
@@ -83,23 +83,23 @@ func TestSettingsDocumented(t *testing.T) {
 	}
 }
 
-// meaningOf returns what a complete configuration means.
+// meaningOf returns the effective values of a resolved configuration.
 func meaningOf(c *Config) []any {
 	return []any{sendingOf(c), c.Token, c.DatabaseURL, c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr,
 		c.WebhookConfig, c.Port, c.resultLimit}
 }
 
-// TestSettingsInFiles: the example and the Compose file have all settings, none with another default. What the Compose
-// file did not hand on would be written into .env in vain.
+// TestSettingsInFiles: the example and the Compose file have all settings, with their real defaults. A setting that the
+// Compose file did not pass on would have no effect in .env.
 func TestSettingsInFiles(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)
 	for name, setting := range realSettings(t) {
-		switch setting.standard {
+		switch setting.fallback {
 		case "needed", "none", "nowhere":
 			want[name] = ""
 		default:
-			want[name] = setting.standard
+			want[name] = setting.fallback
 		}
 	}
 	example := make(map[string]string)
@@ -114,13 +114,13 @@ func TestSettingsInFiles(t *testing.T) {
 	compose := readPage(t, "deploy/compose.yaml")
 	_, compose, found := strings.Cut(compose, "\n  bot:\n")
 	if !found {
-		t.Fatal("there is no bot in deploy/compose.yaml")
+		t.Fatal("deploy/compose.yaml has no service named bot")
 	}
 	handedOn := make(map[string]string)
 	for _, m := range composeLine.FindAllStringSubmatch(compose, -1) {
 		name, value := m[1], m[2]
 		switch {
-		case name == "DATABASE_URL": // its own
+		case name == "DATABASE_URL": // of the project's own database
 		case name == "TELEGRAM_BOT_TOKEN" && strings.HasPrefix(value, "${TELEGRAM_BOT_TOKEN:?"):
 		case value == "${"+name+":-}" || value == "${"+name+":-"+want[name]+"}":
 		default:
@@ -130,7 +130,7 @@ func TestSettingsInFiles(t *testing.T) {
 	}
 	for name := range want {
 		if _, ok := handedOn[name]; !ok {
-			t.Errorf("deploy/compose.yaml does not hand on %s", name)
+			t.Errorf("deploy/compose.yaml does not pass on %s", name)
 		}
 	}
 }

@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// standbyLook is how often an instance that stands by looks whether it may take over.
-	standbyLook = 500 * time.Millisecond
-	// leaseTimeout bounds each statement about the lease, so that a connection that hangs does not cost the lease.
+	// standbyInterval is how often an instance on standby tries to take over.
+	standbyInterval = 500 * time.Millisecond
+	// leaseTimeout limits each statement about the lease, so that a hanging connection does not cost the lease.
 	leaseTimeout = 2 * time.Second
-	// tellEvery is how often the log says that nobody can be asked for the lease.
-	tellEvery = time.Minute
-	// acquireTimeout bounds asking for the lease. It is longer than the database lets that wait for what the last holder
-	// is writing, so that it is the database that gives up: nobody would know of a lease taken a moment later.
+	// acquireWarning is how often the log repeats that the lease cannot be acquired.
+	acquireWarning = time.Minute
+	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout for waiting on the last
+	// leader's writes. So the database gives up first: otherwise it might grant a lease after the client stopped waiting.
 	acquireTimeout = 3 * time.Second
 )
 
-// leadership is the right to do what exactly one instance must do.
+// leadership runs the work that exactly one instance may do.
 type leadership struct {
 	lease    *postgres.Lease
-	renewal  time.Duration   // how often it is renewed
-	released <-chan struct{} // somebody has given the lease up
-	suspects func() bool     // what may have ended the process before this one is not done with
+	renewal  time.Duration   // how often the lease is renewed
+	released <-chan struct{} // receives when an instance releases the lease
+	suspects func() bool     // whether updates that may have crashed the last leader are still to be handled
 	log      *slog.Logger
 }
 
-// lead runs work whenever this instance has the lease, until the context ends or work fails. A work whose lease is lost
-// has its context cancelled; at the end of the context the lease is released when work has returned.
+// lead runs work while this instance has the lease, until the context ends or work fails. A lost lease cancels the context
+// of work. When the context ends, lead releases the lease after work has returned.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
 		err := l.hold(ctx, work)
@@ -45,26 +45,26 @@ func (l leadership) lead(ctx context.Context, work func(context.Context) error) 
 		if !errors.Is(err, outbox.ErrLeaseLost) {
 			return err
 		}
-		l.log.WarnContext(ctx, "the lease is lost, standing by", "error", err)
+		l.log.WarnContext(ctx, "lost the lease, standing by", "error", err)
 	}
 	return nil
 }
 
 // acquire waits for the lease. It returns false when the context has ended.
 func (l leadership) acquire(ctx context.Context) bool {
-	standingBy, told := false, time.Time{}
-	tick := time.NewTicker(min(standbyLook, l.renewal))
+	standingBy, warnedAt := false, time.Time{}
+	tick := time.NewTicker(min(standbyInterval, l.renewal))
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		// even if the end comes meanwhile: a lease that nobody knows of would keep others waiting
-		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
-		mine, err := l.lease.Acquire(asking)
+		// Not cancelled with ctx: the database might grant the lease all the same, and nobody would release it.
+		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
+		acquired, err := l.lease.Acquire(attempt)
 		cancel()
 		switch {
-		case err != nil && time.Since(told) >= tellEvery:
-			told = time.Now()
-			l.log.ErrorContext(ctx, "cannot ask for the lease, trying again", "error", err)
-		case mine:
+		case err != nil && time.Since(warnedAt) >= acquireWarning:
+			warnedAt = time.Now()
+			l.log.ErrorContext(ctx, "failed to ask for the lease, retrying", "error", err)
+		case acquired:
 			l.log.InfoContext(ctx, "leading", "epoch", l.lease.Epoch())
 			return true
 		case err == nil && !standingBy:
@@ -80,7 +80,7 @@ func (l leadership) acquire(ctx context.Context) bool {
 	return false
 }
 
-// hold runs work and renews the lease meanwhile.
+// hold runs work and keeps renewing the lease until work returns.
 func (l leadership) hold(ctx context.Context, work func(context.Context) error) error {
 	working, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
@@ -101,27 +101,27 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// renew renews the lease until the context ends, and returns ErrLeaseLost when it is somebody else's. As long as nobody
-// can be asked it goes on: nothing is sent and no updates are taken without a lease that lasts, but what has become of
-// requests is known here alone.
+// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has the lease. It goes on
+// while the database does not answer, even after the lease has expired: sending and polling pause then, but only this
+// instance knows the results of its last requests, and it can still persist them if it gets the lease renewed.
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()
-	failing, ranOut := false, false
+	failing, expired := false, false
 	for {
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			return nil
 		}
-		patience := leaseTimeout
-		if left := l.lease.Left(); left > 0 { // there may be time for another try before it runs out
-			patience = min(patience, max(left, l.renewal))
+		timeout := leaseTimeout
+		if left := l.lease.Left(); left > 0 { // there may be time for another attempt before it expires
+			timeout = min(timeout, max(left, l.renewal))
 		}
-		asking, cancel := context.WithTimeout(ctx, patience)
-		err := l.lease.Renew(asking)
+		attempt, cancel := context.WithTimeout(ctx, timeout)
+		err := l.lease.Renew(attempt)
 		cancel()
-		again := l.renewal
+		next := l.renewal
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -129,25 +129,25 @@ func (l leadership) renew(ctx context.Context) error {
 			return err
 		case err != nil:
 			if !failing {
-				l.log.WarnContext(ctx, "cannot renew the lease, trying again", "left_ms", l.lease.Left().Milliseconds(), "error", err)
+				l.log.WarnContext(ctx, "failed to renew the lease, retrying", "left_ms", l.lease.Left().Milliseconds(), "error", err)
 			}
-			again = min(again, standbyLook)
-		case ranOut:
-			l.log.InfoContext(ctx, "renewed the lease, going on")
+			next = min(next, standbyInterval)
+		case expired:
+			l.log.InfoContext(ctx, "renewed the lease, sending and polling go on")
 		}
 		failing = err != nil
-		if isOver := l.lease.Left() <= 0; isOver != ranOut {
-			ranOut = isOver
-			if ranOut {
-				l.log.WarnContext(ctx, "the lease has run out: sending and polling pause until it is renewed")
+		if isExpired := l.lease.Left() <= 0; isExpired != expired {
+			expired = isExpired
+			if expired {
+				l.log.WarnContext(ctx, "the lease expired, sending and polling pause until it is renewed")
 			}
 		}
-		timer.Reset(again)
+		timer.Reset(next)
 	}
 }
 
-// source is where the leader polls. While it has no lease that lasts it asks for nothing, which would throw its successor
-// out, and leaves it to that one to confirm what is done.
+// source is where the leader polls. After its lease has expired it neither polls nor confirms: polling would end the poll of
+// its successor, and confirming is up to the successor.
 type source struct {
 	intake.Source
 	lease *postgres.Lease
@@ -161,13 +161,13 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	return s.Source.Updates(ctx, offset, wait)
 }
 
-// awaitLease waits until the lease lasts.
+// awaitLease waits until the lease is valid.
 func (s source) awaitLease(ctx context.Context) error {
-	const look = 100 * time.Millisecond
+	const interval = 100 * time.Millisecond
 	if s.lease.Left() > 0 {
 		return nil
 	}
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for s.lease.Left() <= 0 {
 		select {
@@ -187,17 +187,17 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 	return s.Source.Confirm(ctx, offset)
 }
 
-// release gives the lease up, so that the next one need not wait until it runs out.
+// release releases the lease, so that the next leader need not wait until it expires.
 func (l leadership) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
 	if err := l.lease.Release(ctx, !l.suspects()); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
-		l.log.WarnContext(ctx, "cannot release the lease: the next instance waits until it runs out", "error", err)
+		l.log.WarnContext(ctx, "failed to release the lease, the next leader has to wait until it expires", "error", err)
 	}
 }
 
-// instanceName names this process, for whoever looks at the leases. The process ids of containers are all the same, and so
-// may their hosts' names be: the last part makes it the only one.
+// instanceName names this process in the table of leases. Containers often have the same process id, and sometimes the same
+// host name; the random part makes the name unique.
 var instanceName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Router returns what handles updates, as the running bot does. It completes the configuration, which must be right.
+// Router returns a Telegram client and a router that handles updates as the running bot does. It resolves the
+// configuration, and returns a *ConfigError if that has faults.
 func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.Resolve(); err != nil {
 		return nil, nil, err
@@ -30,18 +31,18 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	if err != nil {
 		return nil, nil, err
 	}
-	asking, cancel := context.WithTimeout(ctx, requestTimeout)
+	request, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	self, err := client.GetMe(asking)
+	self, err := client.GetMe(request)
 	if err != nil {
 		client.Close()
-		return nil, nil, fmt.Errorf("%w\nNothing was retried. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+		return nil, nil, fmt.Errorf("%w\nNothing was retried. Check that Telegram can be reached, and that TELEGRAM_BOT_TOKEN is the token from @BotFather", err)
 	}
 	if err := claim(ctx, pool, self); err != nil {
 		client.Close()
 		return nil, nil, err
 	}
-	// the running bot looks for what is to be sent by itself
+	// no wake-up: the running bot finds new notices by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
 	service := ranking.NewService(store, log, settings)
 	return client, bot.NewRouter(service, stats.NewService(postgres.NewStats(pool), service), client, self, client.Now), nil

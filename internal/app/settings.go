@@ -11,38 +11,38 @@ import (
 )
 
 const (
-	// longestWindow is the longest time over which requests are counted.
+	// longestWindow is the longest duration of a rate limit.
 	longestWindow = time.Hour
-	// longestRequest bounds a request to Telegram, however long the lease is.
+	// longestRequest limits a request to Telegram, however long the lease is.
 	longestRequest = 5 * time.Second
-	// shortestRenewal keeps the database from being asked for nothing but the lease.
+	// shortestRenewal keeps lease renewals from flooding the database.
 	shortestRenewal = 100 * time.Millisecond
 )
 
-// SendingConfig is how what has been committed is sent, and by which of several instances.
+// SendingConfig says how committed notices are sent, and how instances share the lease.
 type SendingConfig struct {
-	SendParallel      string `env:"SEND_PARALLEL" placeholder:"N" help:"How many requests to send may be under way at the same time (default: 32)."`
-	SendLimitPrivate  string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"How much is sent to each private chat, as N/duration, several separated by commas, or off (default: 1/1s)."`
-	SendLimitGroup    string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"How much is sent to each group (default: 20/1m,5/5s)."`
-	SendLimitTotal    string `env:"SEND_LIMIT_TOTAL" placeholder:"LIMITS" help:"How much is sent in all (default: 30/1s)."`
-	SendMerge         string `env:"SEND_MERGE" placeholder:"on|off" help:"Whether what waits in a chat is told in one message (default: on)."`
-	SendMaxPerChat    string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How much may wait in a chat before the rest is told as a number (default: 1000)."`
-	SendMaxTotal      string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How much may wait in all chats before those with much of it are cut (default: 100000)."`
-	SendAttempts      string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many failures of its own something is a dead letter (default: 8)."`
-	SendFavouredChats string `env:"SEND_FAVOURED_CHATS" placeholder:"IDS" help:"Telegram's ids of chats that come before others, separated by commas (default: none)."`
-	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"For how long an instance that has vanished keeps others from taking over (default: 10s)."`
-	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the instance at work says that it is there (default: 3s)."`
+	SendParallel      string `env:"SEND_PARALLEL" placeholder:"N" help:"Maximum number of concurrent requests to send (default: 32)."`
+	SendLimitPrivate  string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"Rate limits for each private chat: N/duration, separated by commas, or off (default: 1/1s)."`
+	SendLimitGroup    string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"Rate limits for each group (default: 20/1m,5/5s)."`
+	SendLimitTotal    string `env:"SEND_LIMIT_TOTAL" placeholder:"LIMITS" help:"Rate limits for all chats together (default: 30/1s)."`
+	SendMerge         string `env:"SEND_MERGE" placeholder:"on|off" help:"Whether to merge the notices that wait in a chat into one message (default: on)."`
+	SendMaxPerChat    string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How many notices may wait in a chat; those beyond are only counted in a message (default: 1000)."`
+	SendMaxTotal      string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How many notices may wait in all chats; beyond that, each chat may have only a tenth of SEND_MAX_PER_CHAT (default: 100000)."`
+	SendAttempts      string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many unexplained failures a notice becomes a dead letter (default: 8)."`
+	SendFavouredChats string `env:"SEND_FAVOURED_CHATS" placeholder:"IDS" help:"Telegram ids of chats to send to first, separated by commas (default: none)."`
+	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
+	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
 
-	outbox outbox.Settings // what complete has read
+	outbox outbox.Settings // set by Resolve, like lease
 	lease  leaseTimes
 }
 
-// leaseTimes are how long the right to be the instance at work lasts, and how often it is renewed.
+// leaseTimes are the duration of the lease and how often the leader renews it.
 type leaseTimes struct {
 	duration, renewal time.Duration
 }
 
-// Resolve reads the settings and returns what is wrong with them.
+// Resolve reads the settings and returns their faults.
 func (c *SendingConfig) Resolve() []string {
 	var r settingsReader
 	c.outbox = outbox.Settings{
@@ -66,31 +66,31 @@ func (c *SendingConfig) Resolve() []string {
 
 	c.lease.duration = duration(orDefault(c.LeaseDuration, "10s"))
 	if c.lease.duration < 500*time.Millisecond {
-		r.wrong("LEASE_DURATION must be a time of at least 500ms, such as 10s")
+		r.wrong("LEASE_DURATION must be a duration of at least 500ms, such as 10s")
 	}
 	c.lease.renewal = duration(orDefault(c.LeaseRenewal, "3s"))
 	if c.lease.renewal < shortestRenewal || c.lease.duration > 0 && c.lease.renewal > c.lease.duration/5*2 {
-		r.wrong("LEASE_RENEWAL must be a time from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s")
+		r.wrong("LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s")
 	}
 	c.outbox.SendTimeout = min(c.lease.duration/2, longestRequest)
 	return r.faults
 }
 
-// outboxSettings returns how the dispatcher of a complete configuration works.
+// outboxSettings returns the dispatcher's settings of a resolved configuration.
 func (c *SendingConfig) outboxSettings() outbox.Settings { return c.outbox }
 
-// leaseTimes returns those of a complete configuration.
+// leaseTimes returns the lease's times of a resolved configuration.
 func (c *SendingConfig) leaseTimes() leaseTimes { return c.lease }
 
-// settingsReader reads what settings say, and collects a sentence for each that says nothing that it may say. The
-// sentences do not repeat it: whatever was pasted there by mistake may be a secret.
+// settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may
+// be a secret that was pasted there by mistake.
 type settingsReader struct {
 	faults []string
 }
 
 func (r *settingsReader) wrong(sentence string) { r.faults = append(r.faults, sentence) }
 
-// number returns a whole number in a range.
+// number returns a whole number from low to high, or 0 with a fault.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
 	n, err := strconv.Atoi(orDefault(value, strconv.Itoa(fallback)))
 	if err == nil && low <= n && n <= high {
@@ -100,7 +100,7 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
-// toggle returns whether something is on.
+// toggle returns whether the value is on.
 func (r *settingsReader) toggle(name, value string) bool {
 	if value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")
@@ -108,7 +108,7 @@ func (r *settingsReader) toggle(name, value string) bool {
 	return value == "on"
 }
 
-// duration returns a time, 0 if it is none.
+// duration returns a duration, or 0 if the value is not valid.
 func duration(value string) time.Duration {
 	d, err := time.ParseDuration(value)
 	if err != nil {
@@ -117,7 +117,7 @@ func duration(value string) time.Duration {
 	return d
 }
 
-// windows returns limits such as 20/1m,5/5s.
+// windows returns rate limits such as 20/1m,5/5s, and nil for off.
 func (r *settingsReader) windows(name, value string) []outbox.Window {
 	if value == "off" {
 		return nil
@@ -128,8 +128,8 @@ func (r *settingsReader) windows(name, value string) []outbox.Window {
 		n, err := strconv.Atoi(count)
 		window := duration(per)
 		if err != nil || n < 1 || window <= 0 || window > longestWindow {
-			r.wrong(name + " must be limits as 20/1m, several of them separated by commas, or off for none: " +
-				"a number of at least 1, and a time of at most 1h")
+			r.wrong(name + " must be limits such as 20/1m, separated by commas, or off for no limit: " +
+				"each a number of at least 1, and a duration of at most 1h")
 			return nil
 		}
 		all = append(all, outbox.Window{N: n, Per: window})
@@ -137,7 +137,7 @@ func (r *settingsReader) windows(name, value string) []outbox.Window {
 	return all
 }
 
-// chats returns Telegram's ids of chats.
+// chats returns Telegram ids of chats.
 func (r *settingsReader) chats(name, value string) []int64 {
 	if value == "" {
 		return nil
@@ -146,7 +146,7 @@ func (r *settingsReader) chats(name, value string) []int64 {
 	for part := range strings.SplitSeq(value, ",") {
 		id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
 		if err != nil || id == 0 {
-			r.wrong(name + " must be Telegram's ids of chats, separated by commas, such as 123456789,-1001234567890")
+			r.wrong(name + " must be Telegram ids of chats, separated by commas, such as 123456789,-1001234567890")
 			return nil
 		}
 		ids = append(ids, id)
@@ -154,15 +154,14 @@ func (r *settingsReader) chats(name, value string) []int64 {
 	return ids
 }
 
-// listenFault says what is wrong with LISTEN_ADDR, if anything is.
+// listenFault returns the fault of LISTEN_ADDR, or "".
 func listenFault(address string) string {
 	if address == "" {
 		return ""
 	}
 	_, port, err := net.SplitHostPort(address)
 	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		return "LISTEN_ADDR must be a port with a colon, perhaps with an address in front of it, as :8080 or 127.0.0.1:8080, " +
-			"and can be left out"
+		return "LISTEN_ADDR must be a colon and a port, optionally after an address, such as :8080 or 127.0.0.1:8080, or not be set"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// configured returns the configuration that elobot run has with these flags, and what is wrong with it.
+// configured returns the configuration of elobot run with these flags, and the error of Resolve.
 func configured(t *testing.T, flags ...string) (*Config, error) {
 	t.Helper()
 	c := new(Config)
@@ -26,7 +26,7 @@ func configured(t *testing.T, flags ...string) (*Config, error) {
 	return c, c.Resolve()
 }
 
-// sending is what the settings of sending mean.
+// sending holds the effective settings of sending.
 type sending struct {
 	Outbox        outbox.Settings
 	Lease, Renews time.Duration
@@ -50,7 +50,7 @@ func TestSendingSettings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		flags string
-		want  func(s *sending) // what differs from the defaults
+		want  func(s *sending) // changes the defaults to what is wanted
 	}{
 		{"", func(*sending) {}},
 		{"--send-parallel=1", func(s *sending) { s.Outbox.Parallel = 1 }},
@@ -104,22 +104,22 @@ func TestSendingSettings(t *testing.T) {
 	}
 }
 
-// TestWrongSendingSettings: one sentence for each fault, which says the right form and not what was written.
+// TestWrongSendingSettings: there is one sentence for each fault. It shows the right form and does not quote the value.
 func TestWrongSendingSettings(t *testing.T) {
 	t.Parallel()
-	const limits = " must be limits as 20/1m, several of them separated by commas, or off for none: a number of at least 1, and a time of at most 1h"
+	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: each a number of at least 1, and a duration of at most 1h"
 	notLimits := []string{"hush", "on", "OFF", "20", "/1m", "20/", "0/1m", "-1/1m", "1.5/1m", "20/60", "20/0s", "20/-1m", "20/61m",
 		"20/1m,", ",20/1m", "20/1m,off", "20/1m;5/5s", "20/1m/1m", "99999999999999999999/1s"}
 	const number = " must be a whole number "
 	notNumbers := []string{"hush", "-1", "0", "1.5", "1e3", "0x10", "1 000", "99999999999999999999"}
-	const chats = "SEND_FAVOURED_CHATS must be Telegram's ids of chats, separated by commas, such as 123456789,-1001234567890"
-	const duration = "LEASE_DURATION must be a time of at least 500ms, such as 10s"
-	const renewal = "LEASE_RENEWAL must be a time from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
-	const listen = "LISTEN_ADDR must be a port with a colon, perhaps with an address in front of it, as :8080 or 127.0.0.1:8080, and can be left out"
+	const chats = "SEND_FAVOURED_CHATS must be Telegram ids of chats, separated by commas, such as 123456789,-1001234567890"
+	const duration = "LEASE_DURATION must be a duration of at least 500ms, such as 10s"
+	const renewal = "LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
+	const listen = "LISTEN_ADDR must be a colon and a port, optionally after an address, such as :8080 or 127.0.0.1:8080, or not be set"
 	for _, tc := range []struct {
 		flag   string
 		values []string
-		says   string
+		want   string
 	}{
 		{"--send-parallel", append(notNumbers, "1001"), "SEND_PARALLEL" + number + "from 1 to 1000"},
 		{"--send-attempts", append(notNumbers, "101"), "SEND_ATTEMPTS" + number + "from 1 to 100"},
@@ -138,13 +138,13 @@ func TestWrongSendingSettings(t *testing.T) {
 	} {
 		for _, value := range tc.values {
 			_, err := configured(t, tc.flag+"="+value)
-			want := (&ConfigError{[]string{tc.says}}).Error()
+			want := (&ConfigError{[]string{tc.want}}).Error()
 			if err == nil || err.Error() != want {
 				t.Errorf("%s=%s: %v\nwant: %s", tc.flag, value, err, want)
 			}
 		}
 	}
-	// a lease that is too short leaves no time for its default renewal either
+	// the default renewal is too long for such a lease
 	_, err := configured(t, "--lease-duration=499ms")
 	if want := (&ConfigError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
 		t.Errorf("a short lease: %v\nwant: %s", err, want)

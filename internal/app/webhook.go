@@ -15,38 +15,38 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// WebhookConfig is how updates come, if Telegram is to deliver them: without an address they are polled.
+// WebhookConfig says how Telegram delivers updates. Without WebhookURL the bot polls.
 type WebhookConfig struct {
-	WebhookURL    string `env:"WEBHOOK_URL" placeholder:"URL" help:"The public address where Telegram is to deliver updates, as https://elo.example.org/telegram; without it they are polled (default: none)."`
-	WebhookSecret string `env:"WEBHOOK_SECRET" placeholder:"SECRET" help:"What Telegram proves with that it is Telegram; any 1 to 256 letters, digits, _ and - (default: none)."`
+	WebhookURL    string `env:"WEBHOOK_URL" placeholder:"URL" help:"Public address that Telegram delivers updates to, such as https://elo.example.org/telegram; without it the bot polls (default: none)."`
+	WebhookSecret string `env:"WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that Telegram sends with each update, so that others cannot deliver any: 1 to 256 letters, digits, _ and - (default: none)."`
 }
 
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
-// Faults says what is wrong with a webhook that is wanted.
+// Faults returns the faults of the webhook's settings, for when a webhook is wanted.
 func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	u, err := url.Parse(c.WebhookURL)
 	switch {
 	case err != nil, u.Hostname() == "", u.Scheme != "http" && u.Scheme != "https",
 		u.User != nil, strings.ContainsAny(c.WebhookURL, "?#"):
-		faults = append(faults, "WEBHOOK_URL must be a web address without a query, as https://elo.example.org/telegram; without it updates are polled")
+		faults = append(faults, "WEBHOOK_URL must be a web address without a query, such as https://elo.example.org/telegram, or not be set: then the bot polls")
 	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
-		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers to nothing else")
+		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
 	case u.Path == web.MetricsPath || u.Path == web.StatsPath:
-		faults = append(faults, "WEBHOOK_URL must have another path: the metrics are served at that one")
+		faults = append(faults, "WEBHOOK_URL must have another path: this one serves the metrics")
 	}
 	if !secretForm.MatchString(c.WebhookSecret) {
-		faults = append(faults, "WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -, such as `openssl rand -hex 32` makes: it keeps others from delivering updates")
+		faults = append(faults, "WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -, such as the output of `openssl rand -hex 32`: it keeps others from delivering updates")
 	}
 	return faults
 }
 
-// Webhook returns the webhook that is wanted.
+// Webhook returns the webhook that is configured; its URL is empty for none.
 func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-// webhookPath returns where it is served.
+// webhookPath returns the path that serves the webhook.
 func (c WebhookConfig) webhookPath() (string, error) {
 	u, err := url.Parse(c.WebhookURL)
 	if err != nil {
@@ -65,9 +65,9 @@ func (c *Config) listenAddr() string {
 	}
 }
 
-// agree has Telegram deliver to the webhook that is wanted, unless it does so already. If none is wanted there must be
-// none, which is for the operator to see to. As long as Telegram cannot be reached it keeps trying; what Telegram refuses
-// is an error.
+// reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If none is configured but
+// Telegram has one, it returns ErrWebhookSet: the operator must decide. It retries transient failures; a refusal by
+// Telegram is an error.
 func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegram.Webhook, log *slog.Logger) error {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
@@ -79,21 +79,21 @@ func reconcileWebhook(ctx context.Context, client *telegram.Client, want telegra
 		case want.URL == "" && state.URL != "":
 			return telegram.ErrWebhookSet
 		case want.URL != "" && len(state.Differences) > 0:
-			if err = client.SetWebhook(ctx, want); err == nil { // the address may have secrets in it
+			if err = client.SetWebhook(ctx, want); err == nil { // without the address, which may contain secrets
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}
 		}
 		if err != nil && telegram.IsTransient(err) {
-			log.WarnContext(ctx, "Telegram does not answer yet, trying again", "error", err)
+			log.WarnContext(ctx, "failed to check the webhook, retrying", "error", err)
 			return retry.RetryableError(err)
 		}
 		return err
 	})
-	if ctx.Err() != nil { // stopped before there was anything to agree on
+	if ctx.Err() != nil { // stopped before the end
 		err = nil
 	}
 	if err != nil && want.URL != "" {
-		err = fmt.Errorf("%w\nIs WEBHOOK_URL the bot's public address, with a certificate that others trust?", err)
+		err = fmt.Errorf("%w\nCheck that WEBHOOK_URL is the bot's public address, with a certificate that others trust", err)
 	}
 	return err
 }

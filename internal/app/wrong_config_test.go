@@ -9,15 +9,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongAddresses: what is wrong with an address, or a webhook, is said without a secret, and nothing else is blamed.
+// TestWrongAddresses: each wrong setting is reported as the only fault, and without quoting secrets.
 func TestWrongAddresses(t *testing.T) {
 	t.Parallel()
 	const database = "--database-url=postgres://elobot:hush@127.0.0.1:1/elobot"
-	const badPlace, badService, badTLS = "DATABASE_URL is no address", "the service that", "sslrootcert"
-	const noAddress, onlyHost = "TELEGRAM_API_URL is no web address", "TELEGRAM_API_URL must be only scheme and host"
+	const badPlace, badService, badTLS = "DATABASE_URL is not the address", "the service in", "sslrootcert"
+	const noAddress, onlyHost = "TELEGRAM_API_URL is not a web address", "TELEGRAM_API_URL must have only a scheme"
 	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
 	const badSecret = "WEBHOOK_SECRET must be"
-	for flags, says := range map[string]string{
+	for flags, want := range map[string]string{
 		"--token=": "TELEGRAM_BOT_TOKEN is not set", "--token=hush": "does not look like a token",
 		"--database-url=": "DATABASE_URL is not set", "--database-url=postgres://elobot:hush@host:port/x": badPlace,
 		database + "?sslrootcert=/hush.pem": badTLS, database + "?sslcert=/hush.pem&sslkey=/hush.key": badTLS, database + "?sslmode=hush": badTLS,
@@ -41,18 +41,18 @@ func TestWrongAddresses(t *testing.T) {
 		"--webhook-url=https://elo.example.org/metrics " + secret:    "WEBHOOK_URL must have another path",
 	} {
 		_, err := configured(t, strings.Split(strings.ReplaceAll(flags, " --", "\x00--"), "\x00")...)
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v\nwant: %s", flags, err, says)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant: %s", flags, err, want)
 			continue
 		}
 		if strings.Contains(err.Error(), "hush") || strings.Count(err.Error(), "\n  - ") != 1 {
-			t.Errorf("%s: a secret is told, or more than one fault: %v", flags, err)
+			t.Errorf("%s: the error leaks a secret or has more than one fault: %v", flags, err)
 		}
 	}
 }
 
-// TestDotenv: a file that cannot be opened or understood is an error that does not quote it; what is in one that can be is
-// taken where the environment and the flags say nothing.
+// TestDotenv: a file that cannot be opened or parsed is an error, which does not quote the file. The values of a valid file
+// are used unless the environment or a flag overrides them.
 func TestDotenv(t *testing.T) {
 	t.Parallel()
 	write := func(content string) string {
@@ -70,14 +70,14 @@ func TestDotenv(t *testing.T) {
 		}
 		return &c, err
 	}
-	for content, says := range map[string]string{
+	for content, want := range map[string]string{
 		"TELEGRAM_BOT_TOKEN='hush\n": "cannot be read as settings", "\xff\xfeh\x00u\x00s\x00h\x00": "cannot be read as settings",
 	} {
-		if _, err := read(write(content)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {
+		if _, err := read(write(content)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	if _, err := read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is there and cannot be opened") {
+	if _, err := read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "exists but cannot be opened") {
 		t.Errorf("a folder: %v", err)
 	}
 	c, err := read(write("\ufeffTELEGRAM_BOT_TOKEN=123:hush\nLOG_FORMAT=text\n"))

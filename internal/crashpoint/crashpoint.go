@@ -1,53 +1,55 @@
-// Package crashpoint names the moments of the bot's work at which a crash matters most, so that tests can have the process
-// end or stand still there. It leaves nothing of itself in a program that is not built with the tag crashpoints.
+// Package crashpoint names the points of the bot's work where a crash is most critical, so that tests can kill or stop the
+// process there. It does nothing in a program that is built without the tag crashpoints.
 package crashpoint
 
 import "fmt"
 
-// Point is a moment that the process comes by again and again.
+// Point is a place in the code that the process passes again and again.
 type Point string
 
 // The points.
 const (
-	// Applying: what a command changes is decided, and nothing of it has been written.
+	// Applying: the changes of a command are decided, and none has been written.
 	Applying Point = "applying"
-	// Gathering: it is decided whether a result is written at once, or waits to be written together with others, and nothing
-	// of it has been written.
+	// Gathering: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing
+	// has been written.
 	Gathering Point = "gathering"
-	// ApplyingTogether: what several results change in one transaction is on its way to the database, and nobody knows whether
-	// it commits.
+	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not
+	// commit.
 	ApplyingTogether Point = "applying together"
-	// Applied: what a command changes has been written, and nobody knows it yet. A result has committed; what takes a match
-	// back has not, because the group is held until it does.
+	// Applied: the changes of a command have been written, but the caller does not know yet. A result has committed. An
+	// amendment has not: it holds the lock of the group until it commits.
 	Applied Point = "applied"
-	// Handled: everything that comes of an update has committed, and Telegram does not know.
+	// Handled: all effects of an update have committed, but Telegram has no confirmation yet.
 	Handled Point = "handled"
-	// Requesting: a message is marked as being sent, and its request has not begun.
+	// Requesting: a notice is marked as sending, but its request has not begun.
 	Requesting Point = "requesting"
-	// Requested: the answer to a request has come, and nothing of it has been written.
+	// Requested: the answer to a request has arrived, but its result has not been written.
 	Requested Point = "requested"
-	// Renewing and Renewed are before and after a renewal of the lease.
+	// Renewing and Renewed come before and after a renewal of the lease.
 	Renewing Point = "renewing"
 	Renewed  Point = "renewed"
-	// Migrating and Migrated are before and after a step of the schema. It is marked as begun before.
+	// Migrating and Migrated come before and after a migration, which is marked as begun before Migrating.
 	Migrating Point = "migrating"
 	Migrated  Point = "migrated"
 )
 
-// Variable is the one of the environment that names the file with the plan. Whoever carries it out adds a full stop and its
-// process id to the file's name first, so that of several processes only one does.
+// Variable is the environment variable that names the file with the plan. A process appends a full stop and its process id
+// to the file's name before it carries out the plan, so that only one of several processes does.
 const Variable = "ELOBOT_CRASHPOINT"
 
-// What a process can do.
+// The actions of a plan.
 const (
-	End  = "end"
+	// End kills the process.
+	End = "end"
+	// Stop stops the process until it gets SIGCONT.
 	Stop = "stop"
-	// Meet has those who come to the point wait there until the nth has come and there is another plan.
+	// Meet makes the goroutines that reach the point wait there, until the nth has arrived and there is another plan.
 	Meet = "meet"
 )
 
-// Plan is what a file says that has a process do this at the nth visit to a point since the file is there.
+// Plan returns the content of a plan file: the action to take at the nth visit to a point, counted from when the file appears.
 func Plan(p Point, n int, what string) string { return fmt.Sprintf("%d %s %s", n, what, p) }
 
-// Poison in an update ends the process that handles it, as an update does that needs too much memory.
+// Poison in an update kills the process that handles it, as an update that needs too much memory would.
 const Poison = "crashpoint"

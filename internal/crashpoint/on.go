@@ -12,47 +12,46 @@ import (
 	"time"
 )
 
-// visits are those to the point of the plan that was read last. While the process ends or stands still, nobody else gets past
-// a point.
+// visits counts the visits to the point of the last plan. While the process ends or is stopped, no goroutine passes a point.
 var visits struct {
 	sync.Mutex
 	plan string
 	n    int
-	met  chan struct{} // closed when it has been carried out
+	done chan struct{} // closed when the plan has been carried out
 }
 
-// At ends or stops the process if that is what it shall do at this visit.
+// At carries out the plan if it is for this visit.
 func At(p Point) {
 	visits.Lock()
 	defer visits.Unlock()
 	path := os.Getenv(Variable)
 	plan, err := os.ReadFile(path)
 	if err != nil {
-		return // there is none
+		return // no plan
 	}
 	if visits.plan != string(plan) {
-		visits.plan, visits.n, visits.met = string(plan), 0, make(chan struct{})
+		visits.plan, visits.n, visits.done = string(plan), 0, make(chan struct{})
 	}
 	var visit int
-	var what string
-	if _, err := fmt.Sscan(string(plan), &visit, &what); err != nil {
-		panic(fmt.Sprintf("the plan %q: %v", plan, err))
+	var action string
+	if _, err := fmt.Sscan(string(plan), &visit, &action); err != nil {
+		panic(fmt.Sprintf("invalid plan %q: %v", plan, err))
 	}
-	if string(plan) != Plan(p, visit, what) {
+	if string(plan) != Plan(p, visit, action) {
 		return
 	}
 	if visits.n++; visits.n != visit {
-		if what == Meet {
-			await(visits.met)
+		if action == Meet {
+			await(visits.done)
 		}
 		return
 	}
 	visits.plan = ""
-	defer close(visits.met)
+	defer close(visits.done)
 	if os.Rename(path, fmt.Sprintf("%s.%d", path, os.Getpid())) != nil {
 		return // another process was faster
 	}
-	switch what {
+	switch action {
 	case End:
 		end()
 	case Stop:
@@ -62,13 +61,14 @@ func At(p Point) {
 	}
 }
 
-// await lets others come to points until those who meet go on.
-func await(met <-chan struct{}) {
+// await waits until the plan has been carried out, and lets other goroutines reach points until then.
+func await(done <-chan struct{}) {
 	visits.Unlock()
 	defer visits.Lock()
-	<-met
+	<-done
 }
 
+// awaitPlan waits until there is another plan.
 func awaitPlan(path string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -80,8 +80,8 @@ func awaitPlan(path string) {
 	}
 }
 
-// stop has the process stand still until somebody has it go on. This goroutine goes no further even if another thread is
-// the first to heed the signal.
+// stop stops the process until it gets SIGCONT. This goroutine goes no further, even if another thread handles the signal
+// first.
 func stop() {
 	goOn := make(chan os.Signal, 1)
 	signal.Notify(goOn, syscall.SIGCONT)
@@ -95,7 +95,7 @@ func end() {
 	select {}
 }
 
-// AtUpdate ends the process if there is poison in an update.
+// AtUpdate kills the process if an update contains the poison.
 func AtUpdate(raw []byte) {
 	if bytes.Contains(raw, []byte(Poison)) {
 		end()

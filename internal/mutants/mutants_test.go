@@ -16,19 +16,19 @@ import (
 	"testing"
 )
 
-// mutant is a change of the code that a test must notice.
+// mutant is a change of the code that a test must detect.
 type mutant struct {
-	name          string // what it breaks, as docs/guarantees.md names it
-	file          string // from the root of the repository, with slashes
-	before, after string // before stands in the file exactly once
-	packages      string // whose tests notice it, separated by spaces
-	tests         string // a pattern for -run: those that notice it
+	name          string // as in docs/guarantees.md
+	file          string // relative to the root of the repository, with slashes
+	before, after string // before occurs exactly once in the file
+	packages      string // with tests that detect it, separated by spaces
+	tests         string // a pattern for -run: the tests that detect it
 }
 
-// root is the root of the repository, from here.
+// root is the root of the repository, relative to this package.
 const root = "../.."
 
-// TestMutantsApply holds when each mutant can be applied, and compiles.
+// TestMutantsApply checks that each mutant can be applied and compiles.
 func TestMutantsApply(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
@@ -42,7 +42,7 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// TestMutantsAreDocumented holds when the page about promises names each mutant.
+// TestMutantsAreDocumented checks that docs/guarantees.md names each mutant.
 func TestMutantsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "guarantees.md"))
@@ -56,10 +56,10 @@ func TestMutantsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestMutantsDie holds when the tests that are to notice a mutant pass without it and fail with it.
+// TestMutantsDie checks that the tests of each mutant pass without it and fail with it.
 func TestMutantsDie(t *testing.T) {
 	t.Parallel()
-	for _, m := range mutants { //nolint:paralleltest // one after the other: each needs the whole machine for a moment
+	for _, m := range mutants { //nolint:paralleltest // each needs the whole machine
 		t.Run(m.name, func(t *testing.T) {
 			args := append([]string{"test", "-count=1", "-timeout=5m", "-run=" + m.tests}, strings.Fields(m.packages)...)
 			out, err := run(t.Context(), "", args...)
@@ -73,17 +73,17 @@ func TestMutantsDie(t *testing.T) {
 			}
 			killer := failed.FindSubmatch(out)
 			if killer == nil {
-				t.Fatalf("no test has failed, but something else: %v\n%s", err, out)
+				t.Fatalf("something other than a test failed: %v\n%s", err, out)
 			}
 			t.Logf("killed by %s", killer[1])
 		})
 	}
 }
 
-// failed is a test that has failed, or that was running when the process ended.
+// failed finds a test that failed, or that was running when the process ended.
 var failed = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |panic: test timed out|FAIL\s+elobot/)(\S*)`)
 
-// overlay applies the mutant to a copy of its file, and returns the file that tells the go command of it.
+// overlay applies the mutant to a copy of its file, and returns the path of the overlay file for the go command.
 func (m mutant) overlay(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(m.file)))
@@ -95,7 +95,7 @@ func (m mutant) overlay(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(content), m.before); n != 1 {
-		t.Fatalf("the mutant does not apply: its line stands %d times in %s", n, m.file)
+		t.Fatalf("the mutant does not apply: its line occurs %d times in %s", n, m.file)
 	}
 	folder := t.TempDir()
 	changed, list := filepath.Join(folder, "mutated"+filepath.Ext(m.file)), filepath.Join(folder, "overlay.json")
@@ -113,8 +113,8 @@ func (m mutant) overlay(t *testing.T) string {
 	return list
 }
 
-// run runs the go command in the root of the repository. The overlay stands in the environment, so that it holds for what
-// tests build as well.
+// run runs the go command in the root of the repository. The overlay is in the environment, so that it also applies to
+// programs that tests build.
 func run(ctx context.Context, overlay string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root

@@ -1,2 +1,2 @@
-// Package rapidtest decides whether chance chooses the cases of property tests. Only tests import it.
+// Package rapidtest decides whether property tests try fixed or random cases. Only tests import it.
 package rapidtest
