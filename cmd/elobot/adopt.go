@@ -17,7 +17,7 @@ type adoptCommand struct {
 	app.DatabaseConfig
 }
 
-// Run makes the database that of the token's bot.
+// Run hands the database over to the bot with the token.
 func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}
@@ -30,36 +30,36 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		self, err := client.GetMe(ctx)
 		if err != nil {
-			return fmt.Errorf("%w\nNothing was changed. Is Telegram to be reached, and TELEGRAM_BOT_TOKEN the token that @BotFather gave you?", err)
+			return fmt.Errorf("%w\nNothing was changed. Check that Telegram can be reached, and that TELEGRAM_BOT_TOKEN is the token from @BotFather", err)
 		}
 		before, err := postgres.AdoptBot(ctx, pool, ranking.UserID(self.ID))
 		switch {
 		case err != nil:
-			return adoptSentence(before, err)
+			return adoptError(before, err)
 		case before == ranking.UserID(self.ID):
-			fmt.Printf("The database belongs to @%s (%d) already.\n", self.Username, self.ID)
+			fmt.Printf("The database already belongs to @%s (%d).\n", self.Username, self.ID)
 		case before == 0:
-			fmt.Printf("The database belongs to @%s (%d) now.\n", self.Username, self.ID)
+			fmt.Printf("The database now belongs to @%s (%d).\n", self.Username, self.ID)
 		default:
-			fmt.Printf("The database belongs to @%s (%d) now, and no longer to the bot %d.\n"+
-				"Stop everything that still runs with the other token. Add @%[1]s to the groups: it reaches no chat that only "+
-				"the other bot is in, and cannot edit what that one has sent.\n", self.Username, self.ID, before)
+			fmt.Printf("The database now belongs to @%s (%d), and no longer to the bot %d.\n"+
+				"Stop everything that still runs with the old token. Add @%[1]s to the groups: it cannot send to groups that only "+
+				"the old bot is in, and it cannot edit messages of the old bot.\n", self.Username, self.ID, before)
 		}
 		return nil
 	})
 }
 
-// adoptSentence says what to do about the reasons that one expects for not taking the database over from a bot.
-func adoptSentence(before ranking.UserID, err error) error {
-	var dead *postgres.DeadUpdatesError
+// adoptError explains an expected error of AdoptBot and says what to do.
+func adoptError(before ranking.UserID, err error) error {
+	var deadUpdates *postgres.DeadUpdatesError
 	switch {
 	case errors.Is(err, postgres.ErrInstanceRuns):
-		return fmt.Errorf("an instance with the token of the bot %d works on the database: stop all of them first, and after a "+
-			"crash wait until its lease has run out. Nothing was changed", before)
-	case errors.As(err, &dead):
-		return fmt.Errorf("there are updates of the bot %d among the dead letters, which another bot cannot handle: do so with "+
-			"the token of that bot and `elobot dead retry`, or delete them with `elobot dead drop %s`. Nothing was changed",
-			before, strings.Trim(fmt.Sprint(dead.IDs), "[]"))
+		return fmt.Errorf("an instance with the token of the bot %d is running on the database: stop all such instances first. "+
+			"If one has crashed, wait until its lease expires. Nothing was changed", before)
+	case errors.As(err, &deadUpdates):
+		return fmt.Errorf("some dead letters are updates of the bot %d, which another bot cannot handle: handle them with the "+
+			"token of that bot and `elobot dead retry`, or delete them with `elobot dead drop %s`. Nothing was changed",
+			before, strings.Trim(fmt.Sprint(deadUpdates.IDs), "[]"))
 	default:
 		return err
 	}

@@ -77,8 +77,8 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	if code := launch(t, environment(sim, url), "dead", "drop", "1").wait(t); code != 0 {
 		t.Errorf("the dead letter was dropped with %d", code)
 	}
-	adopt(0, "belongs to @other_bot (7000000002) now", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
-	adopt(0, "belongs to @other_bot (7000000002) already")
+	adopt(0, "now belongs to @other_bot (7000000002)", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
+	adopt(0, "already belongs to @other_bot (7000000002)")
 	launch(t, environment(other, url), "run")
 	playAnew(t, other, "#3")
 	p := launch(t, environment(sim, url), "run")

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	shownError    = 100              // characters of an error that stand in a list
+	shownError    = 100              // maximum length of an error in a list, in characters
 	handleTimeout = 10 * time.Second // for one attempt to handle an update
-	sayNone       = "There are no dead letters."
+	noDeadLetters = "There are no dead letters."
 )
 
 type deadCommand struct {
-	List  deadListCommand  `cmd:"" help:"List them, newest first."`
-	Show  deadShowCommand  `cmd:"" help:"Show all of one."`
-	Retry deadRetryCommand `cmd:"" help:"Send refused notices once more, and handle updates as if they had just arrived."`
-	Drop  deadDropCommand  `cmd:"" help:"Delete them."`
+	List  deadListCommand  `cmd:"" help:"List dead letters, newest first."`
+	Show  deadShowCommand  `cmd:"" help:"Show one dead letter in full."`
+	Retry deadRetryCommand `cmd:"" help:"Send notices again, and handle updates as if they had just arrived."`
+	Drop  deadDropCommand  `cmd:"" help:"Delete dead letters."`
 }
 
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
@@ -42,7 +42,7 @@ var errDeadStopped = errors.New("stopped before the end: not everything was done
 func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *postgres.DeadLetters) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = errDeadStopped // whoever asks by the exit code must not take it for a success
+			err = errDeadStopped // the exit code must not report success
 		}
 	}()
 	pool, err := c.Open(ctx)
@@ -55,7 +55,7 @@ func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool
 
 type deadListCommand struct {
 	app.DatabaseConfig
-	Limit int `default:"50" placeholder:"N" help:"How many (default: 50)."`
+	Limit int `default:"50" placeholder:"N" help:"Maximum number of dead letters to list (default: 50)."`
 }
 
 // Validate is called by the parser.
@@ -74,19 +74,19 @@ func (c *deadListCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if total == 0 {
-			fmt.Println(sayNone)
+			fmt.Println(noDeadLetters)
 			return nil
 		}
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		for _, l := range letters {
-			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s: %s\n", l.ID, kindOf(l), moment(l.LastSeen),
-				counted(l.Attempts, "attempt", "attempts"), subject(l), shortened(l.LastError)) // Flush tells of its errors
+			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s: %s\n", l.ID, kindOf(l), timestamp(l.LastSeen),
+				counted(l.Attempts, "attempt", "attempts"), subject(l), shortened(l.LastError)) // Flush returns its errors
 		}
 		if err := table.Flush(); err != nil {
 			return fmt.Errorf("write the list: %w", err)
 		}
 		if more := total - len(letters); more > 0 {
-			fmt.Printf("… and %d more: --limit=%d shows them\n", more, total)
+			fmt.Printf("… and %d more: use --limit=%d to list them\n", more, total)
 		}
 		return nil
 	})
@@ -94,40 +94,40 @@ func (c *deadListCommand) Run(ctx context.Context) error {
 
 type deadShowCommand struct {
 	app.DatabaseConfig
-	ID postgres.DeadLetterID `arg:"" help:"Its number, as the list has it."`
+	ID postgres.DeadLetterID `arg:"" help:"Number of the dead letter, as listed."`
 }
 
-// Run shows everything about a dead letter.
+// Run shows a dead letter in full.
 func (c *deadShowCommand) Run(ctx context.Context) error {
 	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		l, err := dead.Open(ctx, c.ID)
 		if err != nil {
-			return deadSentence(c.ID, err)
+			return deadLetterError(c.ID, err)
 		}
 		about := subject(l)
 		if l.Notice != nil {
 			about = fmt.Sprintf("%s, notice %d, now %s", about, l.Notice.ID, cmp.Or(l.Notice.State, "gone"))
 		}
 		fmt.Printf("dead letter  %d\nkind         %s\nabout        %s\nfirst seen   %s\nlast seen    %s\nattempts     %d\n",
-			l.ID, kindOf(l), about, moment(l.FirstSeen), moment(l.LastSeen), l.Attempts)
-		fmt.Printf("last error   %s\npayload\n%s\n", harmless(l.LastError), payload(l.Payload))
+			l.ID, kindOf(l), about, timestamp(l.FirstSeen), timestamp(l.LastSeen), l.Attempts)
+		fmt.Printf("last error   %s\npayload\n%s\n", escapeInvisible(l.LastError), payload(l.Payload))
 		return nil
 	})
 }
 
-// chosen is which dead letters a command is for.
-type chosen struct {
-	IDs []string `arg:"" name:"id" help:"Their numbers, as the list has them, or the word all."`
+// selection says which dead letters a command is for.
+type selection struct {
+	IDs []string `arg:"" name:"id" help:"Numbers of dead letters, as listed, or the word all."`
 }
 
 // Validate is called by the parser.
-func (c chosen) Validate() error {
+func (c selection) Validate() error {
 	_, err := c.numbers()
 	return err
 }
 
-// numbers returns the ids without repetition in ascending order, which is that of their deaths; none for all.
-func (c chosen) numbers() ([]postgres.DeadLetterID, error) {
+// numbers returns the ids in ascending order without duplicates, or none for all. Ascending ids are oldest first.
+func (c selection) numbers() ([]postgres.DeadLetterID, error) {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (c chosen) numbers() ([]postgres.DeadLetterID, error) {
 	for _, s := range c.IDs {
 		id, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no number of a dead letter: give the numbers that `elobot dead list` shows, or the word all alone", s)
+			return nil, fmt.Errorf("%q is not the number of a dead letter: use numbers that `elobot dead list` shows, or only the word all", s)
 		}
 		ids = append(ids, postgres.DeadLetterID(id))
 	}
@@ -143,8 +143,8 @@ func (c chosen) numbers() ([]postgres.DeadLetterID, error) {
 	return slices.Compact(ids), nil
 }
 
-// find returns the ids, and which of those letters there are.
-func (c chosen) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgres.DeadLetterID, []postgres.DeadLetter, error) {
+// find returns the selected ids, and those of their dead letters that exist.
+func (c selection) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgres.DeadLetterID, []postgres.DeadLetter, error) {
 	ids, err := c.numbers()
 	if err != nil {
 		return nil, nil, err
@@ -160,14 +160,14 @@ func (c chosen) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgre
 		ids = append(ids, l.ID)
 	}
 	if len(ids) == 0 {
-		fmt.Println(sayNone)
+		fmt.Println(noDeadLetters)
 	}
 	return ids, letters, nil
 }
 
 type deadDropCommand struct {
 	app.DatabaseConfig
-	chosen
+	selection
 }
 
 // Run deletes dead letters.
@@ -195,10 +195,10 @@ func (c *deadDropCommand) Run(ctx context.Context) error {
 
 type deadRetryCommand struct {
 	app.Config
-	chosen
+	selection
 }
 
-// Run sends and handles dead letters once more.
+// Run queues the selected notices for sending again, and handles the selected updates again.
 func (c *deadRetryCommand) Run(ctx context.Context) error {
 	return withDeadLetters(ctx, c.DatabaseConfig, func(pool *pgxpool.Pool, dead *postgres.DeadLetters) error {
 		ids, letters, err := c.find(ctx, dead)
@@ -218,11 +218,12 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each does something with each dead letter, whatever becomes of the others, and says at once what fails.
+// each calls do for each dead letter, even after one has failed. It prints each error at once; if there is only one dead
+// letter, or the command was interrupted, it returns the error instead.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {
-		err := deadSentence(id, do(id))
+		err := deadLetterError(id, do(id))
 		if err == nil {
 			continue
 		}
@@ -238,7 +239,7 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 	return nil
 }
 
-// retryLetter has a notice sent, or an update handled, once more. What succeeds is no dead letter any more.
+// retryLetter queues a notice again, or handles an update again. It removes the dead letter on success.
 func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
 	l, err := dead.Open(ctx, id)
 	switch {
@@ -248,25 +249,25 @@ func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.De
 		if err := dead.SendAgain(ctx, id); err != nil {
 			return err
 		}
-		fmt.Printf("%d: waits to be sent\n", id)
+		fmt.Printf("%d: queued for sending\n", id)
 		return nil
 	case handle == nil:
-		return postgres.ErrNoDeadLetter // it has come since the command began
+		return postgres.ErrNoDeadLetter // it was added after the command began
 	}
 	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Redelivered: true}); err != nil {
 		if ctx.Err() != nil {
-			return context.Canceled // it was not given the time, which says nothing about it
+			return context.Canceled // interrupted, so the update has not failed again
 		}
 		return errors.Join(fmt.Errorf("handle update %d: %w", l.Update, err), dead.FailedAgain(ctx, id, err))
 	}
 	if _, err := dead.Drop(ctx, []postgres.DeadLetterID{id}); err != nil {
-		return fmt.Errorf("handled, and yet still there: %w", err)
+		return fmt.Errorf("handled, but not removed: %w", err)
 	}
 	fmt.Printf("%d: handled\n", id)
 	return nil
 }
 
-// handleOnce handles an update. A handler that panics has failed.
+// handleOnce handles an update. A panic of the handler is an error.
 func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -279,16 +280,16 @@ func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (er
 	return handle(ctx, u)
 }
 
-// deadSentence says of which dead letter an error is, and what to do about those that one expects.
-func deadSentence(id postgres.DeadLetterID, err error) error {
+// deadLetterError names the dead letter of an error, explains expected errors, and says what to do.
+func deadLetterError(id postgres.DeadLetterID, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, postgres.ErrNoDeadLetter):
-		return fmt.Errorf("there is no dead letter %d: `elobot dead list` shows those that there are", id)
+		return fmt.Errorf("there is no dead letter %d: run `elobot dead list` to see them all", id)
 	case errors.Is(err, postgres.ErrNotDead):
-		return fmt.Errorf("dead letter %[1]d is left as it is, its notice is not dead any more: "+
-			"`elobot dead show %[1]d` says what it is, `elobot dead drop %[1]d` deletes the letter", id)
+		return fmt.Errorf("dead letter %[1]d was not retried, because its notice is no longer dead: "+
+			"`elobot dead show %[1]d` shows its state, `elobot dead drop %[1]d` deletes the dead letter", id)
 	default:
 		return fmt.Errorf("dead letter %d: %w", id, err)
 	}
@@ -301,7 +302,7 @@ func kindOf(l postgres.DeadLetter) string {
 	return "update"
 }
 
-// subject says what a dead letter is about.
+// subject describes the update or notice of a dead letter.
 func subject(l postgres.DeadLetter) string {
 	switch n := l.Notice; {
 	case n == nil:
@@ -311,35 +312,35 @@ func subject(l postgres.DeadLetter) string {
 	case n.Title == "":
 		return fmt.Sprintf("%s to %d", n.Kind, n.Chat)
 	default:
-		return fmt.Sprintf("%s to %d %q", n.Kind, n.Chat, n.Title) // people call their groups what they like
+		return fmt.Sprintf("%s to %d %q", n.Kind, n.Chat, n.Title) // quoted: a title can contain anything
 	}
 }
 
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// shortened makes one line of a text, of which a list can show the beginning.
+// shortened returns the beginning of a text, as one line for a list.
 func shortened(text string) string {
-	line := []rune(harmless(strings.Join(strings.Fields(text), " ")))
+	line := []rune(escapeInvisible(strings.Join(strings.Fields(text), " ")))
 	if len(line) <= shownError {
 		return string(line)
 	}
 	return string(line[:shownError-1]) + "…"
 }
 
-// payload puts what a dead letter holds into a form that is fit for a terminal.
+// payload formats the payload of a dead letter for a terminal.
 func payload(raw []byte) string {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {
 		return strconv.Quote(string(raw))
 	}
-	return harmless(indented.String())
+	return escapeInvisible(indented.String())
 }
 
-// harmless writes what is no visible character, but for the ends of lines, as JSON does, so that it does nothing to a
+// escapeInvisible escapes characters that are not visible, except line feeds, as JSON does. So they cannot control the
 // terminal.
-func harmless(text string) string {
+func escapeInvisible(text string) string {
 	var b strings.Builder
-	for _, r := range text { // what is no UTF-8 comes as U+FFFD, which can be seen
+	for _, r := range text { // invalid UTF-8 becomes U+FFFD, which is visible
 		switch {
 		case r == '\n' || strconv.IsPrint(r):
 			b.WriteRune(r)

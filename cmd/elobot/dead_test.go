@@ -89,7 +89,7 @@ const sayNoLetters = "There are no dead letters.\n"
 
 // sayUnknown is what is said of a dead letter that is not there.
 func sayUnknown(id int) string {
-	return fmt.Sprintf("elobot: there is no dead letter %d: `elobot dead list` shows those that there are\n", id)
+	return fmt.Sprintf("elobot: there is no dead letter %d: run `elobot dead list` to see them all\n", id)
 }
 
 // TestDead is what needs no bot at work.
@@ -142,7 +142,7 @@ func testDeadNotice(t *testing.T, b *house) {
 	}
 	checkHarmless(t, out+shown)
 
-	l.must("retry 1", 0, "1: waits to be sent\n", "") // without a token
+	l.must("retry 1", 0, "1: queued for sending\n", "") // without a token
 	answers := awaitAnswers(t, group, 2)
 	b.settle()
 	if answers[0].ReplyTo != answered.ID || answers[1].ReplyTo != refused.ID || len(group.BotMessages()) != 2 {
@@ -174,11 +174,11 @@ func deadNoticeThatIsNot(l letters) {
 	l.must("list --limit=3", 0, `4  notice  NOW  2 attempts  notice 4, which is gone: no way
 3  notice  NOW  2 attempts  joined to -100 "Cl\u202eub": no way
 2  notice  NOW  2 attempts  help to 5: no way
-… and 1 more: --limit=4 shows them
+… and 1 more: use --limit=4 to list them
 `, "")
-	const kept = "elobot: dead letter %[1]d is left as it is, its notice is not dead any more: " +
-		"`elobot dead show %[1]d` says what it is, `elobot dead drop %[1]d` deletes the letter\n"
-	l.must("retry all", 1, "2: waits to be sent\n3: waits to be sent\n",
+	const kept = "elobot: dead letter %[1]d was not retried, because its notice is no longer dead: " +
+		"`elobot dead show %[1]d` shows its state, `elobot dead drop %[1]d` deletes the dead letter\n"
+	l.must("retry all", 1, "2: queued for sending\n3: queued for sending\n",
 		fmt.Sprintf(kept, 1)+fmt.Sprintf(kept, 4)+"elobot: 2 of 4 failed\n")
 	l.must("show 1", 0, `dead letter  1
 kind         notice

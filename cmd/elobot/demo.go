@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	// answerPatience is how long the demo waits for an answer that must come.
-	answerPatience = 15 * time.Second
-	// silencePatience is how long it waits for one that need not come, from when the bot has taken what was said.
-	silencePatience = time.Second
-	// longestMessage is what Telegram takes, in UTF-16 code units.
+	// answerTimeout is how long the demo waits for an answer that must come.
+	answerTimeout = 15 * time.Second
+	// optionalAnswerTimeout is how long it waits for an answer that may not come, after the bot has received the message.
+	optionalAnswerTimeout = time.Second
+	// longestMessage is the limit of Telegram, in UTF-16 code units.
 	longestMessage = 4096
-	// longestLine is what the demo reads at once, in bytes.
+	// longestLine is the limit for a line of the input, in bytes.
 	longestLine = 1 << 20
 )
 
 type demoCommand struct {
-	Once bool `help:"End after the scene."`
+	Once bool `help:"Exit after the scene."`
 }
 
-// Run plays the scene, and then lets whoever sits at the terminal join in.
+// Run plays the scene, and then lets the user join the conversation.
 func (d *demoCommand) Run(ctx context.Context) error {
-	if err := forgetDatabaseSettings(); err != nil {
+	if err := unsetDatabaseVariables(); err != nil {
 		return err
 	}
 	paper := newTranscript(os.Stdout, isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "")
-	paper.aside("Starting a PostgreSQL of its own for this demo …")
+	paper.aside("Starting a temporary PostgreSQL server for this demo …")
 	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: func(msg string) { paper.aside("  %s", msg) }})
 	if err != nil {
 		return err
@@ -52,12 +52,12 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if err := s.startBot(ctx, server.URL()); err != nil {
 		return err
 	}
-	defer func() { _ = s.endBot() }() // how it ended is known by then
+	defer func() { _ = s.endBot() }() // its error has been returned already
 	if err := s.play(ctx, scene); err != nil {
 		return err
 	}
 	if d.Once {
-		paper.aside("\nThat was the real bot on a real database. README.md says how to run it in Telegram.")
+		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")
 	} else {
 		if err := s.converse(ctx, os.Stdin, isTerminal(os.Stdin)); err != nil {
 			return err
@@ -66,16 +66,16 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	return s.close(ctx)
 }
 
-// forgetDatabaseSettings removes the variables of PostgreSQL's programs from this process: they mean the reader's own
-// server, and would otherwise complete the address of the demo's.
-func forgetDatabaseSettings() error {
+// unsetDatabaseVariables unsets all variables of PostgreSQL's programs. They refer to the user's own server, and would
+// otherwise complete the address of the demo's server.
+func unsetDatabaseVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		if !strings.HasPrefix(name, "PG") {
 			continue
 		}
 		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("forget %s: %w", name, err)
+			return fmt.Errorf("unset %s: %w", name, err)
 		}
 	}
 	return nil
@@ -91,24 +91,24 @@ func stopServer(server *pgtemp.Server) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// line is what somebody says, perhaps as a reply to what somebody else has said last.
+// line is a message that a person sends to the group. With replyTo it replies to the last message of that person.
 type line struct {
 	from, text, replyTo string
-	edits               int // how many messages the bot edits because of it
+	edits               int // number of messages that the bot edits in response
 }
 
-var named = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
+var namedLine = regexp.MustCompile(`^\s*(\pL[\pL\pN_ ]{0,30}?)\s*:\s*(\S.*)$`)
 
-// parseLine reads "bob: /match @alice 3:2". Without a name it is "you" who speaks.
+// parseLine parses a line such as "bob: /match @alice 3:2". Without a name, the line is from "you".
 func parseLine(text string) (line, bool) {
 	text = strings.TrimSpace(text)
-	if m := named.FindStringSubmatch(text); m != nil {
+	if m := namedLine.FindStringSubmatch(text); m != nil {
 		return line{from: strings.ToLower(m[1]), text: m[2]}, true
 	}
 	return line{from: "you", text: text}, text != ""
 }
 
-// scene is what the demo plays: a newcomer's first minute.
+// scene is the conversation that the demo plays: a newcomer's first minute.
 var scene = []line{
 	{from: "alice", text: "/start"},
 	{from: "alice", text: "/match @bob 3:1"},

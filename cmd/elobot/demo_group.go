@@ -17,21 +17,21 @@ import (
 	"elobot/internal/botsim"
 )
 
-// stage is the group in which the demo plays: a simulated Telegram on one side, the real bot on the other. What it
-// shows of the bot is what has arrived in the group.
+// stage is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived
+// in the group.
 type stage struct {
 	sim      *botsim.Server
 	group    *botsim.Chat
 	paper    *transcript
 	messages <-chan botsim.Message
 	leave    func()
-	last     map[string]botsim.Message // what each person said last
+	last     map[string]botsim.Message // the last message of each person
 
-	shown   int // messages of the group
-	answers int // the bot's among them
-	edits   int // of messages of the bot
+	shown   int // number of messages shown
+	answers int // number of the bot's messages among them
+	edits   int // number of edits shown
 	stopBot context.CancelFunc
-	ended   chan struct{} // closed when the bot has ended, with botErr
+	ended   chan struct{} // closed when the bot has ended; botErr is set then
 	botErr  error
 }
 
@@ -42,10 +42,10 @@ func newStage(sim *botsim.Server, paper *transcript) *stage {
 	return s
 }
 
-// startBot starts the bot as it runs anywhere, but for its log, which shows nothing less than warnings.
+// startBot starts the real bot, which logs only warnings and errors.
 func (s *stage) startBot(ctx context.Context, databaseURL string) error {
 	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
-	// this Telegram bears any pace, and nobody wants to wait for a scene
+	// the simulated Telegram has no rate limits
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
 	if err := c.Resolve(); err != nil {
 		return err
@@ -59,14 +59,14 @@ func (s *stage) startBot(ctx context.Context, databaseURL string) error {
 	return nil
 }
 
-// play says the lines, and after each that is a command waits for the bot's answer.
+// play sends the lines, and waits for the bot's answer after each command.
 func (s *stage) play(ctx context.Context, lines []line) error {
 	s.paper.title("Table tennis", "a group of four and elobot")
 	for _, l := range lines {
 		answered, edits := s.answers, s.edits+l.edits
 		s.say(l)
 		if !strings.HasPrefix(l.text, "/") {
-			answered-- // nothing to wait for but the line itself
+			answered-- // wait for the line itself only
 		}
 		enough := func() bool {
 			return s.answers > answered && s.edits >= edits && s.shown >= len(s.group.Messages())
@@ -78,7 +78,7 @@ func (s *stage) play(ctx context.Context, lines []line) error {
 	return nil
 }
 
-// say lets somebody say a line in the group.
+// say sends a line to the group.
 func (s *stage) say(l line) {
 	from := s.sim.User(l.from)
 	if to, ok := s.last[l.replyTo]; ok {
@@ -88,19 +88,19 @@ func (s *stage) say(l line) {
 	s.last[l.from] = s.group.Say(from, l.text)
 }
 
-// show prints what appears in the group until there is enough of it, or the silence is over.
-func (s *stage) show(ctx context.Context, enough func() bool, silence <-chan struct{}) error {
-	patience := time.NewTimer(answerPatience)
-	defer patience.Stop()
+// show prints new messages of the group until enough returns true or giveUp is closed.
+func (s *stage) show(ctx context.Context, enough func() bool, giveUp <-chan struct{}) error {
+	timeout := time.NewTimer(answerTimeout)
+	defer timeout.Stop()
 	for !enough() {
 		select {
 		case m := <-s.messages:
 			s.print(m)
-		case <-silence:
+		case <-giveUp:
 			return nil
 		case <-s.ended:
-			return s.early(ctx)
-		case <-patience.C:
+			return s.unexpectedEnd(ctx)
+		case <-timeout.C:
 			return errors.New("the bot does not answer")
 		case <-ctx.Done():
 			return ctx.Err()
@@ -124,7 +124,7 @@ func (s *stage) print(m botsim.Message) {
 	s.shown++
 }
 
-// repliedTo returns whose message m replies to.
+// repliedTo returns the name of the person to whose message m replies, or "".
 func (s *stage) repliedTo(m botsim.Message) string {
 	to, ok := s.group.Message(m.ReplyTo)
 	if m.ReplyTo == 0 || !ok {
@@ -133,11 +133,11 @@ func (s *stage) repliedTo(m botsim.Message) string {
 	return to.From.FirstName
 }
 
-// converse lets the reader say lines until the input ends. What is typed on a terminal stands there already; what comes
-// from elsewhere comes all at once, so that each command waits for its answer.
+// converse sends the lines of the input to the group until the input ends. Lines typed on a terminal are visible there
+// already, so they are not printed. Lines from elsewhere come all at once, so each command waits for its answer.
 func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.aside("\nNow you. Try:  /match @alice 3:2   bob: /match @carol 3:1   /undo   /ranking   /help")
-	s.paper.aside("Without a name it is you who speaks; “press” presses the button of the last card. Ctrl-D ends the demo.")
+	s.paper.aside("Begin a line with a name to write as that person. Type “press” to press the button on the last card. Ctrl-D ends the demo.")
 	s.paper.typed = typed
 	lines, failed := readLines(ctx, input)
 	for {
@@ -146,27 +146,27 @@ func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error
 			if !ok {
 				return <-failed
 			}
-			if err := s.hear(ctx, text); err != nil {
+			if err := s.handleLine(ctx, text); err != nil {
 				return err
 			}
 		case m := <-s.messages:
 			s.print(m)
 		case <-s.ended:
-			return s.early(ctx)
+			return s.unexpectedEnd(ctx)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// hear takes a line of the reader to the group.
-func (s *stage) hear(ctx context.Context, text string) error {
+// handleLine sends a line of the input to the group, or presses a button.
+func (s *stage) handleLine(ctx context.Context, text string) error {
 	l, ok := parseLine(text)
 	if !ok {
 		return nil
 	}
 	if len(utf16.Encode([]rune(l.text))) > longestMessage {
-		s.paper.aside("Telegram takes no message of more than %d characters.", longestMessage)
+		s.paper.aside("Telegram does not accept messages of more than %d characters.", longestMessage)
 		return nil
 	}
 	if strings.EqualFold(l.text, "press") {
@@ -179,17 +179,17 @@ func (s *stage) hear(ctx context.Context, text string) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return s.show(ctx, func() bool { return s.answers > answered }, s.silence(ctx))
+	return s.show(ctx, func() bool { return s.answers > answered }, s.noAnswer(ctx))
 }
 
-// press lets somebody press the last button that there is in the group, and shows what only they are told.
+// press presses the last button in the group, and shows the callback answer, which only that person sees.
 func (s *stage) press(ctx context.Context, from string) error {
 	cards := slices.DeleteFunc(s.group.BotMessages(), func(m botsim.Message) bool { return len(m.Buttons) == 0 })
 	if len(cards) == 0 {
 		s.paper.aside("There is no button to press.")
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	card, who, edits := cards[len(cards)-1], s.sim.User(from), s.edits
 	button := card.Buttons[0][0]
@@ -197,31 +197,32 @@ func (s *stage) press(ctx context.Context, from string) error {
 	if err != nil {
 		return err
 	}
-	s.paper.toast(who, button.Text, answer.Text)
+	s.paper.callbackAnswer(who, button.Text, answer.Text)
 	if s.paper.typed {
 		return nil
 	}
-	return s.show(ctx, func() bool { return s.edits > edits }, s.silence(ctx))
+	return s.show(ctx, func() bool { return s.edits > edits }, s.noAnswer(ctx))
 }
 
-// silence is closed when the bot has taken all that was said and had time to answer: some commands it ignores.
-func (s *stage) silence(ctx context.Context) <-chan struct{} {
-	over := make(chan struct{})
+// noAnswer returns a channel that is closed when the bot has received everything and has had time to answer. The bot ignores
+// some commands.
+func (s *stage) noAnswer(ctx context.Context) <-chan struct{} {
+	giveUp := make(chan struct{})
 	go func() {
 		if err := s.sim.WaitConfirmed(ctx); err != nil {
-			return // nobody waits any more
+			return // ctx has ended
 		}
 		select {
-		case <-time.After(silencePatience):
-			close(over)
+		case <-time.After(optionalAnswerTimeout):
+			close(giveUp)
 		case <-ctx.Done():
 		}
 	}()
-	return over
+	return giveUp
 }
 
-// readLines hands out the lines of the input and closes the channel at its end; then failed has why it could not be
-// read to its end, or nil.
+// readLines sends the lines of the input and closes the channel at the end. Then the second channel yields the error of
+// reading, or nil.
 func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan error) {
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
@@ -237,7 +238,7 @@ func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan erro
 			}
 		}
 		if err := scanner.Err(); err != nil {
-			failed <- fmt.Errorf("read what you say: %w", err)
+			failed <- fmt.Errorf("read input: %w", err)
 			return
 		}
 		failed <- nil
@@ -245,13 +246,13 @@ func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan erro
 	return lines, failed
 }
 
-// close stops the bot once it has taken everything that was said, and shows what it still answers.
+// close stops the bot after it has received everything, and shows its last answers.
 func (s *stage) close(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, answerPatience)
+	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err := errors.Join(s.sim.WaitConfirmed(waiting), s.endBot())
 	if ctx.Err() != nil {
-		return ctx.Err() // whoever interrupts the demo has seen enough
+		return ctx.Err() // interrupted: do not show the rest
 	}
 	for s.shown < len(s.group.Messages()) || s.edits < editsIn(s.group) {
 		s.print(<-s.messages)
@@ -259,7 +260,7 @@ func (s *stage) close(ctx context.Context) error {
 	return err
 }
 
-// editsIn returns how often messages of a group were edited.
+// editsIn returns the number of edits in a group.
 func editsIn(group *botsim.Chat) int {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -275,10 +276,10 @@ func (s *stage) endBot() error {
 	return s.botErr
 }
 
-// early says why the bot has ended before it was told to.
-func (s *stage) early(ctx context.Context) error {
+// unexpectedEnd explains why the bot ended although nobody stopped it.
+func (s *stage) unexpectedEnd(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the bot has ended: %w", s.botErr)
+	return fmt.Errorf("the bot ended unexpectedly: %w", s.botErr)
 }

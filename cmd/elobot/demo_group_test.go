@@ -70,7 +70,7 @@ func TestStage(t *testing.T) {
 	k.alternates()
 	k.takesAnything()
 	if err := k.s.converse(t.Context(), strings.NewReader(strings.Repeat("x", 2<<20)), false); err == nil ||
-		!strings.Contains(err.Error(), "read what you say") {
+		!strings.Contains(err.Error(), "read input") {
 		t.Errorf("input that cannot be read ends with %v", err)
 	}
 	if err := k.s.close(t.Context()); err != nil {
@@ -84,8 +84,8 @@ func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("press", "alice: Press", "alice: press", "/ranking"),
 		"Now you.", "You pressed [Undo]", "Only those who played or reported match #10",
-		"Alice pressed [Undo]", "Match #10 undone", "undone by Alice", "its earlier message now reads:", "Match #10 · undone by Alice",
-		"Alice pressed [Undo]", "Match #9 undone", "undone by Alice", "its earlier message now reads:", "Match #9 · undone by Alice",
+		"Alice pressed [Undo]", "Match #10 undone", "undone by Alice", "edited its earlier message:", "Match #10 · undone by Alice",
+		"Alice pressed [Undo]", "Match #9 undone", "undone by Alice", "edited its earlier message:", "Match #9 · undone by Alice",
 		"You  /ranking", "4 players")
 }
 
@@ -105,7 +105,7 @@ func (k talk) takesAnything() {
 	shown := k.says(longest, longest+"y", emoji, strings.Repeat("z", 900_000), "3:1", "7: eleven",
 		"zoe: \x1b[31mred\x1b]0;title\a \u009b2Jcleared \x9b \x7f\b", "zoe: the end", "/help")
 	for want, times := range map[string]int{
-		longest: 1, longest + "y": 0, emoji: 0, "zzz": 0, "takes no message of more than 4096": 3,
+		longest: 1, longest + "y": 0, emoji: 0, "zzz": 0, "does not accept messages of more than 4096": 3,
 		"You  3:1": 1, "You  7: eleven": 1, "Zoe  [31mred]0;title 2Jcleared \ufffd": 1, "Zoe  the end": 1,
 	} {
 		if got := strings.Count(shown, want); got != times {

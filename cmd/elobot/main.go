@@ -26,10 +26,10 @@ const (
 type commands struct {
 	Run     runCommand     `cmd:"" help:"Run the bot."`
 	Demo    demoCommand    `cmd:"" help:"Play a scene on a simulated Telegram with a temporary database, then chat with the bot."`
-	Verify  verifyCommand  `cmd:"" help:"Replay all ratings from the first match, and list what differs from the database."`
-	Dead    deadCommand    `cmd:"" help:"List, retry or drop what could not be handled or sent."`
-	Adopt   adoptCommand   `cmd:"" help:"Hand the database over to another bot, the one with this token."`
-	Webhook webhookCommand `cmd:"" help:"Show how Telegram delivers updates, and change it."`
+	Verify  verifyCommand  `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
+	Dead    deadCommand    `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
+	Adopt   adoptCommand   `cmd:"" help:"Hand the database over to another bot: the one with this token."`
+	Webhook webhookCommand `cmd:"" help:"Show, set or delete the webhook that Telegram delivers updates to."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 	Help    helpCommand    `cmd:"" help:"Show help for elobot or for one of its commands."`
 
@@ -40,11 +40,11 @@ func main() {
 	os.Exit(realMain(os.Args[1:]))
 }
 
-// realMain runs the command of the arguments and returns the exit code.
+// realMain runs the command in the arguments and returns the exit code.
 func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// whoever asks a second time does not want to wait
+	// a second signal ends the process at once
 	context.AfterFunc(ctx, stop)
 	defer profile(ctx)()
 
@@ -64,23 +64,23 @@ func realMain(args []string) int {
 	}
 	err = command.Run()
 	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return 0 // stopped because it was told to, at whatever point
+		return 0 // stopped by a signal
 	}
 	return report(err)
 }
 
-// secretLike finds in a command line what may be a token, or an address with a password.
+// secretLike matches what may be a token, or an address with a password.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]+|\w+://\S*@\S*`)
 
-// report says on standard error what went wrong and returns the exit code for it.
+// report prints an error to standard error and returns the exit code for it.
 func report(err error) int {
-	var wrong *app.ConfigError
+	var config *app.ConfigError
 	var usage *kong.ParseError
 	switch {
-	case errors.As(err, &wrong): // alone: the parser would name the flag at which it found out
-		fmt.Fprintln(os.Stderr, "elobot:", wrong)
+	case errors.As(err, &config): // without the parser's error around it, which names an unrelated flag
+		fmt.Fprintln(os.Stderr, "elobot:", config)
 		return exitConfiguration
-	case errors.As(err, &usage): // quotes the arguments, in which a token does not belong but may stand
+	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
 		fmt.Fprintln(os.Stderr, "elobot:", secretLike.ReplaceAllString(err.Error(), "***"))
 		fmt.Fprintln(os.Stderr, "Try: elobot --help")
 		return exitConfiguration

@@ -302,7 +302,7 @@ func visible(m botsim.Message) string {
 }
 
 // verified is all that a verification prints that has found nothing.
-var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: everything is right\.\n$`)
+var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: no differences\.\n$`)
 
 // verifyClean has the bot itself verify all that is stored, which must be right.
 func verifyClean(t *testing.T, url string) {

@@ -11,12 +11,11 @@ import (
 	"runtime/pprof"
 )
 
-// profileVariable is how the names begin of the files that the profiles are written to.
+// profileVariable is the environment variable with the prefix of the profiles' file names.
 const profileVariable = "ELOBOT_PROFILE"
 
-// profile writes what this process does with its time and its memory to NAME-cpu.pprof and NAME-heap.pprof, where
-// ELOBOT_PROFILE is that NAME. The heap is the one of the moment at which ctx ends, while everything is there still.
-// What is returned must run at the end.
+// profile writes a CPU profile to NAME-cpu.pprof and a heap profile to NAME-heap.pprof, where NAME is the value of
+// ELOBOT_PROFILE. It takes the heap profile when ctx ends, before anything is freed. Call finish at the end.
 func profile(ctx context.Context) (finish func()) {
 	name := os.Getenv(profileVariable)
 	if name == "" {
@@ -27,31 +26,31 @@ func profile(ctx context.Context) (finish func()) {
 		err = pprof.StartCPUProfile(cpu)
 	}
 	if err != nil {
-		complain(err)
+		warn(err)
 		return func() {}
 	}
 	heap := make(chan error, 1)
 	writeHeap := func() { heap <- writeHeapProfile(name + "-heap.pprof") }
 	unwatch := context.AfterFunc(ctx, writeHeap)
 	return func() {
-		if unwatch() { // nobody has ended it
+		if unwatch() { // ctx has not ended
 			writeHeap()
 		}
 		pprof.StopCPUProfile()
 		if err := errors.Join(<-heap, cpu.Close()); err != nil {
-			complain(err)
+			warn(err)
 		}
 	}
 }
 
-// writeHeapProfile writes what is in use.
+// writeHeapProfile writes a profile of the memory in use.
 func writeHeapProfile(path string) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	runtime.GC() // otherwise it would be what was in use at the last one
+	runtime.GC() // the profile shows the state at the last collection
 	return errors.Join(pprof.WriteHeapProfile(file), file.Close())
 }
 
-func complain(err error) { fmt.Fprintln(os.Stderr, "elobot: there is no profile:", err) }
+func warn(err error) { fmt.Fprintln(os.Stderr, "elobot: write profile:", err) }

@@ -4,5 +4,5 @@ package main
 
 import "context"
 
-// profile does nothing: only a bot that is built with the tag profile looks at itself, for whoever measures it.
+// profile does nothing: only a program that is built with the tag profile writes profiles.
 func profile(context.Context) (finish func()) { return func() {} }

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// The colours of a terminal that the demo uses.
+// The terminal styles of the demo.
 const (
 	plainStyle = "\x1b[0m"
 	bold       = "\x1b[1m"
@@ -30,14 +30,14 @@ const nameWidth = 8
 type transcript struct {
 	out    io.Writer
 	colour bool
-	typed  bool // what people say stands on the terminal already
+	typed  bool // the terminal already shows the lines of people
 }
 
 func newTranscript(out io.Writer, colour bool) *transcript {
 	return &transcript{out: out, colour: colour}
 }
 
-// style puts a text into a style, if there are styles.
+// style puts a text into styles, unless the output has none.
 func (t *transcript) style(text string, styles ...string) string {
 	if !t.colour {
 		return text
@@ -45,7 +45,7 @@ func (t *transcript) style(text string, styles ...string) string {
 	return strings.Join(styles, "") + text + plainStyle
 }
 
-// aside prints a remark that is not part of the chat.
+// aside prints a note that is not part of the chat.
 func (t *transcript) aside(format string, args ...any) {
 	t.print(t.style(fmt.Sprintf(format, args...), faint) + "\n")
 }
@@ -56,7 +56,7 @@ func (t *transcript) title(name, about string) {
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
 }
 
-// person prints what a member of the group has said.
+// person prints a message of a person.
 func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
@@ -68,12 +68,12 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 	t.print("\n" + t.style(column(m.From.FirstName), bold, cyan) + "  " + text + "\n")
 }
 
-// bot prints what the bot has said.
+// bot prints a message of the bot.
 func (t *transcript) bot(m botsim.Message) {
 	t.lines("elobot", m)
 }
 
-// lines prints a message of the bot behind a name.
+// lines prints a message of the bot after a name.
 func (t *transcript) lines(from string, m botsim.Message) {
 	name := column(from)
 	for _, l := range strings.Split(t.markup(m.HTML), "\n") {
@@ -82,20 +82,19 @@ func (t *transcript) lines(from string, m botsim.Message) {
 	}
 }
 
-// edited prints how a message of the bot reads now.
+// edited prints the new text of a message of the bot.
 func (t *transcript) edited(m botsim.Message) {
-	t.print(t.style(column("elobot")+" ✎ ", green) + t.style("its earlier message now reads:", faint) + "\n")
+	t.print(t.style(column("elobot")+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
 	t.lines("", m)
 }
 
-// toast prints what somebody is told alone for having pressed a button.
-func (t *transcript) toast(who botsim.User, button, text string) {
-	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "], and the toast says: "
+// callbackAnswer prints a pressed button and its answer, which only the person who pressed it sees.
+func (t *transcript) callbackAnswer(who botsim.User, button, text string) {
+	pressed := "\n" + plain(who.FirstName) + " pressed [" + plain(button) + "] and sees: "
 	t.print(t.style(pressed, faint) + plain(invisible.Replace(text)) + "\n")
 }
 
-// plain is a text without what would steer the terminal instead of standing on it: people, and what the bot repeats of
-// them, can contain anything.
+// plain removes control characters from a text, so that messages and names of people cannot control the terminal.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {
@@ -105,12 +104,12 @@ func plain(text string) string {
 	}, text)
 }
 
-// invisible are the marks that keep names apart from their surroundings in Telegram and that few terminals know.
+// invisible removes the Unicode marks around names, which few terminals support.
 var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
 var tag = regexp.MustCompile(`</?(?:b|i|s|code)>`)
 
-// markup shows the few tags of Telegram's HTML that the bot uses.
+// markup renders the few tags of Telegram's HTML that the bot uses.
 func (t *transcript) markup(text string) string {
 	var shown strings.Builder
 	for text != "" {
@@ -127,7 +126,7 @@ func (t *transcript) markup(text string) string {
 	return shown.String()
 }
 
-// styleOf is what a tag looks like on a terminal.
+// styleOf returns the terminal style of a tag.
 func styleOf(tag string) string {
 	switch tag {
 	case "<b>":
@@ -149,5 +148,5 @@ func column(name string) string {
 	return strings.Repeat(" ", max(0, nameWidth-utf8.RuneCountInString(name))) + name
 }
 
-// print writes to the terminal. If that fails there is nobody to tell.
+// print writes to the terminal. There is nowhere to report an error.
 func (t *transcript) print(text string) { _, _ = io.WriteString(t.out, text) }

@@ -34,9 +34,9 @@ func TestTranscriptOfTakingBack(t *testing.T) {
 	var out strings.Builder
 	paper := newTranscript(&out, false)
 	paper.edited(botsim.Message{HTML: "<s>Bob beat Carol</s>\n<i>undone</i>"})
-	paper.toast(botsim.User{FirstName: "Bob\x1b[2J"}, "Undo", "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
-	const want = "  elobot ✎ its earlier message now reads:\n         │ Bob beat Carol\n         │ undone\n" +
-		"\nBob[2J pressed [Undo], and the toast says: Bob <b> &amp; [31mall\n"
+	paper.callbackAnswer(botsim.User{FirstName: "Bob\x1b[2J"}, "Undo", "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
+	const want = "  elobot ✎ edited its earlier message:\n         │ Bob beat Carol\n         │ undone\n" +
+		"\nBob[2J pressed [Undo] and sees: Bob <b> &amp; [31mall\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
@@ -50,7 +50,7 @@ func TestPressWithoutAButton(t *testing.T) {
 	s := newStage(sim, newTranscript(&out, false))
 	defer s.leave()
 	for _, text := range []string{"press", " alice : PRESS "} {
-		if err := s.hear(t.Context(), text); err != nil {
+		if err := s.handleLine(t.Context(), text); err != nil {
 			t.Error(err)
 		}
 	}

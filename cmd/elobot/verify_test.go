@@ -51,8 +51,8 @@ func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args .
 
 // What verify says on standard error.
 const (
-	sayRepairable = "elobot: not everything is right: run it again with --repair to set right all that follows from the matches\n"
-	sayDiffers    = "elobot: not everything is right, and what is left cannot be reckoned from the matches\n"
+	sayRepairable = "elobot: differences found: run again with --repair to correct everything that can be calculated from the matches\n"
+	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
 )
 
 // books are a database in which two groups have played, and whose bot has gone.
@@ -134,8 +134,8 @@ func TestVerify(t *testing.T) {
 // testVerifyRight: nothing is found, and nothing is changed.
 func testVerifyRight(t *testing.T, b *books) {
 	right := b.contents(t)
-	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: everything is right.\n", "", "--repair")
-	b.mustVerify(t, 0, "Verified 1 group with 1 match: everything is right.\n", "", "--group=GO")
+	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "", "--repair")
+	b.mustVerify(t, 0, "Verified 1 group with 1 match: no differences.\n", "", "--group=GO")
 	b.mustVerify(t, 1, "", "elobot: there is no group with the Telegram id -4711 in this database\n", "--group=-4711")
 	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
 		t.Errorf("something was changed:\n%s", diff)
@@ -154,26 +154,26 @@ func testVerifyShowsAndRepairs(t *testing.T, b *books) {
 		b.exec(t, sql)
 	}
 	const found = `
-CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (best 1600, streak 2 before), and must say 1531 → 1512 (best 1531, streak 2 before)
-CHESS "Chess", match 3, "Alice": the history has 1532 before it, and 1531 after the match before
-CHESS "Chess", match 4, "Alice": the history has 1512 before it, and 1514 after the match before
-CHESS "Chess", match 4, "Bob": the history does not tell of it, and must say 1488 → 1489 (best 1500, streak 1 before)
-CHESS "Chess", "Alice": the rating is 1501, and must be 1511
-CHESS "Chess", "Alice": the best rating is 1700, and must be 1531
-CHESS "Chess", "Alice": the rating is 1501, and the start and all changes in the history add up to 1512
-CHESS "Chess", "Alice": the number of matches is 9, and won, drawn and lost add up to 4
-CHESS "Chess", "Bob": the streak is 1, and must be 0
-CHESS "Chess", "Bob": won–drawn–lost is 2–1–1, and must be 1–1–2
-CHESS "Chess", "Bob": the rating is 1489, and the start and all changes in the history add up to 1488
+CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (best 1600, streak 2 before), but should say 1531 → 1512 (best 1531, streak 2 before)
+CHESS "Chess", match 3, "Alice": the history has the rating 1532 before it, but 1531 after the previous match
+CHESS "Chess", match 4, "Alice": the history has the rating 1512 before it, but 1514 after the previous match
+CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (best 1500, streak 1 before)
+CHESS "Chess", "Alice": the rating is 1501, but should be 1511
+CHESS "Chess", "Alice": the best rating is 1700, but should be 1531
+CHESS "Chess", "Alice": the rating is 1501, but the start rating and all changes in the history add up to 1512
+CHESS "Chess", "Alice": the number of matches is 9, but won, drawn and lost add up to 4
+CHESS "Chess", "Bob": the streak is 1, but should be 0
+CHESS "Chess", "Bob": won–drawn–lost is 2–1–1, but should be 1–1–2
+CHESS "Chess", "Bob": the rating is 1489, but the start rating and all changes in the history add up to 1488
 Verified 2 groups with 5 matches: 11 differences in 1 group.
 `
 	b.mustVerify(t, 1, found, sayRepairable)
-	b.mustVerify(t, 0, "Verified 1 group with 1 match: everything is right.\n", "", "--group=GO")
+	b.mustVerify(t, 0, "Verified 1 group with 1 match: no differences.\n", "", "--group=GO")
 	b.mustVerify(t, 0, found+`CHESS "Chess": repaired
 Verifying again:
-Verified 2 groups with 5 matches: everything is right.
+Verified 2 groups with 5 matches: no differences.
 `, "", "--repair")
-	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: everything is right.\n", "")
+	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
 }
 
 // testVerifyWhatCannotBeRepaired: what does not follow from the matches stays as it is, and the rest is repaired.
@@ -189,13 +189,13 @@ func testVerifyWhatCannotBeRepaired(t *testing.T, b *books) {
 	} {
 		b.exec(t, sql)
 	}
-	const beyond = `CHESS "Chess", match 4: its group has not come to this number yet, so that no match can be recorded when it does
-CHESS "Chess", match 2: the command that made it does not count as handled
-CHESS "Chess", match 3: another match comes from the same command
-CHESS "Chess", match 4: another match comes from the same command
-CHESS "Chess", match 2: the score does not count the sets: it is 0:1, and must be 2:1
+	const beyond = `CHESS "Chess", match 4: the group's counter has not reached this number yet; when it does, no match can be recorded
+CHESS "Chess", match 2: the command that recorded it is not marked as handled
+CHESS "Chess", match 3: another match has the same idempotency key
+CHESS "Chess", match 4: another match has the same idempotency key
+CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should be 2:1
 `
-	const beyondInGo = `GO "Go", match 2: the number was drawn, and no match has it
+	const beyondInGo = `GO "Go", match 2: no match has this number, although it was assigned
 `
 	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO")
 	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO", "--repair")
@@ -205,7 +205,7 @@ CHESS "Chess", match 2: the score does not count the sets: it is 0:1, and must b
 	if diff := cmp.Diff(want, again); diff != "" || code != 1 || stderr != sayDiffers {
 		t.Errorf("the repair ended with %d: %s\n%s\n(-want +got after it):\n%s", code, stderr, stdout, diff)
 	}
-	if !strings.Contains(stdout, `match 4, "Bob": it is undone, and the history still says 1488 → 1489`) {
+	if !strings.Contains(stdout, `match 4, "Bob": it is undone, but the history still says 1488 → 1489`) {
 		t.Errorf("the entry of an undone match is not shown:\n%s", stdout)
 	}
 	b.mustVerify(t, 1, again, sayDiffers)
@@ -216,14 +216,14 @@ func testVerifyWhatCannotBeReckoned(t *testing.T, b *books) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	const found = `
-CHESS "Chess", match 2: a side has no player, or one who has no standing in the ladder
+CHESS "Chess", match 2: a side has no player, or a player without a standing in the ladder
 `
 	b.mustVerify(t, 1, found+"Verified 1 group with 4 matches: 1 difference in 1 group.\n", sayDiffers, "--group=CHESS", "--repair")
 	b.exec(t, "UPDATE elo_history SET elo_after = elo_after - 1 WHERE id = 7")
 	before := b.contents(t)
-	b.mustVerify(t, 1, found+`CHESS "Chess", "Alice": the rating is 1511, and the start and all changes in the history add up to 1510
+	b.mustVerify(t, 1, found+`CHESS "Chess", "Alice": the rating is 1511, but the start rating and all changes in the history add up to 1510
 Verified 1 group with 4 matches: 2 differences in 1 group.
-CHESS "Chess": cannot be repaired: a match has nobody on one side, or somebody who has no standing
+CHESS "Chess": cannot be repaired: a match has a side without players, or a player without a standing
 `, sayDiffers, "--group=CHESS", "--repair")
 	if diff := cmp.Diff(before, b.contents(t)); diff != "" {
 		t.Errorf("something was changed:\n%s", diff)
@@ -252,7 +252,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *books) {
 	if len(lines) != 52 || code != 1 || stderr != sayRepairable {
 		t.Fatalf("verify ended with %d: %s\n%s", code, stderr, stdout)
 	}
-	want := b.ids.Replace("CHESS \"Chess\": … and more that is not shown\nVerified 2 groups with 61 matches: 56 differences in 1 group.")
+	want := b.ids.Replace("CHESS \"Chess\": … and more differences that are not shown\nVerified 2 groups with 61 matches: 56 differences in 1 group.")
 	if got := strings.Join(lines[50:], "\n"); got != want {
 		t.Errorf("the last lines are\n%s\nwant\n%s", got, want)
 	}

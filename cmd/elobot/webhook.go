@@ -11,9 +11,9 @@ import (
 )
 
 type webhookCommand struct {
-	Info   webhookInfoCommand   `cmd:"" help:"Say what Telegram has, and whether it is what WEBHOOK_URL and WEBHOOK_SECRET say."`
-	Set    webhookSetCommand    `cmd:"" help:"Have Telegram deliver updates to WEBHOOK_URL. elobot run does so by itself."`
-	Delete webhookDeleteCommand `cmd:"" help:"Have Telegram deliver nothing, so that updates can be polled. What waits there is kept."`
+	Info   webhookInfoCommand   `cmd:"" help:"Show the webhook at Telegram, and how it differs from WEBHOOK_URL and WEBHOOK_SECRET."`
+	Set    webhookSetCommand    `cmd:"" help:"Make Telegram deliver updates to WEBHOOK_URL; elobot run does so by itself."`
+	Delete webhookDeleteCommand `cmd:"" help:"Delete the webhook, so that the bot can poll; Telegram keeps pending updates."`
 }
 
 type webhookInfoCommand struct {
@@ -21,7 +21,7 @@ type webhookInfoCommand struct {
 	app.WebhookConfig
 }
 
-// Run says what Telegram has.
+// Run shows the webhook at Telegram.
 func (c *webhookInfoCommand) Run(ctx context.Context) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		state, err := client.Webhook(ctx, c.Webhook())
@@ -32,13 +32,13 @@ func (c *webhookInfoCommand) Run(ctx context.Context) error {
 		switch {
 		case state.URL == "" || c.WebhookURL == "":
 		case len(state.Differences) > 0:
-			fmt.Printf("differs in  %s: `elobot run` or `elobot webhook set` sets it right\n", strings.Join(state.Differences, ", "))
+			fmt.Printf("differs in  %s: `elobot run` or `elobot webhook set` corrects it\n", strings.Join(state.Differences, ", "))
 		default:
-			fmt.Printf("differs in  nothing from WEBHOOK_URL and WEBHOOK_SECRET\n")
+			fmt.Printf("differs in  nothing: it matches WEBHOOK_URL and WEBHOOK_SECRET\n")
 		}
 		fmt.Printf("waiting     %s\n", counted(state.Pending, "update", "updates"))
 		if state.LastError != "" {
-			fmt.Printf("last error  %s: %s\n", moment(state.LastErrorAt), harmless(state.LastError))
+			fmt.Printf("last error  %s: %s\n", timestamp(state.LastErrorAt), escapeInvisible(state.LastError))
 		}
 		return nil
 	})
@@ -49,14 +49,14 @@ type webhookSetCommand struct {
 	app.WebhookConfig
 }
 
-// Run sets the webhook, whatever there is.
+// Run sets the webhook and replaces any other.
 func (c *webhookSetCommand) Run(ctx context.Context) error {
 	faults := c.Faults(c.TelegramURL)
 	return c.WithClient(ctx, faults, func(ctx context.Context, client *telegram.Client) error {
 		if err := client.SetWebhook(ctx, c.Webhook()); err != nil {
 			return err
 		}
-		fmt.Printf("Telegram delivers updates to %s now.\n", c.WebhookURL)
+		fmt.Printf("Telegram now delivers updates to %s.\n", c.WebhookURL)
 		return nil
 	})
 }
@@ -71,7 +71,7 @@ func (c *webhookDeleteCommand) Run(ctx context.Context) error {
 		if err := client.DeleteWebhook(ctx); err != nil {
 			return err
 		}
-		fmt.Println("There is no webhook any more; what waits at Telegram can be polled.")
+		fmt.Println("The webhook is deleted. The bot can poll the updates that are waiting at Telegram.")
 		return nil
 	})
 }
