@@ -6,15 +6,15 @@ import (
 	"elobot/internal/botsim"
 )
 
-// anotherBot is the account of a bot that is not the simulator's usual one.
+// anotherBot starts a simulator with another bot account than the usual one.
 func anotherBot(t *testing.T) *botsim.Server {
 	t.Helper()
 	return botsim.Start(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
 }
 
-// playAnew has somebody report matches and take them back in reply to the message, which is the first one for each bot: in a
-// group that is no supergroup each bot counts messages by itself.
-func playAnew(t *testing.T, sim *botsim.Server, number string) {
+// playFromFirstMessage reports matches and undoes them by replies to messages. The ids of the messages begin at 1 for each
+// bot: in a basic group each bot counts messages by itself.
+func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()
 	alice, bob := sim.User("alice"), sim.User("bob")
 	group := sim.BasicGroup("Club", alice, bob)
@@ -32,15 +32,15 @@ func playAnew(t *testing.T, sim *botsim.Server, number string) {
 	checkNoComplaints(t, sim)
 }
 
-// TestAnotherBotOnTheSameDatabase: a database belongs to the bot that ran on it first. Another one is refused before it
-// polls, serves or sends anything, until it has adopted the database. Then no message is taken for the one that had its id
-// before, by whatever way a command refers to it.
+// TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot is refused before it
+// polls, serves or sends anything, until it has adopted the database. Then no command confuses a message with one of the old
+// bot that had the same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := botsim.Start(t), anotherBot(t)
 	url, pool := database(t)
 	first := launch(t, environment(sim, url), "run")
-	playAnew(t, sim, "#1")
+	playFromFirstMessage(t, sim, "#1")
 
 	refused := func(args ...string) {
 		t.Helper()
@@ -71,19 +71,19 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 		}
 		says(t, p.output.String(), want...)
 	}
-	adopt(1, "token of the bot 7000000001 works on the database", "Nothing was changed")
+	adopt(1, "token of the bot 7000000001 is running on the database", "Nothing was changed")
 	first.stop(t)
-	adopt(1, "updates of the bot 7000000001", "`elobot dead drop 1`", "Nothing was changed")
+	adopt(1, "are updates of the bot 7000000001", "`elobot dead drop 1`", "Nothing was changed")
 	if code := launch(t, environment(sim, url), "dead", "drop", "1").wait(t); code != 0 {
-		t.Errorf("the dead letter was dropped with %d", code)
+		t.Errorf("dropping the dead letter ended with %d", code)
 	}
 	adopt(0, "now belongs to @other_bot (7000000002)", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
 	adopt(0, "already belongs to @other_bot (7000000002)")
 	launch(t, environment(other, url), "run")
-	playAnew(t, other, "#3")
+	playFromFirstMessage(t, other, "#3")
 	p := launch(t, environment(sim, url), "run")
 	if code := p.wait(t); code != 1 {
-		t.Errorf("the bot that had the database before ended with %d", code)
+		t.Errorf("the old bot ended with %d, want 1", code)
 	}
 	says(t, p.output.String(), "token begins with 7000000002:")
 	if n := count(t, pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL`); n != 4 {

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBacklog starts the bot with 100,000 notices in 10,000 chats that wait to be sent.
+// TestLargeBacklog starts the bot with a queue of 100,000 notices in 10,000 chats.
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10
@@ -22,7 +22,7 @@ func TestLargeBacklog(t *testing.T) {
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice)
 	bot := launch(t, plainEnvironment(sim, url), "run")
-	group.Say(alice, "/join") // so that the schema is there
+	group.Say(alice, "/join") // to create the schema
 	awaitAnswers(t, group, 1)
 	bot.stop(t)
 	ids := make([]int64, chats)
@@ -48,16 +48,16 @@ func TestLargeBacklog(t *testing.T) {
 	eventually(t, "something is sent", func() bool { return sim.CallCount("sendMessage") > sent })
 	first := time.Since(begun)
 	eventually(t, "much is sent", func() bool { return sim.CallCount("sendMessage") > sent+300 })
-	t.Logf("%d notices in %d chats wait: the first is sent after %v, resident memory %d MB at the most",
+	t.Logf("%d notices in %d chats wait: the first is sent after %v, peak resident memory %d MB",
 		count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`), chats, first, peakMemory(t, bot))
 	if mb := peakMemory(t, bot); mb >= 100 {
-		t.Errorf("the bot takes %d MB", mb)
+		t.Errorf("the bot uses %d MB", mb)
 	}
 }
 
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// peakMemory returns how many MB of memory a process has had resident at the most.
+// peakMemory returns the peak resident memory of a process, in MB.
 func peakMemory(t *testing.T, p *process) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -66,7 +66,7 @@ func peakMemory(t *testing.T, p *process) int {
 	}
 	found := peak.FindSubmatch(status)
 	if found == nil {
-		t.Fatal("the process does not say how much memory it has")
+		t.Fatal("no peak memory in the status of the process")
 	}
 	kb, err := strconv.Atoi(string(found[1]))
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// Where a bot says that it listens: on this machine alone, or everywhere.
+// The log lines that say where a bot listens: on this machine only, or everywhere.
 var (
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 	servingAnywhere = regexp.MustCompile(`msg=serving addr=\[::\]:(\d+)`)
 )
 
-// balancer hands deliveries on to one of several bots in turn, whether it is there or not.
+// balancer forwards deliveries to several bots in turn, even to those that are not running.
 type balancer struct {
 	url string
 
 	mu   sync.Mutex
-	bots []string // where they are
+	bots []string // their URLs
 	next int
-	shut bool // nothing is handed on but the next delivery
-	left bool // which has not come yet
+	once bool // forward only one more delivery
+	left bool // that delivery has not come yet
 }
 
 func newBalancer(t *testing.T, bots int) *balancer {
@@ -36,12 +36,12 @@ func newBalancer(t *testing.T, bots int) *balancer {
 	return b
 }
 
-// environment has a bot stand behind the balancer.
+// environment returns the settings of a bot behind the balancer.
 func (b *balancer) environment() []string {
 	return []string{"WEBHOOK_URL=" + b.url + "/telegram", "WEBHOOK_SECRET=" + webhookSecret, "LISTEN_ADDR=127.0.0.1:0"}
 }
 
-// find has deliveries go to a bot, once it listens. Until then it returns false.
+// find forwards deliveries to a bot once it listens. It returns false until then.
 func (b *balancer) find(i int, bot *process) bool {
 	found := servingAt.FindStringSubmatch(bot.output.String())
 	if found != nil {
@@ -56,25 +56,25 @@ func (b *balancer) set(i int, url string) {
 	b.bots[i] = url
 }
 
-// only has the next delivery go to that bot, and refuses all others.
+// only forwards the next delivery to that bot, and refuses all others.
 func (b *balancer) only(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.next, b.shut, b.left = i, true, true
+	b.next, b.once, b.left = i, true, true
 }
 
-// open hands everything on.
+// open forwards all deliveries again.
 func (b *balancer) open() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.shut = false
+	b.once = false
 }
 
-// choose returns where the next delivery goes, if it goes anywhere.
+// choose returns the URL for the next delivery, or "" if it is refused.
 func (b *balancer) choose() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.shut && !b.left {
+	if b.once && !b.left {
 		return ""
 	}
 	b.left = false
@@ -88,7 +88,7 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(forward(r, b.choose()))
 }
 
-// forward hands a request on, and returns the status of the answer, 502 if there is none.
+// forward forwards a request, and returns the status of the answer, or 502 if there is none.
 func forward(r *http.Request, to string) int {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -103,6 +103,6 @@ func forward(r *http.Request, to string) int {
 	if err != nil {
 		return http.StatusBadGateway
 	}
-	_ = answer.Body.Close() // nothing is read of it
+	_ = answer.Body.Close() // the body is not read
 	return answer.StatusCode
 }

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testClaimedByTheFirstCommand: somebody who was only named so far is known by account and name after the first command
-// of their own, whatever it is and wherever.
+// testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name with their first own
+// command, whichever it is, in any chat.
 func testClaimedByTheFirstCommand(t *testing.T, b *house) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {
@@ -39,7 +39,7 @@ func testClaimedByTheFirstCommand(t *testing.T, b *house) {
 				`SELECT coalesce(telegram_user_id, 0), display_name FROM players WHERE lower(username) = $1`, name)
 		}
 		if p := known(); len(p) != 1 || p[0] != (player{0, name}) {
-			t.Fatalf("%s, who was only named, is %v", name, p)
+			t.Fatalf("%s, who was only mentioned, is %v", name, p)
 		}
 		chat := say(group, who)
 		if chat == group {

@@ -12,19 +12,19 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestManyCleanStops stops the bot again and again at random moments while it sends a backlog to 80 groups, with answers
-// that take up to 4 s. No message comes twice.
+// TestManyCleanStops stops the bot repeatedly at random moments while it sends a backlog to 80 groups and Telegram takes up
+// to 4 s to answer. No message is sent twice.
 func TestManyCleanStops(t *testing.T) {
 	t.Parallel()
 	for _, latency := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
 		t.Run(latency.String(), func(t *testing.T) {
 			t.Parallel()
-			stopAgainAndAgain(t, latency)
+			stopRepeatedly(t, latency)
 		})
 	}
 }
 
-func stopAgainAndAgain(t *testing.T, latency time.Duration) {
+func stopRepeatedly(t *testing.T, latency time.Duration) {
 	t.Helper()
 	const groups, stops = 80, 20
 	seed := *crashSeed
@@ -42,7 +42,7 @@ func stopAgainAndAgain(t *testing.T, latency time.Duration) {
 		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice)
 		ids[i] = chats[i].ID()
 	}
-	stopCleanly(t, awaitReady(t, launch(t, quickEnvironment(sim, url), "run"))) // so that the schema is there
+	stopCleanly(t, awaitReady(t, launch(t, quickEnvironment(sim, url), "run"))) // to create the schema
 	if _, err := pool.Exec(testContext(t), `
 		INSERT INTO chats (telegram_chat_id, kind) SELECT id, 'group' FROM unnest($1::bigint[]) AS id`, ids); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func stopAgainAndAgain(t *testing.T, latency time.Duration) {
 	healed()
 	launch(t, quickEnvironment(sim, url), "run")
 	awaitAllSent(t, sim, pool)
-	t.Logf("%d stops, the longest took %v, %d requests until then, %d notices left for the end; copies: %d, counted as perhaps sent: %d",
+	t.Logf("%d stops, the longest took %v, %d requests until then, %d notices left for the end; copies: %d, possible duplicates: %d",
 		stops, longest.Round(time.Millisecond), underWay, waiting, copies(chats), count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`))
 	if n := copies(chats); n != 0 {
 		t.Errorf("%d messages came twice", n)
@@ -93,16 +93,16 @@ func awaitReady(t *testing.T, bot *process) *process {
 	return bot
 }
 
-// copies returns how many messages the bot has sent a chat that say what it has said there before.
+// copies returns the number of messages of the bot with the same text as an earlier one in their chat.
 func copies(chats []*botsim.Chat) int {
 	n := 0
 	for _, chat := range chats {
-		said := make(map[string]bool)
+		seen := make(map[string]bool)
 		for _, m := range chat.BotMessages() {
-			if said[m.Text] {
+			if seen[m.Text] {
 				n++
 			}
-			said[m.Text] = true
+			seen[m.Text] = true
 		}
 	}
 	return n

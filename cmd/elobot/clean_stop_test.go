@@ -10,14 +10,13 @@ import (
 	"elobot/internal/botsim"
 )
 
-// quickEnvironment has the bot send as fast as it can, each answer in a message of its own, with the times of a lease that
-// it has by default.
+// quickEnvironment makes the bot send without limits, each answer in its own message, with the default lease times.
 func quickEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
-// stopCleanly ends the bot with SIGTERM, which must go well.
+// stopCleanly stops the bot with SIGTERM and checks its exit code.
 func stopCleanly(t *testing.T, bot *process) {
 	t.Helper()
 	if code, took := bot.stop(t); code != 0 {
@@ -25,16 +24,16 @@ func stopCleanly(t *testing.T, bot *process) {
 	}
 }
 
-// awaitAllSent waits until nothing waits to be sent.
+// awaitAllSent waits until all updates are confirmed and the outbox is empty.
 func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	t.Helper()
-	eventually(t, "everything is sent", func() bool { // in this order: what is confirmed has its answer in the queue
+	eventually(t, "everything is sent", func() bool { // in this order: the answer to a confirmed update is in the outbox
 		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
 	})
 }
 
-// TestCleanStop stops the bot while a request is under way that takes longer than others, with more to be sent. The request
-// is answered, no other one begins, and after the next start everybody has one answer.
+// TestCleanStop stops the bot during a slow request, while more notices are queued. The request completes, no other one
+// begins, and after the next start each message has exactly one answer.
 func TestCleanStop(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -55,7 +54,7 @@ func TestCleanStop(t *testing.T) {
 		}
 	})
 	bot := launch(t, append(quickEnvironment(sim, url), "SEND_PARALLEL=1"), "run")
-	for range 2 { // so that it is in the middle
+	for range 2 { // stop it in the middle
 		<-arrived
 	}
 	stopCleanly(t, bot)

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestClocksDiffer: Telegram's clock, which messages are dated by, is behind those of the database and of the bot, and then
-// ahead of them. Questions and presses are answered all the same, and the log names the clocks and the difference.
+// TestClocksDiffer: Telegram's clock, which dates messages, is behind the clocks of the database and the bot, and then ahead
+// of them. The bot still answers questions and presses, and the log names the clocks and the difference.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	b := newHouse(t)
@@ -23,7 +23,7 @@ func TestClocksDiffer(t *testing.T) {
 		recorded := b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/ranking")
 		b.press(b.alice, recorded, undoButton(t, recorded))
-		// of what each is told some of its time is left, and not much more than that
+		// each notice expires in the future, but not much later than it should
 		for _, row := range []struct {
 			what, where string
 			seconds     int
@@ -34,7 +34,7 @@ func TestClocksDiffer(t *testing.T) {
 		} {
 			lived := count(t, b.pool, `SELECT max(extract(epoch FROM expires_at - created_at))::integer FROM outbox WHERE `+row.where)
 			if lived <= 0 || lived > row.seconds+60 {
-				t.Errorf("%s lives for %d s, want %d at the most", row.what, lived, row.seconds)
+				t.Errorf("%s lives for %d s, want at most %d", row.what, lived, row.seconds)
 			}
 		}
 		for _, want := range warns {

@@ -14,11 +14,11 @@ import (
 	"elobot/internal/botsim"
 )
 
-// commandLine is the line that the log has of a command that is done with.
+// commandLine matches the log line of a handled command.
 var commandLine = regexp.MustCompile(
 	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
 
-// testEveryCommandIsLogged gives commands that end in all ways, and looks for the one line that the log has of each.
+// testEveryCommandIsLogged sends commands with all outcomes. The log has exactly one line for each.
 func testEveryCommandIsLogged(t *testing.T, b *house, door *entrance) {
 	sim, pool, alice, bob, group := b.sim, b.pool, b.alice, b.bob, b.group("Chess")
 	var want []string
@@ -55,15 +55,15 @@ func testEveryCommandIsLogged(t *testing.T, b *house, door *entrance) {
 	if _, err := sim.WaitAnswer(testContext(t), press); err != nil {
 		t.Fatal(err)
 	}
-	answers++ // by which the group learns of it
+	answers++ // the notice of the undo in the group
 	awaitAnswers(t, group, answers)
 	logged("c:"+press, "undo", "undone")
-	// the first result is delivered once more, by another update
+	// another update delivers the first result again
 	if status := door.post(t, "POST", "/telegram", webhookSecret, matchUpdate(731000001, group, alice, match.ID)); status != 200 {
 		t.Errorf("the second delivery is answered with %d", status)
 	}
 	logged(key(match), "match", "duplicate")
-	// and something that cannot be read
+	// an update that cannot be decoded
 	broken := bytes.Replace(matchUpdate(731000002, group, alice, last.ID+1000), []byte(`"entities":[`), []byte(`"entities":7,"x":[`), 1)
 	if status := door.post(t, "POST", "/telegram", webhookSecret, broken); status != 200 {
 		t.Errorf("an update that cannot be read is answered with %d", status)
@@ -82,9 +82,9 @@ func testEveryCommandIsLogged(t *testing.T, b *house, door *entrance) {
 		if update == "0" {
 			t.Errorf("a line says %s", l[0])
 		}
-		// the key leads to what is told of it; a card that changes has the key of the press
+		// the key leads to the notices of the command; an edited card has the key of the press
 		if n := count(t, pool, `SELECT count(*) FROM outbox WHERE key = $1`, key); n == 0 {
-			t.Errorf("nothing is told of %s", key)
+			t.Errorf("there is no notice of %s", key)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -92,6 +92,6 @@ func testEveryCommandIsLogged(t *testing.T, b *house, door *entrance) {
 	}
 	b.exec(`DELETE FROM dead_letters`)
 	if strings.Contains(b.bot.output.String(), "secretword") || strings.Contains(b.bot.output.String(), "Alice") {
-		t.Errorf("the log says what people write or are called:\n%s", b.bot.output)
+		t.Errorf("the log contains texts or names of people:\n%s", b.bot.output)
 	}
 }

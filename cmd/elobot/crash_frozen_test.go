@@ -15,16 +15,16 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFrozenAtEachPoint has the leader stand still at one point after the other, for longer than its lease. The other
-// instance takes over, and the one that goes on later does no harm: what it has begun comes to nothing, and a message comes
-// twice only if its request is made by both. At last the leader ends before a renewal, and the other instance takes over.
+// TestFrozenAtEachPoint stops the leader at one point after the other, for longer than its lease. The other instance takes
+// over. When the stopped instance continues it does no harm: its unfinished writes are refused, and a message is sent twice
+// only if both made its request. Finally the leader is killed before a renewal, and the other instance takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() { g.said = append(g.said, g.group.Say(alice, "/match @bob 3:1")) }
-	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"} // nobody can be told that a lease is over who may go on
+	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"} // short: the lease of a stopped leader must expire by itself
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()
 	c.settle()
@@ -38,11 +38,11 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	}
 	for _, point := range []crashpoint.Point{
 		crashpoint.Applying, crashpoint.Applied, crashpoint.Handled, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
-		crashpoint.Requesting, // the last, because nobody knows when that request ends
+		crashpoint.Requesting, // last, because there is no telling when that request ends
 	} {
-		found := make(map[*process]int)
+		lost := make(map[*process]int) // how often each bot has lost the lease
 		for _, bot := range bots {
-			found[bot] = strings.Count(bot.output.String(), "lost the lease")
+			lost[bot] = strings.Count(bot.output.String(), "lost the lease")
 		}
 		c.at(point, 1, crashpoint.Stop)
 		if point != crashpoint.Renewing && point != crashpoint.Renewed {
@@ -60,11 +60,11 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		if err := frozen.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		c.await("it has found out", func() bool { return strings.Count(frozen.output.String(), "lost the lease") > found[frozen] })
+		c.await("it notices that it lost the lease", func() bool { return strings.Count(frozen.output.String(), "lost the lease") > lost[frozen] })
 		report()
 		c.settle()
 		if n := answers(last); point == crashpoint.Requested && n <= arrived {
-			t.Errorf("%q: %d answers had come, %d have in the end, and nobody knew of the first", point, arrived, n)
+			t.Errorf("%q: %d answers in the end, want more than the %d before, whose result was not persisted", point, n, arrived)
 		}
 	}
 	c.at(crashpoint.Renewing, 1, crashpoint.End)
@@ -72,7 +72,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	report()
 	c.settle()
 	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > perhaps {
-		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", twice, perhaps)
+		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", twice, perhaps)
 	}
 	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
 		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
@@ -82,7 +82,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	checkNoComplaints(t, c.sim)
 }
 
-// leader returns the bot that has the lease, nil if it is none of them.
+// leader returns the bot that has the lease, or nil if none of them has it.
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)

@@ -23,12 +23,12 @@ import (
 var (
 	crashSeed    = flag.Uint64("crash.seed", 0, "repeats a crash test with the seed that it printed")
 	crashKills   = flag.Int("crash.kills", 25, "how often a crash test kills the bot")
-	crashMatches = flag.Int("crash.matches", 1500, "how many results are reported meanwhile, in a hundred groups")
+	crashMatches = flag.Int("crash.matches", 1500, "how many results are reported in all, in a hundred groups")
 )
 
 const crashGroups = 100
 
-// crash is a bot that is killed again and again, and what it is tried on.
+// crash is the fixture of a bot that is killed again and again.
 type crash struct {
 	t      *testing.T
 	random *rand.Rand
@@ -37,30 +37,30 @@ type crash struct {
 	pool   *pgxpool.Pool
 	groups []*botsim.Chat
 	truths []*oracle
-	cards  [][]string // by group, the cards that must come
-	said   [][]int    // by group, the messages that they answer
+	cards  [][]string // by group: the expected cards
+	said   [][]int    // by group: the ids of the messages that they answer
 	keys   []string   // of all commands, in the order of their updates
 	people []botsim.User
 
-	posted atomic.Int64 // updates there are, confirmed or not
-	shown  atomic.Int64 // how many of them have been confirmed or handed out to the bot that runs
+	posted atomic.Int64 // number of all updates
+	shown  atomic.Int64 // number of updates that are confirmed or were delivered to the running bot
 
-	// what was found after the last kill, and is no sign of where the next one falls
+	// the state after the last kill, to tell what has changed since
 	handled map[string]bool
-	arrived map[int64]int // by notice, how many copies of it there are
+	arrived map[int64]int // by notice: number of copies that arrived
 
 	lives int
-	// the kills that fell into each window
+	// number of kills in each window
 	beforeCommit, beforeAcknowledgement, beforeMark int
 }
 
-// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once,
-// every one be answered, in order, and a second copy of an answer be one that the bot has counted as perhaps sent.
+// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once and
+// answered in order, and the bot must have counted each second copy of an answer as a possible duplicate.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	c := startCrash(t, crashGroups)
 	for kill := range *crashKills {
-		c.liveAndDie(func() {
+		c.runAndKill(func() {
 			for c.played() < *crashMatches*(kill+1) / *crashKills {
 				c.report()
 			}
@@ -68,12 +68,12 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 	c.checkAll()
 	verifyClean(t, c.url)
-	c.tell("%d kills during %d matches", *crashKills, *crashMatches)
+	c.logWindows("%d kills during %d matches", *crashKills, *crashMatches)
 	checkNoComplaints(t, c.sim)
 }
 
-// tell says what chance has decided.
-func (c *crash) tell(format string, args ...any) {
+// logWindows logs how many kills hit each window.
+func (c *crash) logWindows(format string, args ...any) {
 	c.t.Helper()
 	c.t.Logf(format+`:
 	%5d before a commit
@@ -81,7 +81,7 @@ func (c *crash) tell(format string, args ...any) {
 	%5d between request and mark`, append(args, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)...)
 }
 
-// startCrash prepares a bot to be killed, and so many groups of people whom it knows.
+// startCrash prepares the fixture with that many groups, whose members have all joined.
 func startCrash(t *testing.T, groups int) *crash {
 	t.Helper()
 	seed := *crashSeed
@@ -100,11 +100,11 @@ func startCrash(t *testing.T, groups int) *crash {
 	}
 	c.cards, c.said = make([][]string, groups), make([][]int, groups)
 	c.sim.AfterEffect(c.watchPoll)
-	c.getAcquainted()
+	c.joinAll()
 	return c
 }
 
-// watchPoll keeps account of what has been handed out: a poll shows the first 100 updates that are not confirmed.
+// watchPoll counts the delivered updates: a poll returns the first 100 unconfirmed ones.
 func (c *crash) watchPoll(call botsim.Call) {
 	if call.Method != "getUpdates" || !call.Delivered {
 		return
@@ -113,12 +113,12 @@ func (c *crash) watchPoll(call botsim.Call) {
 	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
 }
 
-// getAcquainted lets everybody join everywhere, so that the cards are those of people who are known.
-func (c *crash) getAcquainted() {
+// joinAll makes everybody join every group, so that no card mentions new players.
+func (c *crash) joinAll() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for i, group := range c.groups {
 		for _, p := range c.people {
-			// nobody joins more than twenty groups a minute
+			// spread over time, because of the limit of questions per minute
 			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
 			c.post(key(group.Post(botsim.Post{From: p, Text: "/join", Date: at})))
 			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
@@ -130,10 +130,11 @@ func (c *crash) getAcquainted() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// killsInARow is after how many kills everything is sent once: what is under way at more of them is given up as uncertain.
+// killsInARow is the number of kills after which the outbox is emptied once: a notice with more possible duplicates would be
+// given up as uncertain.
 const killsInARow = 4
 
-// sendAll has a bot live until everything is sent, and kills it.
+// sendAll runs a bot until everything is sent, and kills it.
 func sendAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, env []string) {
 	t.Helper()
 	bot := launch(t, env, "run")
@@ -141,8 +142,8 @@ func sendAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, env []string)
 	bot.kill()
 }
 
-// liveAndDie starts the bot, has commands given, and kills it at a random moment of what follows.
-func (c *crash) liveAndDie(command func()) {
+// runAndKill starts the bot, calls command, and kills the bot at a random moment after that.
+func (c *crash) runAndKill(command func()) {
 	if c.lives > 0 && c.lives%killsInARow == 0 {
 		sendAll(c.t, c.sim, c.pool, crashEnvironment(environment(c.sim, c.url)))
 		c.awaitSilence()
@@ -176,21 +177,21 @@ func (c *crash) liveAndDie(command func()) {
 		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
 	}
 	command()
-	// whatever the aim, the bot does not live on when there is nothing to aim at
+	// kill it anyway if the moment does not come
 	last := time.AfterFunc(3*time.Second, kill)
 	defer last.Stop()
 	<-dead
 	c.classify()
 }
 
-// aim arranges for a kill at one of four kinds of moments, in turn, and returns what takes it back.
+// aim arranges a kill at one of four kinds of moments, in turn. The returned function cancels it.
 func (c *crash) aim(kill func()) (remove func()) {
 	c.lives++
 	switch after := c.random.IntN(8); c.lives % 4 {
 	case 0: // any time
 		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
 		return func() { timer.Stop() }
-	case 1: // what the bot has sent has arrived, the answer to it not yet
+	case 1: // a request has taken effect, but its answer has not arrived
 		var sent atomic.Int64
 		methods := []string{"sendMessage", "editMessageText", "answerCallbackQuery"}
 		return c.sim.AfterEffect(func(call botsim.Call) {
@@ -198,7 +199,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 				kill()
 			}
 		})
-	case 2: // everything handed out has been handled, and is about to be confirmed
+	case 2: // all delivered updates have been handled, and the bot is about to confirm them
 		var polls atomic.Int64
 		return c.sim.OnCall(func(call botsim.Call) {
 			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
@@ -206,7 +207,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 				kill()
 			}
 		})
-	default: // updates have just been handed out
+	default: // updates have just been delivered
 		var polls atomic.Int64
 		return c.sim.AfterEffect(func(call botsim.Call) {
 			if call.Method == "getUpdates" && c.sim.Pending() > 0 && polls.Add(1) == 1 {
@@ -216,7 +217,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 	}
 }
 
-// report lets somebody report a random result in a random group.
+// report reports a random result in a random group.
 func (c *crash) report() {
 	i := c.random.IntN(crashGroups)
 	order := c.random.Perm(len(c.people))
@@ -228,7 +229,7 @@ func (c *crash) report() {
 	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
 }
 
-// post takes note of the key of a command that was given.
+// post records the key of a command.
 func (c *crash) post(key string) {
 	c.keys = append(c.keys, key)
 	c.posted.Add(1)
@@ -242,19 +243,19 @@ func (c *crash) played() int {
 	return n
 }
 
-// awaitSilence waits until nothing goes on any more of what a bot that was killed has begun.
+// awaitSilence waits until all transactions and requests of a killed bot have ended.
 func (c *crash) awaitSilence() {
 	eventually(c.t, "the killed bot has left the database", func() bool {
 		return count(c.t, c.pool, `
 			SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'elobot' AND pid <> pg_backend_pid()`) == 0
 	})
-	eventually(c.t, "the killed bot's requests are done with", func() bool {
+	eventually(c.t, "the killed bot's requests have ended", func() bool {
 		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done })
 	})
 }
 
-// classify finds out which windows the kill has fallen into. Only what has happened since the last one counts.
+// classify counts the windows that the last kill hit. Only changes since the kill before count.
 func (c *crash) classify() {
 	c.awaitSilence()
 	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
@@ -271,7 +272,7 @@ func (c *crash) classify() {
 	}
 }
 
-// unmarked tells whether a message has arrived, since it was last asked, that is still marked as being sent.
+// unmarked returns whether a message has arrived since the last call whose notice is still marked as sending.
 func (c *crash) unmarked() bool {
 	type sending struct {
 		ID, Chat int64
@@ -293,13 +294,13 @@ func (c *crash) unmarked() bool {
 	return found
 }
 
-// checkAll lets the bot live, and compares everything with what must be there.
+// checkAll starts the bot, and checks everything.
 func (c *crash) checkAll() {
 	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	c.check()
 }
 
-// check waits until everything is told, and compares it with what must be there.
+// check waits until everything is sent, and checks matches, answers and ratings.
 func (c *crash) check() {
 	awaitAllSent(c.t, c.sim, c.pool)
 	if n := count(c.t, c.pool, `SELECT count(*) FROM matches`); n != *crashMatches {
@@ -313,16 +314,15 @@ func (c *crash) check() {
 		copies += c.checkGroup(i, group)
 	}
 	perhaps := count(c.t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`)
-	c.t.Logf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
+	c.t.Logf("%d answers came twice, %d were counted as possible duplicates", copies, perhaps)
 	if copies > perhaps {
-		c.t.Errorf("%d answers came twice, but only %d were counted as perhaps sent", copies, perhaps)
+		c.t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", copies, perhaps)
 	}
 }
 
-// checkGroup compares the first copies of the cards with those that had to come, and returns how many further copies
-// there were.
+// checkGroup compares the first copies of the cards with the expected ones, and returns the number of further copies.
 func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
-	next := len(c.people) // behind the answers to /join
+	next := len(c.people) // after the answers to /join
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
 		if strings.Contains(m.Text, "welcome") || strings.Contains(m.Text, "already in") {
@@ -334,7 +334,7 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 		}
 		seen[m.ReplyTo] = true
 		if next == len(c.cards[i]) {
-			c.t.Fatalf("group %d has a card too many:\n%s", i+1, visible(m))
+			c.t.Fatalf("group %d has one card too many:\n%s", i+1, visible(m))
 		}
 		if m.ReplyTo != c.said[i][next] || visible(m) != c.cards[i][next] {
 			c.t.Fatalf("group %d, card %d answers message %d:\n%s\nwant %d:\n%s",
@@ -357,7 +357,7 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	return copies
 }
 
-// crashEnvironment has a bot lead soon after another one has been killed.
+// crashEnvironment makes a bot take over soon after another one was killed.
 func crashEnvironment(env []string) []string {
 	return append(env, "LEASE_DURATION=500ms", "LEASE_RENEWAL=150ms")
 }

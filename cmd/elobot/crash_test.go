@@ -16,7 +16,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// killed is a bot that polls and is ended at one point after the other, while people play at three tables.
+// killed is the fixture of a polling bot that is killed at one point after the other, while people play at three tables.
 type killed struct {
 	*crashes
 	alice, bob, carol botsim.User
@@ -24,15 +24,15 @@ type killed struct {
 	bot               *process
 	lives             int
 
-	extra int // copies that had to come
+	extra int // number of copies so far
 }
 
-// anyNumber is for what a point says nothing of.
+// anyNumber says that the point does not determine the number.
 const anyNumber = -1
 
-// TestKilledAtEachPoint ends a bot that polls at each point of its work, while results come in, are undone and corrected.
-// What has committed, what has been confirmed to Telegram and what was sent are what they must be there. In the end
-// everything has taken effect once, in order, and been told; a message has come twice only if its request had been made.
+// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported, undone and corrected. At
+// each point the expected commands have committed, been confirmed to Telegram and been answered. In the end everything has
+// taken effect once, in order, and has been answered; a message came twice only if its request had been made.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -42,16 +42,16 @@ func TestKilledAtEachPoint(t *testing.T) {
 		point         crashpoint.Point
 		visit         int
 		commands      func(*table)
-		wantCommitted int    // of the commands
-		wantRequests  int    // that were made
-		merge         string // as SEND_MERGE of the next bot
+		wantCommitted int    // number of committed commands
+		wantRequests  int    // number of requests made
+		merge         string // SEND_MERGE of the next bot
 	}{
 		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
 		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
 		{crashpoint.Applied, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
 		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
 		{crashpoint.Handled, 3, k.results, 3, anyNumber, "off"},
-		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"}, // of what was marked as it was committed
+		{crashpoint.Requesting, 1, k.results, anyNumber, 0, "off"}, // of a notice that was marked when it was committed
 		{crashpoint.Requested, 3, k.results, anyNumber, 3, "off"},
 		{crashpoint.Requested, 1, k.latePress, 1, 1, "on"},
 	} {
@@ -71,26 +71,26 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.said)
 	}
-	// of the message that tells all results one more copy came, of the one whose request had been made
+	// of the two merged messages, the one whose request had been made came twice
 	if n := checkToldInOrder(t, merged, results); n != results/2 {
-		t.Errorf("%d results were told twice, want %d", n, results/2)
+		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
 	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch != k.lives {
-		t.Errorf("the lease was had %d times by %d bots", epoch, k.lives)
+		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
 	}
 	verifyClean(t, k.url)
 	checkNoComplaints(t, k.sim)
 }
 
-// live starts the next bot, and waits until everything is taken and sent. What comes first after a crash is handled with
-// care, so something comes first that means nothing: more than one, because one alone need not be all.
-func (k *killed) live(merge string) {
+// startNext starts the next bot, and waits until everything is handled and sent. The first updates after a crash are handled
+// one at a time, so the test sends meaningless ones first: more than one, because one alone may not end that mode.
+func (k *killed) startNext(merge string) {
 	k.t.Helper()
 	if k.bot != nil {
-		k.vanished(k.bot)
+		k.expireLease(k.bot)
 	}
 	k.bot = k.start("SEND_MERGE=" + merge)
 	k.lives++
@@ -100,10 +100,10 @@ func (k *killed) live(merge string) {
 	k.settle()
 }
 
-// begin has everybody join, and something be there to be taken back.
+// begin makes everybody join, and reports some results that can be undone.
 func (k *killed) begin() {
 	k.t.Helper()
-	k.live("off")
+	k.startNext("off")
 	for i := range 3 {
 		b := newTable(k.t, k.sim, k.pool, k.sim.Group(fmt.Sprintf("Group %d", i+1), k.alice, k.bob, k.carol))
 		for _, p := range []botsim.User{k.alice, k.bob, k.carol} {
@@ -117,7 +117,7 @@ func (k *killed) begin() {
 	k.settle()
 }
 
-// results are two, of which one is corrected and one undone.
+// results reports two results, corrects the first and undoes the second.
 func (k *killed) results(b *table) {
 	n := len(b.matches)
 	b.match(k.alice, k.bob, 3, 1)
@@ -126,7 +126,7 @@ func (k *killed) results(b *table) {
 	b.undo(k.carol, n+2)
 }
 
-// presses are of the button of the last result that counts. The second one comes too late.
+// presses presses the undo button of the last result that counts, twice. The second press comes too late.
 func (k *killed) presses(b *table) {
 	n := len(b.matches)
 	for b.matches[n-1].undoneBy != "" {
@@ -138,18 +138,18 @@ func (k *killed) presses(b *table) {
 	b.match(k.alice, k.carol, 0, 3)
 }
 
-// latePress is of the button of a result that is undone already.
+// latePress presses the button of a result that is already undone.
 func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 
-// stateAtDeath is what lies in the outbox of what was being sent.
-type stateAtDeath struct{ Messages, Edits, Toasts int }
+// sendingAtCrash counts the notices in state sending, by action.
+type sendingAtCrash struct{ Messages, Edits, Toasts int }
 
-// kill has commands given and the bot end at a point, looks at what there is then, and has the next bot go on.
+// kill runs commands until the bot is killed at a point, checks the state at that time, and starts the next bot.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
 	b := k.tables[k.lives%len(k.tables)]
-	given, requestsBefore, perhapsBefore, copiesBefore := len(b.keys), k.countRequests(), k.perhaps(), k.copies(b.group)
+	given, requestsBefore, duplicatesBefore, copiesBefore := len(b.keys), k.countRequests(), k.possibleDuplicates(), k.copies(b.group)
 	k.at(point, visit, crashpoint.End)
 	commands(b)
 	k.awaitCrash(k.bot)
@@ -168,28 +168,28 @@ func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), 
 	if wantRequests != anyNumber && made != wantRequests {
 		k.t.Errorf("%s: %d requests were made, want %d", where, made, wantRequests)
 	}
-	sending := collect(k.t, k.pool, pgx.RowToStructByPos[stateAtDeath], `
+	sending := collect(k.t, k.pool, pgx.RowToStructByPos[sendingAtCrash], `
 		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action = 'edit'), count(*) FILTER (WHERE action = 'toast')
 		FROM outbox WHERE state = 'sending'`)[0]
 	if all := sending.Messages + sending.Edits + sending.Toasts; isRequest && all != 1 {
 		k.t.Errorf("%s: %+v are being sent", where, sending)
 	}
 
-	k.live(merge)
-	if n := k.perhaps() - perhapsBefore; n != sending.Messages+sending.Edits {
-		k.t.Errorf("%s: %d were counted as perhaps sent, want %+v", where, n, sending)
+	k.startNext(merge)
+	if n := k.possibleDuplicates() - duplicatesBefore; n != sending.Messages+sending.Edits {
+		k.t.Errorf("%s: %d possible duplicates were counted, want %+v", where, n, sending)
 	}
 	copies := k.copies(b.group) - copiesBefore
 	switch want := sending.Messages; {
 	case copies > want:
-		k.t.Errorf("%s: %d copies, and %+v was perhaps sent", where, copies, sending)
+		k.t.Errorf("%s: %d copies, but only %+v was being sent", where, copies, sending)
 	case point == crashpoint.Requested && copies != want, point == crashpoint.Requesting && copies != 0:
 		k.t.Errorf("%s: %d copies while %+v was being sent", where, copies, sending)
 	}
 	k.extra += copies
 }
 
-// countCommitted returns how many commands have committed, which must be the first ones.
+// countCommitted returns the number of committed commands, and checks that they are the first ones.
 func (k *killed) countCommitted(where string, keys []string) (n int) {
 	k.t.Helper()
 	handled := handledKeys(k.t, k.pool)
@@ -197,23 +197,23 @@ func (k *killed) countCommitted(where string, keys []string) (n int) {
 		n++
 	}
 	if slices.ContainsFunc(keys[n:], func(key string) bool { return handled[key] }) {
-		k.t.Errorf("%s: of %v only some have committed: %v", where, keys, handled)
+		k.t.Errorf("%s: of %v, later ones have committed before earlier ones: %v", where, keys, handled)
 	}
 	return n
 }
 
-// countRequests returns how many have been made to tell people something.
+// countRequests returns the number of requests to send, edit or answer.
 func (k *killed) countRequests() int {
 	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
 
-// perhaps returns how often messages were counted as perhaps sent.
-func (k *killed) perhaps() int {
+// possibleDuplicates returns the number of possible duplicates that were counted.
+func (k *killed) possibleDuplicates() int {
 	k.t.Helper()
 	return count(k.t, k.pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox WHERE action <> 'toast'`)
 }
 
-// copies returns how many answers in a group came once more.
+// copies returns the number of duplicate answers in a group.
 func (k *killed) copies(group *botsim.Chat) (n int) {
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
@@ -225,25 +225,24 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging ends the bot before and after requests of which each tells several results. It returns their group, and how
-// many they were.
+// killMerging kills the bot before and after requests with several merged results. It returns their group and their number.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5
 	group = k.sim.Group("Merged", k.alice, k.bob)
 	for _, tc := range []struct {
 		point    crashpoint.Point
-		messages int    // that have come
-		merge    string // as SEND_MERGE of the next bot
+		messages int    // number of messages that arrived
+		merge    string // SEND_MERGE of the next bot
 	}{{crashpoint.Requesting, 0, "on"}, {crashpoint.Requested, 1, "off"}} {
-		before, perhaps := len(group.BotMessages()), k.perhaps()
+		before, duplicates := len(group.BotMessages()), k.possibleDuplicates()
 		allow := k.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 3})
 		for i := range each {
 			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
 		}
 		results += each
-		// The next request that comes must be the one that is allowed.
-		k.await("all results wait, and longer than what follows takes", func() bool {
+		// The chat must stay frozen for long enough: the first request that is allowed must be the next one.
+		k.await("all results wait in a frozen chat", func() bool {
 			return count(k.t, k.pool, `
 				SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
 				WHERE o.state = 'planned' AND c.frozen_until > clock_timestamp() + interval '2 s'`) == each
@@ -252,23 +251,23 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 		allow()
 		k.awaitCrash(k.bot)
 		if n := count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE state = 'sending' AND batch IS NOT NULL`); n != each {
-			k.t.Errorf("%q: %d results are told together, want %d", tc.point, n, each)
+			k.t.Errorf("%q: %d results are merged, want %d", tc.point, n, each)
 		}
 		if n := len(group.BotMessages()) - before; n != tc.messages {
 			k.t.Errorf("%q: %d messages have come, want %d", tc.point, n, tc.messages)
 		}
-		k.live(tc.merge)
+		k.startNext(tc.merge)
 		all := group.BotMessages()[before:]
-		if len(all) != tc.messages+1 || visible(all[0]) != visible(all[tc.messages]) || k.perhaps()-perhaps != each {
-			k.t.Errorf("%q: the messages are %v, %d results counted as perhaps sent", tc.point, all, k.perhaps()-perhaps)
+		if len(all) != tc.messages+1 || visible(all[0]) != visible(all[tc.messages]) || k.possibleDuplicates()-duplicates != each {
+			k.t.Errorf("%q: the messages are %v, %d possible duplicates", tc.point, all, k.possibleDuplicates()-duplicates)
 		}
 	}
 	return group, results
 }
 
-// TestKilledWhileMigrating ends the bot before and after steps of the schema. Of the next two, which start at the same
-// moment, one goes on, and the schema is what it is after steps that nothing has disturbed. One of them leads, and when it
-// ends after a renewal, the other one does.
+// TestKilledWhileMigrating kills the bot before and after migrations. Then two bots start at the same time: one of them
+// continues the migrations, and the schema is the same as without crashes. One of them leads, and when it is killed after a
+// renewal, the other one takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -282,7 +281,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c.pool = pool
 	for _, at := range []struct {
 		point crashpoint.Point
-		step  int // the next one
+		step  int // counted from the current version
 		dirty bool
 	}{{crashpoint.Migrating, 3, true}, {crashpoint.Migrated, 2, false}} {
 		before := 0
@@ -303,7 +302,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	}
 }
 
-// startTwo starts two bots at the same moment on a database that is not up to date.
+// startTwo starts two bots at the same time on a database that is not migrated.
 func (c *crashes) startTwo() {
 	c.t.Helper()
 	release := holdRows(c.t, c.pool, `LOCK TABLE schema_migrations`)
@@ -314,35 +313,35 @@ func (c *crashes) startTwo() {
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`) == len(bots)
 	})
 	release()
-	said := make(map[string]int)
+	roles := make(map[string]int)
 	for _, bot := range bots {
 		bot.await(c.t, "msg=ready")
 		eventually(c.t, "it has asked for the lease", func() bool {
 			for _, what := range []string{"msg=leading", "standing by"} {
 				if strings.Contains(bot.output.String(), what) {
-					said[what]++
+					roles[what]++
 					return true
 				}
 			}
 			return false
 		})
 	}
-	if said["msg=leading"] != 1 || said["standing by"] != 1 {
-		c.t.Errorf("of two bots, %v", said)
+	if roles["msg=leading"] != 1 || roles["standing by"] != 1 {
+		c.t.Errorf("the roles of the two bots are %v", roles)
 	}
 	group := c.sim.Group("Chess", c.sim.User("alice"), c.sim.User("bob"))
 	for n := 1; n <= len(bots); n++ {
 		group.Say(c.sim.User("alice"), "/match @bob 3:1")
 		c.settle()
 		if answers := group.BotMessages(); len(answers) != n || !strings.Contains(visible(answers[n-1]), fmt.Sprintf("Match #%d", n)) {
-			c.t.Errorf("the bots have said %+v", answers)
+			c.t.Errorf("the bots have answered %+v", answers)
 		}
 		if recorded := count(c.t, c.pool, `SELECT count(*) FROM matches`); recorded != n {
 			c.t.Errorf("%d matches were recorded, want %d", recorded, n)
 		}
 		if n < len(bots) {
 			c.at(crashpoint.Renewed, 1, crashpoint.End)
-			c.vanished(bots[c.awaitCrash(bots...)])
+			c.expireLease(bots[c.awaitCrash(bots...)])
 		}
 	}
 	checkNoComplaints(c.t, c.sim)

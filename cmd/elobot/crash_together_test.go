@@ -9,13 +9,14 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// conversation is a group, and what was said there.
+// conversation is a group and the messages of people there.
 type conversation struct {
 	group *botsim.Chat
 	said  []botsim.Message
 }
 
-// What keeps results from being written: each by itself, and several in one transaction when all of it is written but this.
+// Advisory locks that make transactions with results wait: aloneLock those with one result, togetherLock those with several,
+// at the end of their INSERT.
 const (
 	aloneLock    = 1
 	togetherLock = 2
@@ -28,13 +29,13 @@ const (
 		CREATE TRIGGER wait AFTER INSERT ON matches REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait()`
 )
 
-// killTogether ends the bot in the middle of a transaction with results of several groups. It returns the groups.
+// killTogether kills the bot in the middle of a transaction with results of several groups. It returns the groups.
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		direct   = 3 // as many at the most have a place to be sent at, and gather with no others
-		alone    = 4 // as many others are written at once
-		together = 2 // as many others at least gather
+		direct   = 3 // at most so many get a send slot, and are not batched
+		alone    = 4 // so many others are written at once
+		together = 2 // at least so many others are batched
 	)
 	if _, err := k.pool.Exec(k.t.Context(), resultsWait); err != nil {
 		k.t.Fatal(err)
@@ -53,7 +54,7 @@ func (k *killed) killTogether() []*conversation {
 	writeAlone()
 	k.awaitCarriedOut(k.bot)
 	k.mustCrash(k.bot)
-	k.await("the transaction is in its middle", func() bool {
+	k.await("the transaction waits for the lock", func() bool {
 		return count(k.t, k.pool, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, togetherLock) == 1
 	})
@@ -67,9 +68,9 @@ func (k *killed) killTogether() []*conversation {
 	writeTogether()
 	k.awaitSilence(k.bot)
 	if n := count(k.t, k.pool, `SELECT max(n) FROM (SELECT count(*) AS n FROM matches GROUP BY xmin::text) AS written`); n < together {
-		k.t.Errorf("in one transaction at most %d results were written", n)
+		k.t.Errorf("no transaction has written more than %d results", n)
 	}
-	k.live("off")
+	k.startNext("off")
 	if n := recorded(); n != len(all) {
 		k.t.Errorf("of %d results %d were recorded", len(all), n)
 	}

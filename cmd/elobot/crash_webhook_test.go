@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint ends one of two instances that updates are delivered to, at one point after the other, the one
-// that leads or the one that does not. Telegram repeats the delivery, and the other one takes it and answers. Everything is
-// recorded once, and answered in order.
+// TestFleetKilledAtEachPoint kills one of two webhook instances at one point after the other, the leader or the other one.
+// Telegram redelivers the update, and the other instance handles and answers it. Everything is recorded once and answered in
+// order.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -32,16 +32,16 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 	}
 	for i := range bots {
 		start(i)
-		awaitWebhooks(t, c.sim, 1) // several at once may each set it
+		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may each set it
 	}
 	report()
 	c.settle()
 	epoch := 1
 	for i, tc := range []struct {
 		point     crashpoint.Point
-		byLeader  bool // takes the delivery
+		byLeader  bool // the leader gets the delivery
 		committed int
-		copies    [2]int // at least, at the most
+		copies    [2]int // minimum and maximum
 	}{
 		{crashpoint.Applying, true, 0, [2]int{0, 0}},
 		{crashpoint.Handled, false, 1, [2]int{0, 0}},
@@ -57,11 +57,11 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		c.at(tc.point, 1, crashpoint.End)
 		m := report()
 		died := c.awaitCrash(bots...)
-		c.vanished(bots[died])
+		c.expireLease(bots[died])
 		door.set(died, "")
 		isLeader := died == leader
 		if isLeader != (tc.byLeader || tc.point == crashpoint.Requested) {
-			t.Errorf("%q: the leader has ended: %t", tc.point, isLeader)
+			t.Errorf("%q: the leader was killed: %t", tc.point, isLeader)
 		}
 		if handled := handledKeys(t, c.pool)[key(m)]; handled != (tc.committed == 1) {
 			t.Errorf("%q: the result has committed: %t", tc.point, handled)
@@ -74,11 +74,11 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		if isLeader {
 			epoch++
 		}
-		c.await("one of them leads, and nobody has led in between", func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
+		c.await("an instance leads, and the epoch is the expected one", func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
 		if n := len(g.group.BotMessages()) - len(g.said) - copies; n < tc.copies[0] || n > tc.copies[1] {
 			t.Errorf("%q: %d copies, want %v", tc.point, n, tc.copies)
 		}
-		if i < 2 { // until the last one
+		if i < 2 { // not after the last case
 			start(died)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// crashingBinary builds the bot that ends or stands still where a test wants it to, once for all tests.
+// crashingBinary builds the bot with crash points, once for all tests.
 var crashingBinary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
 	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "-buildvcs=false", ".").CombinedOutput()
@@ -34,7 +34,7 @@ var crashingBinary = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
-// TestNoCrashPoints: the bot that everybody runs has no points at which it can be ended.
+// TestNoCrashPoints: an ordinary build has no crash points.
 func TestNoCrashPoints(t *testing.T) {
 	t.Parallel()
 	crashing, err := crashingBinary()
@@ -54,14 +54,14 @@ func TestNoCrashPoints(t *testing.T) {
 	}
 }
 
-// crashes is what bots that crash are tried on: a database, a Telegram, and the plan of what the next one is to do where.
+// crashes is the fixture of bots that crash: a database, a simulated Telegram, and the plan of the next crash.
 type crashes struct {
 	t    *testing.T
 	sim  *botsim.Server
 	url  string
 	pool *pgxpool.Pool
-	plan string // the file
-	// names are what the database knows the bots by.
+	plan string // path of the plan file
+	// names are the application names of the bots' database sessions.
 	names map[*process]string
 }
 
@@ -72,7 +72,7 @@ func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 	return c
 }
 
-// start starts a bot. Its lease lasts for longer than any test waits for anything: vanished says when it is over.
+// start starts a bot. Its lease lasts longer than any test; expireLease ends it.
 func (c *crashes) start(env ...string) *process {
 	c.t.Helper()
 	path, err := crashingBinary()
@@ -88,7 +88,7 @@ func (c *crashes) start(env ...string) *process {
 	return bot
 }
 
-// at plans what a bot is to do at the nth visit to a point from now on.
+// at writes a plan: the action to take at the nth visit to a point from now on.
 func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	c.t.Helper()
 	draft := c.plan + "-draft"
@@ -114,7 +114,7 @@ func (c *crashes) carriedOut() int {
 	return pid
 }
 
-// await is eventually without haste: what it asks of the database takes its time as well.
+// await is like eventually, but asks less often, because its conditions query the database.
 func (c *crashes) await(what string, ask func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -128,7 +128,7 @@ func (c *crashes) await(what string, ask func() bool) {
 	}
 }
 
-// settle waits until everything is taken, and nothing waits to be sent.
+// settle waits until all updates are handled and all notices are sent.
 func (c *crashes) settle() {
 	c.t.Helper()
 	c.await("everything is sent", func() bool {
@@ -136,7 +136,7 @@ func (c *crashes) settle() {
 	})
 }
 
-// awaitCarriedOut waits until one of the bots has carried out the plan, and returns which.
+// awaitCarriedOut waits until one of the bots has carried out the plan, and returns its index.
 func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	c.t.Helper()
 	var pid int
@@ -149,13 +149,13 @@ func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	}
 	i := slices.IndexFunc(bots, func(bot *process) bool { return bot.cmd.Process.Pid == pid })
 	if i < 0 {
-		c.t.Fatalf("process %d is none of the bots", pid)
+		c.t.Fatalf("process %d is not one of the bots", pid)
 	}
 	return i
 }
 
-// awaitCrash waits until one of the bots has ended as planned, and nothing goes on any more of what it has begun. It returns
-// which.
+// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests have ended. It returns the
+// index of the bot.
 func (c *crashes) awaitCrash(bots ...*process) int {
 	c.t.Helper()
 	i := c.awaitCarriedOut(bots...)
@@ -164,16 +164,16 @@ func (c *crashes) awaitCrash(bots ...*process) int {
 	return i
 }
 
-// mustCrash waits for the end of a bot, which must be a crash.
+// mustCrash waits until a bot has ended, and checks that it has crashed.
 func (c *crashes) mustCrash(bot *process) {
 	c.t.Helper()
 	bot.wait(c.t)
 	if !crashed(bot) {
-		c.t.Fatalf("the bot has not crashed: %v", bot.cmd.ProcessState)
+		c.t.Fatalf("the bot ended without a crash: %v", bot.cmd.ProcessState)
 	}
 }
 
-// crashed says whether a bot has ended as at a point.
+// crashed returns whether a bot was killed with SIGKILL.
 func crashed(bot *process) bool {
 	select {
 	case <-bot.ended:
@@ -184,20 +184,20 @@ func crashed(bot *process) bool {
 	return ok && status.Signal() == syscall.SIGKILL
 }
 
-// awaitSilence waits until nothing goes on any more of what a bot that has crashed has begun.
+// awaitSilence waits until all transactions and requests of a crashed bot have ended.
 func (c *crashes) awaitSilence(bot *process) {
 	c.t.Helper()
 	c.await("the bot has left the database", func() bool {
 		return count(c.t, c.pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
 			c.names[bot]) == 0
 	})
-	c.await("the bot's requests are done with", func() bool {
+	c.await("the bot's requests have ended", func() bool {
 		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })
 	})
 }
 
-// vanished has as much time pass for a bot that has crashed as others wait for it.
-func (c *crashes) vanished(bot *process) {
+// expireLease expires the lease and the webhook registration of a crashed bot, so that others take over at once.
+func (c *crashes) expireLease(bot *process) {
 	c.t.Helper()
 	pid := strconv.Itoa(bot.cmd.Process.Pid)
 	for _, sql := range []string{

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// awaitRefusal waits for the first request for a chat that was answered with 429.
+// awaitRefusal waits for the first request to a chat that is answered with 429, and returns it.
 func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused botsim.Call) {
 	t.Helper()
 	eventually(t, "a 429", func() bool {
@@ -26,8 +26,7 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
-// testServerErrorAfterTheEffect: something between Telegram and the bot answers with an error of its own, although the
-// message has been sent.
+// testServerErrorAfterTheEffect: a gateway between Telegram and the bot answers with an error, although the message was sent.
 func testServerErrorAfterTheEffect(t *testing.T, b *house) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))
@@ -49,8 +48,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *house) {
 	}
 }
 
-// testUpgradedGroup: a group becomes a supergroup with another id while an answer waits to be sent. The answer comes to the
-// new group, and the ranking goes on there.
+// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The answer goes to the
+// supergroup, and the ranking continues there.
 func testUpgradedGroup(t *testing.T, b *house) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
@@ -60,13 +59,13 @@ func testUpgradedGroup(t *testing.T, b *house) {
 			sim, pool, alice := b.sim, b.pool, b.alice
 			group := sim.BasicGroup("Chess", b.olga, alice, b.bob)
 			chats := count(t, pool, `SELECT count(*) FROM chats`)
-			goOn := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
+			heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
 			group.Say(alice, "/match @bob 3:1")
 			awaitRefusal(t, sim, group)
 			upgraded := migrate(group)
-			goOn()
+			heal()
 			upgraded.Say(alice, "/match @bob 3:2")
-			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting) // nobody was greeted before
+			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting) // the basic group got no greeting
 			if len(answers) != 2 {
 				t.Fatalf("the answers are %+v", answers)
 			}
@@ -83,13 +82,13 @@ func testUpgradedGroup(t *testing.T, b *house) {
 				t.Errorf("there are %d more chats, want 1", n-chats)
 			}
 			if n := count(t, pool, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id = $1`, group.ID()); n != 1 {
-				t.Error("the old id is no alias")
+				t.Error("the old id is not an alias")
 			}
 		})
 	}
 }
 
-// TestTokenNeverShows breaks methods in all ways and searches everything that the bot has written.
+// TestTokenNeverShows makes methods fail in all ways, and searches everything that the bot writes for the token.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -115,7 +114,7 @@ func TestTokenNeverShows(t *testing.T) {
 	eventually(t, "a dead letter quotes Telegram", func() bool {
 		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: no /bot%'`) == 1
 	})
-	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool { // everything while it stops
+	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool { // everything fails during the shutdown
 		return c.Method == "getUpdates" || c.Method == "sendMessage"
 	}})
 	if code, _ := bot.stop(t); code != 0 {
@@ -124,7 +123,7 @@ func TestTokenNeverShows(t *testing.T) {
 	checkNoToken(t, sim, pool, bot)
 
 	nobody := launch(t, append(environment(sim, url), "TELEGRAM_API_URL=http://127.0.0.1:1"), "run")
-	nobody.await(t, "Telegram does not answer")
+	nobody.await(t, "failed to ask Telegram")
 	if code, _ := nobody.stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -136,15 +135,15 @@ func faulted(sim *botsim.Server, method string) []botsim.Call {
 	return slices.DeleteFunc(sim.CallsOf(method), func(c botsim.Call) bool { return c.Fault == "" })
 }
 
-// awaitFailure waits until a call of the method has gone wrong and the bot has written about it.
+// awaitFailure waits until a call of the method has failed and the bot has logged it.
 func awaitFailure(t *testing.T, sim *botsim.Server, bot *process, method string) {
 	t.Helper()
-	eventually(t, "a failure of "+method+" that is written about", func() bool {
+	eventually(t, "the bot logs a failure of "+method, func() bool {
 		return len(faulted(sim, method)) > 0 && strings.Contains(bot.output.String(), method+": ")
 	})
 }
 
-// checkNoToken searches the output and everything in the database that may quote somebody.
+// checkNoToken searches the output and every column that may quote an error or an update for the token.
 func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, secret, _ := strings.Cut(sim.Token(), ":")

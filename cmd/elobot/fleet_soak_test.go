@@ -83,7 +83,7 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 	if n := len(f.sim.CallsOf("setWebhook")); n != 1 {
 		t.Errorf("the webhook was set %d times, want once", n)
 	}
-	f.tell("%d kills during %d matches, %d of %d deliveries failed, the lease was had %d times", *fleetKills, *crashMatches,
+	f.logWindows("%d kills during %d matches, %d of %d deliveries failed, the lease was had %d times", *fleetKills, *crashMatches,
 		f.failed.Load(), len(f.sim.Deliveries()), count(t, f.pool, `SELECT epoch FROM leases`))
 	checkNoComplaints(t, f.sim)
 }

@@ -111,8 +111,8 @@ func TestInOneHouse(t *testing.T) {
 		{"malformed notices", testMalformedNotices},
 		{"dead notice", testDeadNotice},
 		{"dead update", testDeadUpdate},
-		{"buried command", testBuriedCommand},
-		{"buried unreadable", testBuriedUnreadable},
+		{"dead command", testDeadCommand},
+		{"dead unreadable update", testDeadUnreadable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h.later.Add(61) // so that nobody asks too much within a minute

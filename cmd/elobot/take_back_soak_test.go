@@ -27,7 +27,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 	}
 	c.dealCards()
 	for kill := range takeBackKills {
-		c.liveAndDie(func() {
+		c.runAndKill(func() {
 			for ; c.commands < takeBackCommands*(kill+1)/takeBackKills; c.commands++ {
 				c.command(c.tables[c.random.IntN(takeBackGroups)])
 			}
@@ -46,7 +46,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 		b.check()
 		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.toasts)
 	}
-	c.tell("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
+	c.logWindows("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
 		takeBackKills, takeBackCommands, matches, undone, fixed, presses)
 	verifyClean(t, c.url)
 	checkNoComplaints(t, c.sim)

@@ -9,14 +9,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testBuriedCommand: whoever has sent what cannot be handled is told, between what came before and after it; and it is
-// answered when it is retried, however late that is.
-func testBuriedCommand(t *testing.T, b *house) {
+// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the answers before and after.
+// The command is answered when it is retried, however late.
+func testDeadCommand(t *testing.T, b *house) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
 	before := group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	// an update that is unreadable as a whole: its entities are not what they have always been
+	// an update that cannot be decoded, because its entities have the wrong type
 	damaged := func(id int, text string) {
 		t.Helper()
 		raw, err := json.Marshal(map[string]any{"message": map[string]any{
@@ -32,7 +32,7 @@ func testBuriedCommand(t *testing.T, b *house) {
 	damaged(before.ID, "I have no command")
 	damaged(before.ID, "/other")
 	l.await(2)
-	// a result that the database refuses, in good shape
+	// a valid result that the database refuses
 	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (score_a <> 7) NOT VALID`)
 	dead := group.Say(alice, "/match @bob 7:1")
 	after := group.Say(alice, "/match @bob 3:2")
@@ -45,13 +45,13 @@ func testBuriedCommand(t *testing.T, b *house) {
 	says(t, visible(all[1]), "Something went wrong on my side, so /match @bob 7:1 was not done.")
 	says(t, visible(all[2]), "Match #2")
 	if n := count(t, l.pool, `SELECT count(*) FROM handled_commands WHERE key = $1`, key(dead)); n != 0 {
-		t.Error("the dead command counts as handled")
+		t.Error("the dead command is marked as handled")
 	}
 	if n := count(t, l.pool, `SELECT attempts FROM dead_letters WHERE last_error LIKE '%"broken"%'`); n != 1 {
-		t.Errorf("what violates a constraint was tried %d times", n)
+		t.Errorf("an update that violates a constraint was tried %d times, want once", n)
 	}
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
-	// long ago, as far as the command can tell
+	// pretend that the command was sent three days ago
 	l.exec(`UPDATE dead_letters SET payload = convert_to(jsonb_set(convert_from(payload, 'UTF8')::jsonb, '{message,date}',
 		to_jsonb(extract(epoch FROM now() - interval '3 days')::bigint))::text, 'UTF8') WHERE id = 3`)
 	l.must("retry 3", 0, "3: handled\n", "")
@@ -63,10 +63,10 @@ func testBuriedCommand(t *testing.T, b *house) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// testBuriedUnreadable: an update that cannot be read as a whole is told of too, if it begins with a command.
-func testBuriedUnreadable(t *testing.T, b *house) {
+// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins with a command.
+func testDeadUnreadable(t *testing.T, b *house) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
-	said := group.Say(alice, "well played") // of which there is a second, damaged update
+	said := group.Say(alice, "well played") // a second, damaged update about this message follows
 	sim.Update(json.RawMessage(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",
 		"chat":{"id":%d,"type":"supergroup","title":"Chess"},"from":{"id":%d,"first_name":"Alice"}}}`,
 		said.ID, time.Now().Unix(), group.ID(), alice.ID)))
