@@ -11,7 +11,7 @@ func TestClocksDiffer(t *testing.T) {
 	b := newHouse(t)
 	b.later.Store(-11 * 60)
 	b.bot = launch(t, environment(b.sim, b.url), "run")
-	b.meet()
+	b.joinAll()
 	for ahead, warns := range map[bool][]string{
 		false: {"ahead=bot behind=telegram", "ahead=database behind=telegram"},
 		true:  {"ahead=telegram behind=bot", "ahead=telegram behind=database"},

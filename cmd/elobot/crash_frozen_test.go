@@ -77,7 +77,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
 		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
 	}
-	checkNoneDied(t, c.pool)
+	checkNoDeadLetters(t, c.pool)
 	verifyClean(t, c.url)
 	checkNoComplaints(t, c.sim)
 }

@@ -13,16 +13,16 @@ import (
 	"elobot/internal/botsim"
 )
 
-// waiting returns what waits in the outbox, as far as no request can change it that says nothing about a row.
+// waiting returns the unsent rows of the outbox, without the columns that change with every attempt.
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
-		SELECT format('%s %s %s %s, failures %s, perhaps sent %s', id, chat_id, kind, payload, failures, possible_duplicates)
+		SELECT format('%s %s %s %s, failures %s, possible duplicates %s', id, chat_id, kind, payload, failures, possible_duplicates)
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRevoked: Telegram takes the token no more while replies wait. The bot ends with a sentence about it, as it does
-// at every start with a wrong one; all that waits stays as it is, and is told once and in order with the right one.
+// TestTokenRevoked: Telegram refuses the token while replies are queued. The bot ends with a sentence about that, as it does
+// at every start with a wrong token. The queue stays as it is, and a bot with the right token sends it once and in order.
 func TestTokenRevoked(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -47,17 +47,17 @@ func TestTokenRevoked(t *testing.T) {
 	for range 3 {
 		report()
 	}
-	eventually(t, "all replies wait, and one of each group was refused", func() bool {
+	eventually(t, "all replies are queued, and one of each group was refused", func() bool {
 		return len(waiting(t, pool)) == 6 && count(t, pool, `
 			SELECT count(DISTINCT chat_id) FROM outbox WHERE last_error LIKE '%401%' AND state = 'planned'`) == 2
 	})
 	before := waiting(t, pool)
 	valid := revoke("")
-	report() // which ends the long poll, and is handled or stays with Telegram
+	report() // ends the long poll; the bot may or may not handle it
 	checkTokenEnd(t, sim, pool, bot)
 	after := waiting(t, pool)
 	if len(after) < len(before) || !slices.Equal(after[:len(before)], before) {
-		t.Errorf("after the end there waits\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+		t.Errorf("after the end the queue is\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 	const untouched = `SELECT count(*) FROM outbox WHERE state = 'planned' AND failures + possible_duplicates = 0`
 	if n := count(t, pool, untouched); n != len(after) {
@@ -68,7 +68,7 @@ func TestTokenRevoked(t *testing.T) {
 		return collect(t, pool, pgx.RowTo[string], `SELECT o::text FROM outbox o ORDER BY id`)
 	}
 	stored, pending := whole(), sim.Pending()
-	startInVain := func(env []string) {
+	startRefused := func(env []string) {
 		t.Helper()
 		checkTokenEnd(t, sim, pool, launch(t, env, "run"))
 		if now := whole(); !slices.Equal(now, stored) || sim.Pending() != pending {
@@ -76,10 +76,10 @@ func TestTokenRevoked(t *testing.T) {
 				sim.Pending(), pending, strings.Join(now, "\n"), strings.Join(stored, "\n"))
 		}
 	}
-	startInVain(environment(sim, url))
+	startRefused(environment(sim, url))
 	validToSend()
 	valid()
-	startInVain(append(environment(sim, url), "TELEGRAM_BOT_TOKEN=123456:another-0123456789_abcdefghij"))
+	startRefused(append(environment(sim, url), "TELEGRAM_BOT_TOKEN=123456:another-0123456789_abcdefghij"))
 	launch(t, environment(sim, url), "run")
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
@@ -92,15 +92,15 @@ func TestTokenRevoked(t *testing.T) {
 	checkNoComplaints(t, sim)
 }
 
-// checkOnce checks that the bot has said no more than one thing to each of these.
+// checkOnce checks that the bot has sent exactly one answer per message.
 func checkOnce(t *testing.T, group *botsim.Chat, said []botsim.Message) {
 	t.Helper()
 	if n := len(group.BotMessages()); n != len(said) {
-		t.Errorf("the bot has said %d things to %d messages", n, len(said))
+		t.Errorf("the bot has sent %d answers to %d messages", n, len(said))
 	}
 }
 
-// checkTokenEnd waits for the end of a bot, which must be that of one without a valid token.
+// checkTokenEnd waits until a bot has ended, and checks that it says that its token is not valid.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	if code := bot.wait(t); code != 1 {
@@ -118,8 +118,8 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: two who may undo a match press at the same moment as one who may not, by the queue of one chat or by
-// deliveries that pass each other. One undoes it, once.
+// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses
+// arrive in order by polling, or in any order by webhook. One of them undoes the match, once.
 func testUndoPressedByAll(t *testing.T, b *house) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -143,7 +143,7 @@ func testUndoPressedByAll(t *testing.T, b *house) {
 		}
 	}
 	for i, order := range orders {
-		told := make(map[string]int)
+		toasts := make(map[string]int)
 		for n, press := range presses[i] {
 			toast := b.toast(press)
 			for _, known := range []string{undone, already, notYours} {
@@ -152,19 +152,19 @@ func testUndoPressedByAll(t *testing.T, b *house) {
 				}
 			}
 			if who := order[n]; who.ID == b.carol.ID && toast == undone || who.ID != b.carol.ID && toast == notYours {
-				t.Errorf("%s is told %q", who.FirstName, toast)
+				t.Errorf("%s gets the answer %q", who.FirstName, toast)
 			}
-			told[toast]++
+			toasts[toast]++
 		}
-		if told[undone] != 1 || told[already] < 1 || told[undone]+told[already]+told[notYours] != 3 {
-			t.Errorf("the presses in group %d are answered with %v", i+1, told)
+		if toasts[undone] != 1 || toasts[already] < 1 || toasts[undone]+toasts[already]+toasts[notYours] != 3 {
+			t.Errorf("the presses in group %d are answered with %v", i+1, toasts)
 		}
 	}
 	b.settle()
 	for i, card := range cards {
 		checkStruck(t, groups[i], card, 1, "undone by ")
 		if n := len(groups[i].BotMessages()); n != 2 {
-			t.Errorf("the bot has said %d things in group %d, want the card and that it is undone", n, i+1)
+			t.Errorf("the bot has sent %d messages to group %d, want the card and the undo", n, i+1)
 		}
 	}
 	if n := count(t, b.pool, `
@@ -177,8 +177,8 @@ func testUndoPressedByAll(t *testing.T, b *house) {
 	}
 }
 
-// testStrangeUpdates: what is unknown, no update at all, or not to be read does not keep its neighbours from being handled,
-// in order. What is not to be read lies among the dead letters, with the reason.
+// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do not affect the updates
+// around them, which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *house) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var said []botsim.Message
@@ -196,7 +196,7 @@ func testStrangeUpdates(t *testing.T, b *house) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	want[sim.Update(json.RawMessage(`7`))] = `7` // with nothing behind it
+	want[sim.Update(json.RawMessage(`7`))] = `7` // as the last update
 	awaitAnswers(t, group, len(said))
 	b.settle()
 	for i, m := range checkAnswered(t, pool, group, said) {

@@ -7,14 +7,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: a command that is edited makes no second match; its correction is offered, and done by the button.
+// testEditedResult: editing a command records no second match. The bot offers a correction, and the button makes it.
 func testEditedResult(t *testing.T, b *house) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
 	said := group.Say(alice, "/match @bob 1:3")
 	card := awaitAnswers(t, group, 1)[0]
 
-	group.Edit(said, "/match @bob 1:3") // which nobody sees
+	group.Edit(said, "/match @bob 1:3") // no visible change
 	group.Edit(said, "/match @carol 3:1")
 	group.Edit(said, "/match @bob 3")
 	old := group.Post(botsim.Post{From: alice, Text: "/match @carol 2:0", Date: time.Now().Add(-10 * time.Minute)})

@@ -19,8 +19,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestFailover: the primary ends as in a crash while results come in, and its synchronous standby is promoted. With both
-// in DATABASE_URL the bot goes on there, and every result is recorded once and answered.
+// TestFailover: the primary crashes while results come in, and its synchronous standby is promoted. With both hosts in
+// DATABASE_URL the bot continues there, and every result is recorded once and answered.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	servers := startPair(t)
@@ -49,10 +49,10 @@ func TestFailover(t *testing.T) {
 	t.Logf("answers came %v after the standby was promoted, %d came twice", recovered.Round(time.Millisecond), copies)
 }
 
-// pair is a PostgreSQL server and its synchronous standby, which has all that the first one has confirmed.
+// pair is a PostgreSQL server and its synchronous standby, which has everything that the primary has confirmed.
 type pair struct{ primary, standby *pgtemp.Server }
 
-// url is that of both, the standby first.
+// url returns the address with both hosts, the standby first.
 func (p pair) url(t *testing.T) string {
 	t.Helper()
 	both, primary := parseURL(t, p.standby.URL()), parseURL(t, p.primary.URL())
@@ -69,7 +69,7 @@ func parseURL(t *testing.T, address string) *url.URL {
 	return parsed
 }
 
-// startPair starts both. The standby begins as a copy of the primary's files, for which that is stopped.
+// startPair starts both servers. The standby begins as a copy of the primary's files, made while the primary is stopped.
 func startPair(t *testing.T) pair {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-failover-") //nolint:usetesting // other users cannot enter t.TempDir of root
@@ -100,7 +100,7 @@ func startPair(t *testing.T) pair {
 	return pair{primary, startServer(t, second)}
 }
 
-// startServer starts a server whose data is in that folder, and ends it with the test.
+// startServer starts a server with its data in the folder, and stops it at the end of the test.
 func startServer(t *testing.T, folder string) *pgtemp.Server {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{DataDir: folder, Settings: map[string]string{"fsync": "off"}})
@@ -115,7 +115,8 @@ func startServer(t *testing.T, folder string) *pgtemp.Server {
 	return server
 }
 
-// ownAddress is where a server says that it is, which another server reaches also when each is in a container.
+// ownAddress returns the connection string with the address that a server reports, which another server can reach even if
+// each runs in a container.
 func ownAddress(t *testing.T, server *pgtemp.Server) string {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), server.URL())
@@ -134,7 +135,7 @@ func ownAddress(t *testing.T, server *pgtemp.Server) string {
 	return fmt.Sprintf("host=%s port=%d user=%s password=%s", host, port, user.Username(), password)
 }
 
-// copyFile copies a file, or a folder and all that is in it, which belong to the same user as before.
+// copyFile copies a file, or a folder with its contents, and keeps the owner.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	if output, err := exec.CommandContext(t.Context(), "cp", "-Rp", from, to).CombinedOutput(); err != nil {

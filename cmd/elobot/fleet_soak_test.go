@@ -27,30 +27,30 @@ var fleetKills = flag.Int("fleet.kills", 8, "how often TestFleetKilledAgainAndAg
 
 const fleetSize = 3
 
-// fleet is instances that take what is delivered, behind a load balancer that asks them in turn and knows nothing of
-// them: while one is not there, every third delivery fails.
+// fleet is a number of webhook instances behind a load balancer that forwards to them in turn, without health checks: while
+// one is down, every third delivery fails.
 type fleet struct {
 	*crash
 	url       string // of the load balancer
 	instances [fleetSize]instance
 	turn      atomic.Uint64
-	failed    atomic.Int64 // deliveries that the balancer has answered with 502
+	failed    atomic.Int64 // number of deliveries that the balancer has answered with 502
 }
 
-// instance is one place behind the load balancer.
+// instance is one slot behind the load balancer.
 type instance struct {
 	mu      sync.Mutex
 	process *process
-	url     string          // empty while nobody listens there
+	url     string          // empty while it does not listen
 	inHand  map[string]bool // the keys of the commands that are being delivered
-	// What is called, if it is set, when the next delivery is on its way, and when its answer has come and is not passed on
-	// yet; nor is it ever, if that returns true.
+	// forwarded is called before the next delivery is forwarded, and answered before its answer is passed on. If answered
+	// returns true, the answer is lost. Each may be nil.
 	forwarded func()
 	answered  func() (lost bool)
 }
 
-// TestFleetKilledAgainAndAgain has updates delivered to several instances, one of which is killed every second. Every
-// result must be recorded once, every one be answered, in order.
+// TestFleetKilledAgainAndAgain delivers updates to several instances, and kills one of them every second. Every result must
+// be recorded once, and answered in order.
 func TestFleetKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	f := &fleet{crash: startCrash(t, crashGroups)}
@@ -59,12 +59,12 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 	f.url = balancer.URL
 	for i := range f.instances {
 		f.launch(i)
-		awaitWebhooks(t, f.sim, 1) // several at once may each set it
+		awaitWebhooks(t, f.sim, 1) // instances that start at the same time may each set it
 	}
 
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	const steps = 20 // a second's results do not come all at once
+	const steps = 20 // spread the results of a second
 	pace := time.NewTicker(time.Second / steps)
 	defer pace.Stop()
 	for n := range *fleetKills * steps {
@@ -83,12 +83,12 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 	if n := len(f.sim.CallsOf("setWebhook")); n != 1 {
 		t.Errorf("the webhook was set %d times, want once", n)
 	}
-	f.logWindows("%d kills during %d matches, %d of %d deliveries failed, the lease was had %d times", *fleetKills, *crashMatches,
+	f.logWindows("%d kills during %d matches, %d of %d deliveries failed, the lease was acquired %d times", *fleetKills, *crashMatches,
 		f.failed.Load(), len(f.sim.Deliveries()), count(t, f.pool, `SELECT epoch FROM leases`))
 	checkNoComplaints(t, f.sim)
 }
 
-// launch starts an instance in a place, which is known to the load balancer as soon as it listens.
+// launch starts an instance in a slot, to which the load balancer forwards as soon as it listens.
 func (f *fleet) launch(i int) {
 	env := append(crashEnvironment(environment(f.sim, f.crash.url)),
 		"WEBHOOK_URL="+f.url+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0")
@@ -113,7 +113,7 @@ func (f *fleet) launch(i int) {
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // Telegram has gone
+		return // Telegram has disconnected
 	}
 	status, err := f.instances[f.turn.Add(1)%fleetSize].forward(r, body)
 	if err != nil {
@@ -123,7 +123,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// forward hands a delivery on.
+// forward forwards a delivery to the instance.
 func (at *instance) forward(r *http.Request, body []byte) (status int, err error) {
 	var update struct {
 		Message struct {
@@ -143,7 +143,7 @@ func (at *instance) forward(r *http.Request, body []byte) (status int, err error
 	}
 	at.mu.Unlock()
 	if url == "" {
-		return 0, fmt.Errorf("nobody listens")
+		return 0, fmt.Errorf("the instance does not listen")
 	}
 	defer func() {
 		at.mu.Lock()
@@ -153,12 +153,12 @@ func (at *instance) forward(r *http.Request, body []byte) (status int, err error
 	if forwarded != nil {
 		forwarded()
 	}
-	again, err := http.NewRequestWithContext(r.Context(), r.Method, url+r.URL.Path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, url+r.URL.Path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
-	again.Header = r.Header
-	response, err := http.DefaultClient.Do(again)
+	request.Header = r.Header
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err
 	}
@@ -172,18 +172,18 @@ func (at *instance) forward(r *http.Request, body []byte) (status int, err error
 	return response.StatusCode, response.Body.Close()
 }
 
-// aim has something called at the next delivery.
+// aim sets the functions to call at the next delivery.
 func (at *instance) aim(forwarded func(), answered func() bool) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	at.forwarded, at.answered = forwarded, answered
 }
 
-// kill kills the instance, and returns the keys of the commands that it was at, and when.
+// kill kills the instance, and returns the keys of the commands that were being delivered, and the time.
 func (at *instance) kill() (inHand []string, when time.Time) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	_ = at.process.cmd.Process.Kill() // it has not ended
+	_ = at.process.cmd.Process.Kill() // it is still running
 	at.url, at.forwarded, at.answered = "", nil, nil
 	for key := range at.inHand {
 		inHand = append(inHand, key)
@@ -191,7 +191,7 @@ func (at *instance) kill() (inHand []string, when time.Time) {
 	return inHand, time.Now()
 }
 
-// killOne kills an instance at one of four kinds of moments in turn, and starts another one in its place.
+// killOne kills an instance at one of four kinds of moments, in turn, and starts another one in its slot.
 func (f *fleet) killOne(n int) {
 	i := f.random.IntN(fleetSize)
 	moment, killed := make(chan struct{}, 1), make(chan struct{})
@@ -207,13 +207,13 @@ func (f *fleet) killOne(n int) {
 	case 1: // a delivery is on its way
 		after := time.Duration(f.random.IntN(3000)) * time.Microsecond
 		at.aim(func() { time.AfterFunc(after, strike) }, nil)
-	case 2: // a delivery has been answered, and Telegram does not know yet
+	case 2: // a delivery has been answered, but the answer has not reached Telegram
 		at.aim(nil, func() bool {
 			strike()
 			<-killed
 			return true
 		})
-	default: // the leader has sent something and does not know yet that it has arrived
+	default: // a message of the leader has arrived, but the answer to the request has not
 		i = f.leader(i)
 		defer f.sim.AfterEffect(func(call botsim.Call) {
 			if call.Method == "sendMessage" {
@@ -221,11 +221,11 @@ func (f *fleet) killOne(n int) {
 			}
 		})()
 	}
-	patience := time.NewTimer(300 * time.Millisecond)
-	defer patience.Stop()
+	timeout := time.NewTimer(300 * time.Millisecond)
+	defer timeout.Stop()
 	select {
 	case <-moment:
-	case <-patience.C: // nothing is going on there
+	case <-timeout.C: // the instance is idle
 	}
 	inHand, when := f.instances[i].kill()
 	close(killed)
@@ -237,7 +237,7 @@ func (f *fleet) killOne(n int) {
 	f.launch(i)
 }
 
-// leader returns which instance has the lease, or the given one if that is none of them.
+// leader returns the index of the instance that has the lease, or the given one if none has it.
 func (f *fleet) leader(otherwise int) int {
 	holders := collect(f.t, f.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases WHERE expires_at > clock_timestamp()`)
 	for i := range f.instances {
@@ -248,7 +248,7 @@ func (f *fleet) leader(otherwise int) int {
 	return otherwise
 }
 
-// classifyInHand finds out which of the commands that an instance was at had been committed when it was killed.
+// classifyInHand counts which of the commands in hand had committed when the instance was killed.
 func (f *fleet) classifyInHand(inHand []string, when time.Time) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 	defer cancel()

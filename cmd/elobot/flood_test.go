@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTooMuchAtOnce: of more results than count in a minute, the rest is listed; of more questions than are answered, one
-// is answered with a request for patience. Whoever else asks is answered, and what has waited for long is not too much.
+// TestTooMuchAtOnce: results beyond the limit per minute are not recorded but listed, and questions beyond the limit get one
+// answer that asks the sender to slow down. Other people are answered, and a backlog does not count as too much at once.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	const limit, results = 5, 9
@@ -20,18 +20,18 @@ func TestTooMuchAtOnce(t *testing.T) {
 	group := sim.Group("Chess", alice, bob)
 	env := append(plainEnvironment(sim, url), fmt.Sprintf("RESULT_LIMIT=%d", limit), "SEND_LIMIT_GROUP=1/1s")
 	backlog := time.Now().Add(-time.Hour)
-	for i := range 2 * limit { // which has waited while nobody was there
+	for i := range 2 * limit { // waiting since before the bot started
 		group.Post(botsim.Post{From: alice, Text: fmt.Sprintf("/match @bob 3:%d", i%3), Date: backlog.Add(time.Duration(i) * 15 * time.Second)})
 	}
 	launch(t, env, "run")
 	recorded := func(want int) {
 		t.Helper()
-		eventually(t, "everything is taken", func() bool { return sim.Pending() == 0 })
+		eventually(t, "all updates are confirmed", func() bool { return sim.Pending() == 0 })
 		if n := count(t, pool, `SELECT count(*) FROM matches`); n != want {
 			t.Errorf("%d matches were recorded, want %d", n, want)
 		}
 	}
-	eventually(t, "the backlog is taken", func() bool { return sim.Pending() == 0 })
+	eventually(t, "the backlog is confirmed", func() bool { return sim.Pending() == 0 })
 	recorded(2 * limit)
 
 	for i := range results {
@@ -43,7 +43,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	for range questions {
 		group.Say(bob, "/join")
 	}
-	eventually(t, "everything is told", func() bool {
+	eventually(t, "everything is sent", func() bool {
 		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 0
 	})
 	var all strings.Builder
@@ -52,11 +52,11 @@ func TestTooMuchAtOnce(t *testing.T) {
 	}
 	for i := limit; i < results; i++ {
 		if want := fmt.Sprintf("7:%d", i); strings.Count(all.String(), want) != 1 {
-			t.Errorf("the result %s is not told to be not recorded", want)
+			t.Errorf("the result %s is not listed once as not recorded", want)
 		}
 	}
 	if n := strings.Count(all.String(), "a lot at once"); n != 1 {
-		t.Errorf("somebody is asked for patience %d times", n)
+		t.Errorf("the request to slow down came %d times, want once", n)
 	}
 	if n := strings.Count(all.String(), "you’re already in"); n != 20 {
 		t.Errorf("%d questions were answered, want 20", n)

@@ -24,24 +24,24 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// testAddedToAGroup: the bot greets once, says how to begin, and speaks the language of whoever has added it.
+// testAddedToAGroup: the bot sends one greeting that explains how to begin, in the language of the person who added it.
 func testAddedToAGroup(t *testing.T, b *house) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
 		group.Kick()
 		b.settle()
 		for n := range 2 { // added, removed and added again
-			b.later.Add(2) // nobody adds and removes a bot within a second
+			b.later.Add(2) // dates have a resolution of a second
 			group.AddBot(hans)
-			group.Say(hans, "/start@elo_bot group") // as its link has it
+			group.Say(hans, "/start@elo_bot group") // as its link does
 			b.settle()
 			if got := greetings(group); got != n+1 {
-				t.Fatalf("added %d times, and %d greetings", n+1, got)
+				t.Fatalf("added %d times, but sent %d greetings", n+1, got)
 			}
 			greeting := group.BotMessages()[n]
 			says(t, visible(greeting), "/match @bob 3:1", "/ranking", "/help")
 			if lines := strings.Count(greeting.Text, "–"); lines != 3 {
-				t.Errorf("it has %d lines on how to begin:\n%s", lines, greeting.Text)
+				t.Errorf("the greeting has %d lines on how to begin, want 3:\n%s", lines, greeting.Text)
 			}
 			if n == 0 {
 				b.later.Add(2)
@@ -58,17 +58,17 @@ func testAddedToAGroup(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testUpgradedGroupIsGreetedOnce: Telegram says of a group that becomes a supergroup that the bot was added to it, sooner
-// or later. A group that was greeted is not greeted for that, unless the bot hears of it before it can know why.
+// testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the bot was added to it. The
+// supergroup gets no second greeting, unless that update comes before the one about the migration.
 func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	before := count(t, b.pool, `SELECT count(*) FROM chats`)
 	orders := []struct {
 		what    string
 		migrate func(*botsim.Chat) *botsim.Chat
-		most    int // how many greetings there are in the supergroup
+		most    int // maximum number of greetings in the supergroup
 	}{
-		{"old group first", (*botsim.Chat).Migrate, 1}, // the two groups are heard side by side
+		{"old group first", (*botsim.Chat).Migrate, 1}, // the updates of the two groups are handled concurrently
 		{"new group first", (*botsim.Chat).MigrateNewFirst, 0},
 		{"join first", (*botsim.Chat).MigrateJoinFirst, 1},
 	}
@@ -79,20 +79,20 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 		groups = append(groups, group)
 	}
 	b.settle()
-	b.later.Add(120) // what is said from now on has nothing to do with that
+	b.later.Add(120) // outside the limits per minute
 	for i, order := range orders {
 		supergroup := order.migrate(groups[i])
 		b.settle()
-		// what is under way while the two become one is perhaps sent again
-		perhaps := count(t, b.pool, `
+		// a notice that is being sent during the migration may be sent again
+		duplicates := count(t, b.pool, `
 			SELECT coalesce(sum(possible_duplicates), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 AND o.kind = 'greeting'`, supergroup.ID())
-		if n := greetings(groups[i]); n < 1 || n > 1+perhaps {
+		if n := greetings(groups[i]); n < 1 || n > 1+duplicates {
 			t.Errorf("%s: %d greetings in the group", order.what, n)
 		}
 		n := greetings(supergroup)
-		if n > order.most+perhaps {
-			t.Errorf("%s: %d greetings in the supergroup, want %d at most, and %d that were perhaps sent", order.what, n, order.most, perhaps)
+		if n > order.most+duplicates {
+			t.Errorf("%s: %d greetings in the supergroup, want at most %d and %d possible duplicates", order.what, n, order.most, duplicates)
 		}
 		for _, who := range []botsim.User{b.alice, b.bob} {
 			says(t, visible(b.ask(supergroup, who, "/start")), "Hello!")
@@ -104,7 +104,7 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 			t.Errorf("%s: the languages of the group are %q", order.what, language)
 		}
 		if got := greetings(supergroup); got != n+2 {
-			t.Errorf("%s: %d greetings after two were asked for, and %d before", order.what, got, n)
+			t.Errorf("%s: %d greetings after two /start, and %d before", order.what, got, n)
 		}
 	}
 	if n := count(t, b.pool, `SELECT count(*) FROM chats`); n != before+len(orders) {
@@ -113,16 +113,16 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testRemovedFromAGroup: nothing is sent to where the bot is not, and when it is back it goes on.
+// testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues when it is back.
 func testRemovedFromAGroup(t *testing.T, b *house) {
-	jana, karl := b.sim.User("jana"), b.sim.User("karl") // who are in no other group
+	jana, karl := b.sim.User("jana"), b.sim.User("karl") // members of no other group
 	group := b.sim.Group("Chess", b.olga, jana, karl)
 	b.ask(group, jana, "/match @karl 3:1")
 	group.Kick()
 	b.settle()
 	attempts := len(b.sim.CallsOf("sendMessage"))
 	if n := count(t, b.pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND NOT is_active AND parked_at IS NOT NULL`, group.ID()); n != 1 {
-		t.Error("the chat is not one without the bot")
+		t.Error("the chat is not marked as inactive and parked")
 	}
 	private := b.sim.Private(jana)
 	private.Say(jana, "/me")
@@ -143,12 +143,13 @@ func testRemovedFromAGroup(t *testing.T, b *house) {
 	private.AddBot(jana)
 	b.settle()
 	if n := len(private.BotMessages()); n != 2 {
-		t.Errorf("who unblocks the bot is told %d things", n-2)
+		t.Errorf("unblocking the bot causes %d messages, want none", n-2)
 	}
 	b.settle()
 }
 
-// testWhoLeavesIsHidden: with the service message alone and where the bot is an admin, until they play again or join.
+// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again, whether or not the bot is
+// an admin.
 func testWhoLeavesIsHidden(t *testing.T, b *house) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")
@@ -167,7 +168,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *house) {
 			}
 		}
 		ranked("Alice", "Bob", "Carol")
-		// a leave in the second of the match comes after it
+		// leaving in the same second as a match counts as leaving after it
 		group.Leave(b.alice)
 		ranked("Bob", "Carol")
 		group.Leave(b.bob)
@@ -182,7 +183,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testNobodyHasWrittenIt: bots, channels, copies of what was posted elsewhere.
+// testNobodyHasWrittenIt: the bot ignores commands of bots and channels, and forwarded messages.
 func testNobodyHasWrittenIt(t *testing.T, b *house) {
 	group := b.group("Chess")
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
@@ -214,7 +215,7 @@ func testNobodyHasWrittenIt(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testAnAnonymousAdmin has the rights of an admin, and is never a player.
+// testAnAnonymousAdmin: an anonymous admin has the rights of an admin, and is never a player.
 func testAnAnonymousAdmin(t *testing.T, b *house) {
 	group := b.group("Chess")
 	people := count(t, b.pool, `SELECT count(*) FROM players`)
@@ -230,16 +231,16 @@ func testAnAnonymousAdmin(t *testing.T, b *house) {
 	anonymously("/fix 1 3:2", "Match #1 corrected")
 	anonymously("/undo 1", "Match #1 undone", "by an admin")
 	if n := count(t, b.pool, `SELECT count(*) FROM players`); n != people {
-		t.Errorf("%d people have been added", n-people)
+		t.Errorf("%d players have been added", n-people)
 	}
 	anonymously("/ranking", "2 players")
 	b.settle()
 }
 
-// testAnswersInTopics: whatever is asked in a topic is answered there, and General is no topic.
+// testAnswersInTopics: the bot answers in the topic of the command, and does not treat General as a topic.
 func testAnswersInTopics(t *testing.T, b *house) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
-	forum.Say(b.olga, "welcome") // so that no topic has the id that General seems to have
+	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
 	for _, text := range []string{"/match @bob 3:1", "/ranking", "/me", "/join", "/help", "/match 3", "/undo 99", "/start"} {
 		for _, topic := range []int{chess, 0, tennis} {
@@ -252,13 +253,13 @@ func testAnswersInTopics(t *testing.T, b *house) {
 	b.settle()
 	for _, c := range b.sim.CallsOf("sendMessage") {
 		if c.Params["message_thread_id"] == "0" || c.Params["message_thread_id"] == "1" {
-			t.Errorf("General is named: %v", c.Params)
+			t.Errorf("a request names General as its topic: %v", c.Params)
 		}
 	}
 	b.settle()
 }
 
-// testAUsernamePasses: ratings stay with the person, whoever has the name.
+// testAUsernamePasses: ratings stay with the person when somebody else takes over the username.
 func testAUsernamePasses(t *testing.T, b *house) {
 	dina, emil := b.sim.User("dina"), b.sim.User("emil")
 	group := b.sim.Group("Chess", b.olga, b.alice, dina, emil)
@@ -270,7 +271,7 @@ func testAUsernamePasses(t *testing.T, b *house) {
 	b.sim.AddUser(dina)
 	emil.Username = "dina"
 	b.sim.AddUser(emil)
-	// the one who takes the name says something first; then the other one does
+	// the person with the new username writes first, then the other one
 	b.ask(group, emil, "/ranking")
 	b.ask(group, b.alice, "/match @dina 3:0")
 	truth.play("Alice", "Emil", 3, 0, "")

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit has the database note, at each commit, who has written, and the process id of who had the lease then, which is empty
-// when it was given up.
+// audit makes the database record at each commit who has written, and the process id of the lease holder at that time, or ”
+// if the lease was released.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -30,17 +30,16 @@ const audit = `
 	DECLARE name text;
 	BEGIN
 	    FOR name IN SELECT tablename FROM pg_tables
-	        WHERE schemaname = current_schema() AND tablename NOT IN ('audit', 'bot', 'schema_migrations') -- the bot is claimed before anybody leads
+	        WHERE schemaname = current_schema() AND tablename NOT IN ('audit', 'bot', 'schema_migrations') -- written before anybody leads
 	    LOOP
 	        EXECUTE format('CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON %I
 	            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()', name);
 	    END LOOP;
 	END $$`
 
-// TestHandOver has three instances lead one after another while results come in: the first is stopped in the middle of its
-// work and goes on when the second leads, which ends in peace, so that the first leads again; then that is killed and a
-// third one goes on. Nobody writes anything without the lease, everything is told in order, and what comes twice was
-// counted as perhaps sent.
+// TestHandOver lets three instances lead in turn while results come in. The first is frozen during a request and continues
+// when the second leads. The second shuts down, so the first leads again. Then the first is killed, and the third takes over.
+// Nobody writes without the lease, everything is answered in order, and every duplicate was counted as possible.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -54,45 +53,45 @@ func TestHandOver(t *testing.T) {
 		pids[name] = strconv.Itoa(bot.cmd.Process.Pid)
 		return bot
 	}
-	// so that some requests are always under way
+	// keep some requests under way at all times
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})
 	load := startLoad(t, sim, 4, 150*time.Millisecond)
-	goesOn := func() {
+	awaitProgress := func() {
 		t.Helper()
 		awaitAnswers(t, load.groups[0], len(load.groups[0].BotMessages())+3)
 	}
 	first := start("first")
-	goesOn()
+	awaitProgress()
 	second := start("second")
 	second.await(t, "standing by")
 	answer := stopDuringRequest(t, sim, first)
 	second.await(t, "msg=leading")
 	answer()
-	goesOn()
+	awaitProgress()
 	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	first.await(t, "lost the lease")
-	goesOn()
+	awaitProgress()
 	if code, took := second.stop(t); code != 0 {
 		t.Fatalf("the second ended with %d after %v", code, took)
 	}
-	goesOn()
+	awaitProgress()
 	third := start("third")
 	third.await(t, "standing by")
 	first.kill()
 	third.await(t, "msg=leading")
-	goesOn()
+	awaitProgress()
 	load.stop()
 	if load.checkAll(t, sim, pool, url) == 0 {
-		t.Error("no answer came twice, and one had come when the first instance stood still")
+		t.Error("no answer came twice, although the first instance was frozen after one had arrived")
 	}
 
 	for name, pid := range pids {
 		if n := count(t, pool, `SELECT count(*) FROM audit WHERE relation <> 'leases' AND writer = $1 AND holder = $2`, name, pid); n == 0 {
-			t.Errorf("the %s instance has written nothing", name)
+			t.Errorf("the %s instance has written nothing with the lease", name)
 		}
-		// that an attempt has returned is noted without the lease as well
+		// except update_attempts, which needs no lease
 		if wrong := collect(t, pool, pgx.RowTo[string], `
 			SELECT format('%s while %L had the lease, %s times', relation, holder, count(*)) FROM audit
 			WHERE relation NOT IN ('leases', 'update_attempts') AND writer = $1 AND holder <> $2
@@ -100,12 +99,12 @@ func TestHandOver(t *testing.T) {
 			t.Errorf("the %s instance, %s, has written without the lease\n%s", name, pid, strings.Join(wrong, "\n"))
 		}
 	}
-	// what an instance that has not given the lease up was telling a group comes twice at the most
+	// each takeover without a release duplicates at most one answer per group
 	taken := count(t, pool, `
 		SELECT count(*) FROM (SELECT holder, lag(holder, 1, '') OVER (ORDER BY number) AS before FROM audit WHERE relation = 'leases') AS held
 		WHERE holder <> '' AND before NOT IN ('', holder)`)
 	if taken < 2 {
-		t.Errorf("the lease was taken over %d times, want 2 at least", taken)
+		t.Errorf("the lease was taken over %d times, want at least 2", taken)
 	}
 	for i, group := range load.groups {
 		if copies := len(group.BotMessages()) - len(load.said[i]); copies > taken {
@@ -113,11 +112,11 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 	if epoch := count(t, pool, `SELECT epoch FROM leases WHERE name = 'leader'`); epoch < 4 {
-		t.Errorf("the lease was had %d times, want 4 at least", epoch)
+		t.Errorf("the lease was acquired %d times, want at least 4", epoch)
 	}
 }
 
-// stopDuringRequest has a bot stand still while a request is under way, which is answered when the returned function is called.
+// stopDuringRequest freezes a bot during a request. The returned function answers the request.
 func stopDuringRequest(t *testing.T, sim *botsim.Server, bot *process) (answer func()) {
 	t.Helper()
 	arrived, answered := make(chan struct{}), make(chan struct{})

@@ -12,15 +12,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestGroupHeldForAMinute: another session holds the row of one group for a minute, while results come there and, 200 of them,
-// in other groups. All are answered, in the order of their group, and the others as soon as ever, as long as Telegram shows them:
-// of the updates that are not confirmed it shows the first 100, and what waits in the held group keeps those behind it from
-// being confirmed.
+// TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results come in there, and 200 of
+// them in other groups. All are answered, in order within their group. The other groups are not delayed as long as Telegram
+// delivers their updates: it delivers the first 100 unconfirmed ones, and a waiting update keeps those behind it unconfirmed.
 func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		every time.Duration // how far apart the results of the others are
-		soon  int           // so many of these are answered at once
+		every time.Duration // interval between the results of the other groups
+		soon  int           // how many of these are answered without delay
 	}{
 		"paced":       {290 * time.Millisecond, 200},
 		"all at once": {0, 99},
@@ -74,7 +73,7 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 		awaitSettled(t, sim, pool, g)
 		checkAnswered(t, pool, g, said[i])
 	}
-	checkNoneDied(t, pool)
+	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 
 	var waits []time.Duration
@@ -96,7 +95,8 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 	}
 }
 
-// answeredAfter returns how long those messages of a group that are in sent, by their keys, have waited for their answers.
+// answeredAfter returns how long the messages of a group waited for their answers. sent has the times of the messages by key;
+// others are skipped.
 func answeredAfter(sim *botsim.Server, group *botsim.Chat, sent map[string]time.Time) (waits []time.Duration) {
 	calls := sim.CallsOf("sendMessage")
 	for _, m := range group.BotMessages() {
@@ -109,12 +109,12 @@ func answeredAfter(sim *botsim.Server, group *botsim.Chat, sent map[string]time.
 	return waits
 }
 
-// lasting is an environment in which no lease runs out while the database answers nothing.
+// lasting returns an environment with a lease that does not expire while the database is stalled.
 func lasting(sim *botsim.Server, url string) []string {
 	return append(environment(sim, url), "LEASE_DURATION=40s", "LEASE_RENEWAL=3s")
 }
 
-// newGroups returns groups of Alice and Bob.
+// newGroups returns n groups of Alice and Bob.
 func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.Chat) {
 	alice = sim.User("alice")
 	bob := sim.User("bob")
@@ -124,16 +124,16 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 	return alice, groups
 }
 
-// TestDatabaseStallsLikeAnAttempt: the database answers nothing for a little longer than an attempt at an update lasts. What
-// was on its way has all the time again afterwards, and everything is recorded.
+// TestDatabaseStallsLikeAnAttempt: the database is stalled for a little longer than the timeout of an attempt to handle an
+// update. Updates in hand get a new attempt with the full timeout afterwards, and everything is recorded.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()
 	const stall = 9300 * time.Millisecond
 	sim := botsim.Start(t)
 	url, pool := database(t)
-	line := newProxy(t, url)
+	proxy := newProxy(t, url)
 	alice, groups := newGroups(sim, 6)
-	launch(t, lasting(sim, line.url), "run")
+	launch(t, lasting(sim, proxy.url), "run")
 	said := make([][]botsim.Message, len(groups))
 	say := func(n int) {
 		for range n {
@@ -146,12 +146,12 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	for _, g := range groups {
 		awaitAnswers(t, g, 1)
 	}
-	line.stall()
+	proxy.stall()
 	say(5)
 	timer := time.NewTimer(stall)
 	defer timer.Stop()
 	<-timer.C
-	line.resume()
+	proxy.resume()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
 		for n, m := range checkAnswered(t, pool, g, said[i]) {
@@ -160,11 +160,11 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 			}
 		}
 	}
-	checkNoneDied(t, pool)
+	checkNoDeadLetters(t, pool)
 }
 
-// TestChatsHeldForLong: another session holds the rows of some chats for longer than an attempt at an update lasts, so that
-// nothing can be said there at all. Other chats go on meanwhile. Afterwards everything is answered, in order.
+// TestChatsHeldForLong: another session locks the rows of some chats for longer than the timeout of an attempt, so that not
+// even an apology can be written there. Other chats are not affected. Afterwards everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()
 	const held = 11 * time.Second
@@ -199,21 +199,21 @@ func TestChatsHeldForLong(t *testing.T) {
 		awaitSettled(t, sim, pool, g)
 		checkAnswered(t, pool, g, said[i])
 	}
-	checkNoneDied(t, pool)
+	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 }
 
-// TestDatabaseStallsLongerThanTheLease: the database stops answering while requests are under way, for longer than the
-// lease lasts and than the dispatcher waits for an answer, and nobody else is there to take over. What has become of the requests is known when it answers again, and
-// nothing is sent twice.
+// TestDatabaseStallsLongerThanTheLease: the database is stalled while requests are under way, for longer than the lease and
+// than the dispatcher's timeout, and there is no other instance to take over. The bot persists the results of the requests
+// when the database is back, and sends nothing twice.
 func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	t.Parallel()
 	const groups, stall = 5, 12 * time.Second
 	sim := botsim.Start(t)
 	url, pool := database(t)
-	between := newProxy(t, url)
+	proxy := newProxy(t, url)
 	alice := sim.User("alice")
-	bot := launch(t, append(quickEnvironment(sim, between.url), "LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"), "run")
+	bot := launch(t, append(quickEnvironment(sim, proxy.url), "LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"), "run")
 	bot.await(t, "leading")
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
 	sim.AfterEffect(func(c botsim.Call) {
@@ -230,11 +230,11 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	for range groups {
 		<-arrived
 	}
-	between.stall()
+	proxy.stall()
 	close(answer)
 	timer := time.NewTimer(stall)
 	<-timer.C
-	between.resume()
+	proxy.resume()
 	for _, chat := range chats {
 		chat.Say(alice, "/match @bob 3:2")
 		awaitAnswers(t, chat, 2)
@@ -247,7 +247,7 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 		t.Errorf("%d requests are counted as perhaps sent", n)
 	}
 	if epoch := count(t, pool, `SELECT epoch FROM leases`); epoch != 1 {
-		t.Errorf("the lease is of epoch %d, want the same as before", epoch)
+		t.Errorf("the epoch of the lease is %d, want 1 as before", epoch)
 	}
 	stopCleanly(t, bot)
 	checkNoComplaints(t, sim)

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// holdRows has another session hold what the statement locks until it is released, or the test ends.
+// holdRows runs a statement that takes locks in another session, which keeps them until release is called or the test ends.
 func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -33,31 +33,31 @@ func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (releas
 	}
 }
 
-// checkNoneDied fails if any update or notice has become a dead letter.
-func checkNoneDied(t *testing.T, pool *pgxpool.Pool) {
+// checkNoDeadLetters checks that no update or notice has become a dead letter.
+func checkNoDeadLetters(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
-	for _, why := range collect(t, pool, pgx.RowTo[string], `SELECT last_error FROM dead_letters`) {
-		t.Errorf("a dead letter: %s", why)
+	for _, reason := range collect(t, pool, pgx.RowTo[string], `SELECT last_error FROM dead_letters`) {
+		t.Errorf("there is a dead letter: %s", reason)
 	}
 }
 
-// awaitLock waits until so many sessions of the bot wait for a lock.
+// awaitLock waits until at least n sessions of the bot wait for a lock.
 func (b *house) awaitLock(n int) {
 	b.t.Helper()
-	eventually(b.t, "the bot waits for what somebody else holds", func() bool {
+	eventually(b.t, "the bot waits for a lock", func() bool {
 		return count(b.t, b.pool, `
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) >= n
 	})
 }
 
-// TestHeldUp: another session holds what commands need, in a group or everywhere.
+// TestHeldUp: another session locks rows or tables that commands need, in one group or everywhere.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // for commands
 	b := newHouse(t)
 	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
-		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // no lease runs out before it is renewed
-	b.meet()
+		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // the lease does not expire before it is renewed
+	b.joinAll()
 	held := b.group("Held")
 	var others []*botsim.Chat
 	for i := range 5 {
@@ -69,7 +69,7 @@ func TestHeldUp(t *testing.T) {
 			SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, held.ID())
 	}
 
-	// for a while: the other groups do not notice, and the group's own result is recorded when the row is free
+	// for a short time: other groups are not affected, and the result is recorded when the row is free
 	release := hold()
 	said := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)
@@ -79,12 +79,12 @@ func TestHeldUp(t *testing.T) {
 	}
 	release()
 	recorded := 1
-	if told := visible(b.answer(said)); !strings.Contains(told, "again") { // which it says on a machine that is very slow
-		says(t, told, "Match #2")
+	if answer := visible(b.answer(said)); !strings.Contains(answer, "again") { // "try again" on a very slow machine
+		says(t, answer, "Match #2")
 		recorded++
 	}
 
-	// for long: whoever reports the result is asked to do so again, and it counts once then
+	// for a long time: the bot asks the reporter to try again, and then the result counts once
 	release = hold()
 	said = held.Say(b.alice, "/match @bob 3:2")
 	says(t, visible(b.answer(said)), "again")
@@ -95,7 +95,7 @@ func TestHeldUp(t *testing.T) {
 	says(t, visible(b.ask(held, b.alice, "/match @bob 3:2")), fmt.Sprintf("Match #%d", recorded+1))
 	b.settle()
 
-	// everywhere: all connections for commands wait, and the lease is renewed all the same
+	// everywhere: all connections for commands wait, but the lease is still renewed
 	release = holdRows(t, b.pool, `LOCK TABLE handled_commands`)
 	var waiting []botsim.Message
 	for i := range 2 * connections {
@@ -115,7 +115,7 @@ func TestHeldUp(t *testing.T) {
 	b.finish()
 }
 
-// checkOthersGoOn has results reported in other groups, all of which must be answered.
+// checkOthersGoOn reports results in other groups, and checks that all of them are answered.
 func checkOthersGoOn(t *testing.T, b *house, others []*botsim.Chat) {
 	t.Helper()
 	const results = 3

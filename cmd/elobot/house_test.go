@@ -13,8 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// house is a bot in whose groups results are reported, undone and corrected. Olga is the creator of every group, so an
-// admin. Starting a bot costs more than most tests do, so many of them share one.
+// house is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin.
+// Starting a bot takes longer than most tests do, so many of them share one.
 type house struct {
 	t                       *testing.T
 	sim                     *botsim.Server
@@ -22,21 +22,21 @@ type house struct {
 	pool                    *pgxpool.Pool
 	env                     []string
 	bot                     *process
-	later                   *atomic.Int64 // by how many seconds Telegram's clock is ahead
+	later                   *atomic.Int64 // how far Telegram's clock is ahead, in seconds
 	olga, alice, bob, carol botsim.User
 }
 
-// startHouse starts a bot that knows everybody by name.
+// startHouse starts a bot that knows everybody.
 func startHouse(t *testing.T, settings ...string) *house {
 	t.Helper()
 	b := newHouse(t)
 	b.env = append(environment(b.sim, b.url), settings...)
 	b.bot = launch(t, b.env, "run")
-	b.meet()
+	b.joinAll()
 	return b
 }
 
-// newHouse is a house whose bot is still to be launched.
+// newHouse returns a house without a running bot.
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	b := &house{t: t, later: new(atomic.Int64)}
@@ -48,8 +48,8 @@ func newHouse(t *testing.T) *house {
 	return b
 }
 
-// meet lets the bot know everybody by name.
-func (b *house) meet() {
+// joinAll makes everybody join one group, so that the bot knows them.
+func (b *house) joinAll() {
 	b.t.Helper()
 	b.join(b.group("Lobby"), b.olga, b.alice, b.bob, b.carol)
 }
@@ -58,7 +58,7 @@ func (b *house) group(title string) *botsim.Chat {
 	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
 }
 
-// join lets people say something for the first time.
+// join makes people join a group.
 func (b *house) join(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()
 	before := len(group.BotMessages())
@@ -68,11 +68,11 @@ func (b *house) join(group *botsim.Chat, people ...botsim.User) {
 	awaitAnswers(b.t, group, before+len(people))
 }
 
-// TestInOneHouse is the tests that need nothing of their own but groups, and sometimes people.
+// TestInOneHouse runs the tests that can share a bot.
 func TestInOneHouse(t *testing.T) {
 	t.Parallel()
 	h := startHouse(t, "UNDO_WINDOW=1h")
-	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
+	for _, tc := range []struct { //nolint:paralleltest // sequential, because they look at the whole database
 		name string
 		test func(*testing.T, *house)
 	}{
@@ -88,7 +88,7 @@ func TestInOneHouse(t *testing.T) {
 		{"admins unknown", testAdminsUnknown},
 		{"undo window", testUndoWindow},
 		{"undo in topics", testUndoInTopics},
-		{"undone before it is told", testUndoneBeforeItIsTold},
+		{"undone before the card is sent", testUndoneBeforeTheCardIsSent},
 		{"undo without the card", testUndoWithoutTheCard},
 		{"edited result", testEditedResult},
 		{"added to a group", testAddedToAGroup},
@@ -115,7 +115,7 @@ func TestInOneHouse(t *testing.T) {
 		{"dead unreadable update", testDeadUnreadable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h.later.Add(61) // so that nobody asks too much within a minute
+			h.later.Add(61) // outside the limits per minute of the test before
 			b := *h
 			b.t = t
 			tc.test(t, &b)
@@ -129,13 +129,13 @@ func TestInOneHouse(t *testing.T) {
 	checkNoComplaints(t, h.sim)
 }
 
-// ask says something in a group and returns the bot's answer.
+// ask sends a message to a group and returns the bot's answer.
 func (b *house) ask(group *botsim.Chat, from botsim.User, text string) botsim.Message {
 	b.t.Helper()
 	return b.answer(group.Say(from, text))
 }
 
-// answer waits for what the bot says in reply to a message.
+// answer waits for the bot's reply to a message.
 func (b *house) answer(m botsim.Message) botsim.Message {
 	b.t.Helper()
 	group := b.sim.Chat(m.ChatID)
@@ -148,12 +148,13 @@ func (b *house) answer(m botsim.Message) botsim.Message {
 	}
 }
 
-// press presses a button below a message and returns what whoever does so is told.
+// press presses a button of a message and returns the callback answer.
 func (b *house) press(from botsim.User, m botsim.Message, data string) string {
 	b.t.Helper()
 	return b.toast(b.sim.Press(from, m, data))
 }
 
+// toast waits for the callback answer of a press.
 func (b *house) toast(press string) string {
 	b.t.Helper()
 	answer, err := b.sim.WaitAnswer(testContext(b.t), press)
@@ -163,17 +164,17 @@ func (b *house) toast(press string) string {
 	return visible(botsim.Message{Text: answer.Text})
 }
 
-// settle waits until everything is taken and sent, and written down as sent: a change before that makes one edit
-// with what has changed it already.
+// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of a card that is not marked
+// yet would be merged.
 func (b *house) settle() {
 	b.t.Helper()
-	eventually(b.t, "everything is taken and sent", func() bool {
+	eventually(b.t, "everything is handled and sent", func() bool {
 		return b.sim.Pending() == 0 &&
 			count(b.t, b.pool, `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`) == 0
 	})
 }
 
-// finish checks what must be so after everything.
+// finish checks what must hold at the end of a test.
 func (b *house) finish() {
 	b.t.Helper()
 	b.settle()
@@ -184,7 +185,7 @@ func (b *house) finish() {
 	checkNoComplaints(b.t, b.sim)
 }
 
-// matches is how many matches of a group are recorded.
+// matches returns the number of matches recorded in a group.
 func (b *house) matches(group *botsim.Chat) int {
 	b.t.Helper()
 	return count(b.t, b.pool, `
@@ -192,14 +193,14 @@ func (b *house) matches(group *botsim.Chat) int {
 		WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// standing is how somebody stands in a group, as the database has it.
+// standing is a row of group_players with the player's account.
 type standing struct {
 	ID, Elo, Played int
 	Name            string
 	UserID          int64
 }
 
-// standings are those of a group.
+// standings returns the standings of a group.
 func (b *house) standings(group *botsim.Chat) []standing {
 	b.t.Helper()
 	return collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
@@ -208,7 +209,7 @@ func (b *house) standings(group *botsim.Chat) []standing {
 		JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// exec changes the database beside the bot.
+// exec runs a statement on the database.
 func (b *house) exec(sql string, args ...any) {
 	b.t.Helper()
 	if _, err := b.pool.Exec(b.t.Context(), sql, args...); err != nil {
@@ -216,14 +217,14 @@ func (b *house) exec(sql string, args ...any) {
 	}
 }
 
-// letters are the dead letters of the house, of which the next one has the number 1.
+// letters deletes all dead letters and restarts their numbers at 1.
 func (b *house) letters() letters {
 	b.t.Helper()
 	b.exec(`TRUNCATE dead_letters RESTART IDENTITY`)
 	return letters{b.t, []string{"DATABASE_URL=" + b.url}, b.pool}
 }
 
-// says checks that a text says all of this.
+// says checks that a text contains all the parts.
 func says(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, part := range want {

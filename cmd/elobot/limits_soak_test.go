@@ -10,8 +10,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBurst reports 300 results in one group within a minute, with Telegram's limits enforced: none is hit, and all of
-// them are told, by their number, or in a summary when more wait than may.
+// TestLargeBurst reports 300 results in one group within a minute, while the simulator enforces Telegram's limits. The bot
+// hits none of them, and delivers all results: by number, or in a summary if more wait than allowed.
 func TestLargeBurst(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -38,14 +38,14 @@ func TestLargeBurst(t *testing.T) {
 				<-pace.C
 			}
 			awaitSettled(t, sim, pool, group)
-			named, counted := toldResults(t, group.BotMessages())
-			t.Logf("%d results told in %d messages within %v: %d by name, %d by number alone, most in a minute: %d, refused: %d",
+			named, counted := deliveredResults(t, group.BotMessages())
+			t.Logf("%d results delivered in %d messages within %v: %d named, %d only counted, most in a minute: %d, refused: %d",
 				tc.results, len(group.BotMessages()), time.Since(begun).Round(time.Second), len(named), counted, most(sim, time.Minute), refused(sim))
 			if len(named)+counted != tc.results {
-				t.Errorf("%d results were told, want %d", len(named)+counted, tc.results)
+				t.Errorf("%d results were delivered, want %d", len(named)+counted, tc.results)
 			}
 			if len(tc.settings) == 0 && counted > 0 {
-				t.Error("results were not named though they were below the cap")
+				t.Error("results were not named although they were below the cap")
 			}
 			if len(tc.settings) > 0 && counted == 0 {
 				t.Error("there was no summary")
@@ -62,7 +62,7 @@ func TestLargeBurst(t *testing.T) {
 	}
 }
 
-// most returns how many messages at the most were sent within a time.
+// most returns the maximum number of messages sent in any period of that length.
 func most(sim *botsim.Server, within time.Duration) int {
 	calls := sim.CallsOf("sendMessage")
 	most, oldest := 0, 0

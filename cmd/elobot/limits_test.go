@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestBurst reports many results at once, with Telegram's limits enforced: none is hit, and all of them are told, by their
-// number, or in a summary where more wait than may.
+// TestBurst reports many results at once, while the simulator enforces Telegram's limits. The bot hits none of them, and
+// delivers all results: by number, or in a summary if more wait than allowed.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -26,17 +26,17 @@ func TestBurst(t *testing.T) {
 			group.Say(alice, fmt.Sprintf("/match @bob %d:%d", i%10, i%7))
 		}
 	}
-	goOn := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
+	heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
 	launch(t, append(plainEnvironment(sim, url), "SEND_MAX_PER_CHAT=10"), "run")
-	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them wait to be told
+	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them are queued
 		t.Fatal(err)
 	}
-	goOn()
+	heal()
 	for group, n := range results {
 		awaitSettled(t, sim, pool, group)
-		named, counted := toldResults(t, group.BotMessages())
+		named, counted := deliveredResults(t, group.BotMessages())
 		if len(named)+counted != n || (counted > 0) != (n > 10) {
-			t.Errorf("of %d results %d are told by name and %d by number alone", n, len(named), counted)
+			t.Errorf("of %d results %d are named and %d only counted", n, len(named), counted)
 		}
 	}
 	if n := refused(sim); n > 0 {
@@ -51,9 +51,9 @@ var (
 	andMore  = regexp.MustCompile(`and (\d+) more`)
 )
 
-// toldResults returns the numbers of the matches that were told, each of which must have been told once, and how many
-// more were told of in summaries.
-func toldResults(t *testing.T, messages []botsim.Message) (named map[int]bool, counted int) {
+// deliveredResults returns the numbers of the matches in the messages, and how many more the summaries count. It checks that
+// no number occurs twice.
+func deliveredResults(t *testing.T, messages []botsim.Message) (named map[int]bool, counted int) {
 	t.Helper()
 	named = make(map[int]bool)
 	for _, m := range messages {
@@ -63,7 +63,7 @@ func toldResults(t *testing.T, messages []botsim.Message) (named map[int]bool, c
 				t.Fatal(err)
 			}
 			if named[n] {
-				t.Errorf("match #%d was told twice", n)
+				t.Errorf("match #%d was delivered twice", n)
 			}
 			named[n] = true
 		}
@@ -78,7 +78,7 @@ func toldResults(t *testing.T, messages []botsim.Message) (named map[int]bool, c
 	return named, counted
 }
 
-// refused returns how many requests Telegram has refused because there were too many.
+// refused returns the number of requests that hit Telegram's limits.
 func refused(sim *botsim.Server) int {
 	n := 0
 	for _, call := range sim.Calls() {

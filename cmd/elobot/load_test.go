@@ -16,8 +16,8 @@ import (
 // cardNumber finds the number of a match on its card.
 var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// load is results that are reported in several groups, one in each of them at every tick but never many that are not
-// answered, until it is stopped.
+// load reports one result in each of several groups at every tick until it is stopped. It skips groups with many unanswered
+// results.
 type load struct {
 	alice  botsim.User
 	groups []*botsim.Chat
@@ -60,13 +60,13 @@ func (l *load) report(n int) {
 	defer l.mu.Unlock()
 	for i, group := range l.groups {
 		if len(l.said[i])-len(group.BotMessages()) > 5 {
-			continue // a machine that is slow has enough to do
+			continue // the machine is slow
 		}
 		l.said[i] = append(l.said[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
 	}
 }
 
-// checkAll checks that all was recorded once and answered in order, and returns how many answers came twice.
+// checkAll checks that all results were recorded once and answered in order, and returns the number of duplicate answers.
 func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, url string) (copies int) {
 	t.Helper()
 	matches := 0
@@ -86,8 +86,8 @@ func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, ur
 	if n := count(t, pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
-	if perhaps := count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); copies > perhaps {
-		t.Errorf("%d answers came twice, only %d were counted as perhaps sent", copies, perhaps)
+	if duplicates := count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); copies > duplicates {
+		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", copies, duplicates)
 	}
 	verifyClean(t, url)
 	return copies

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testPeopleWithoutUsername: the account counts of whoever is picked from the list of members, not the name.
+// testPeopleWithoutUsername: people who are picked from the list of members are identified by their account, not their name.
 func testPeopleWithoutUsername(t *testing.T, b *house) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])
@@ -40,7 +40,7 @@ func testPeopleWithoutUsername(t *testing.T, b *house) {
 	checkRanking(t, group, b.bob, truth)
 	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "can’t play twice")
 
-	// names of their own: one is picked from the list again before anybody uses the username, the other says something
+	// both get usernames: one is picked from the list again before anybody uses the username, the other one writes first
 	sams[0].FirstName, sams[0].Username = "Samuel", "samuel"
 	sams[1].FirstName, sams[1].Username = "Samantha", "samantha"
 	b.sim.AddUser(sams[0])
@@ -61,7 +61,7 @@ func testPeopleWithoutUsername(t *testing.T, b *house) {
 	b.settle()
 }
 
-// outlandish are names as people type them, and as they are shown.
+// outlandish are names as people enter them, and as the bot shows them.
 var outlandish = [][2]string{
 	{strings.Repeat("🎱", 40), strings.Repeat("🎱", 31) + "…"},
 	{"</b><a href=\"tg://user?id=1\">", "</b><a href=\"tg://user?id=1\">"},
@@ -74,11 +74,11 @@ var outlandish = [][2]string{
 	{"👨‍👩‍👧‍👦 'it's'", "👨‍👩‍👧‍👦 'it's'"},
 	{"\u2067שלום\u2069 <&>", "שלום <&>"},
 	{"می\u200cخواهم", "می\u200cخواهم"},
-	{"\u3164\u200b", ""}, // nothing to be seen: the username, or a number
+	{"\u3164\u200b", ""}, // invisible: shown as the username or a number
 	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
 }
 
-// testLadderOfOutlandishNames: a page of a ranking of more people than it shows is one message, whatever they are called.
+// testLadderOfOutlandishNames: a page of a long ranking fits into one message, whatever the names are.
 func testLadderOfOutlandishNames(t *testing.T, b *house) {
 	const size = 44
 	people := make([]botsim.User, size)
@@ -126,7 +126,7 @@ func testLadderOfOutlandishNames(t *testing.T, b *house) {
 		t.Fatalf("there are %d names: %q", len(bold)-1, bold)
 	}
 	names := bold[1:]
-	ranked := []int{last - 3} // who has won twice
+	ranked := []int{last - 3} // the player with two wins
 	for i := range 19 {
 		ranked = append(ranked, 2*i)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// oracle is a plain Elo in memory: every match in order, nothing else. It shares nothing with the bot.
+// oracle is a simple Elo ranking in memory that plays all matches in order. It shares no code with the bot.
 type oracle struct {
 	ratings map[string]int
 	record  map[string][3]int // won, drawn, lost
@@ -17,13 +17,13 @@ func newOracle() *oracle {
 	return &oracle{ratings: make(map[string]int), record: make(map[string][3]int)}
 }
 
-// winnersGain is what the first gains with a score of s: 1, 0.5 or 0.
+// winnersGain returns what the first player gains with a score of s: 1, 0.5 or 0.
 func winnersGain(first, second int, s float64) int {
 	expected := 1 / (1 + math.Pow(10, float64(second-first)/400))
 	return int(math.Round(32 * (s - expected)))
 }
 
-// play plays a match and returns the card that the bot has to send.
+// play plays a match and returns the card that the bot must send.
 func (o *oracle) play(a, b string, scoreA, scoreB int, reporter string) string {
 	if scoreB > scoreA {
 		a, b, scoreA, scoreB = b, a, scoreB, scoreA
@@ -68,7 +68,7 @@ func change(n int) string {
 	return "±0"
 }
 
-// TestOracle holds the oracle itself to pairs that were worked out by hand.
+// TestOracle compares the oracle with values calculated by hand.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -19,11 +19,11 @@ import (
 
 var outageFor = flag.Duration("outage.for", 5*time.Second, "how long the database is away in TestDatabaseStopped")
 
-// complaint is a line of the log that tells of something wrong.
+// complaint matches a warning or an error in the log.
 var complaint = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
 
-// TestDatabaseStopped stops PostgreSQL, as a crash does, while results come in. They wait at Telegram, nothing is given
-// up, the log says so in a few lines, and the bot goes on by itself when the database is back.
+// TestDatabaseStopped stops PostgreSQL, as a crash does, while results come in. They wait at Telegram, nothing is given up,
+// the log has a few lines about it, and the bot recovers by itself when the database is back.
 func TestDatabaseStopped(t *testing.T) {
 	t.Parallel()
 	t.Run("polled", func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestDatabaseStopped(t *testing.T) {
 	})
 }
 
-// stopDatabase stops and resumes the database of a bot that is launched like this, and returns the Telegram of it.
+// stopDatabase launches a bot, stops and resumes its database, and returns its simulated Telegram.
 func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Server {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{})

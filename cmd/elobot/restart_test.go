@@ -98,7 +98,7 @@ func checkPauseIsKept(t *testing.T, b *house, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
 	eventually(t, "all results wait to be told", func() bool { return b.matches(stopped) == 4 })
-	b.meet()
+	b.joinAll()
 	for _, call := range b.sim.CallsOf("sendMessage") {
 		if call.ChatID == stopped.ID() && call.Status != http.StatusTooManyRequests {
 			t.Errorf("there was a request during the pause: %+v", call)

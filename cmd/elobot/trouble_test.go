@@ -110,7 +110,7 @@ func TestDatabaseTroubles(t *testing.T) {
 	if n := count(t, pool, `SELECT count(*) FROM matches`); n != len(d.said) {
 		t.Errorf("%d matches are recorded, want %d", n, len(d.said))
 	}
-	checkNoneDied(t, pool)
+	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
 	checkNoComplaints(t, sim)
 }

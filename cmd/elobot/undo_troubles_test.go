@@ -40,8 +40,8 @@ func testUndoInTopics(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testUndoneBeforeItIsTold: what is undone while its card waits comes as undone, in one message and in its place.
-func testUndoneBeforeItIsTold(t *testing.T, b *house) {
+// testUndoneBeforeTheCardIsSent: what is undone while its card waits comes as undone, in one message and in its place.
+func testUndoneBeforeTheCardIsSent(t *testing.T, b *house) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	goOn := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
 	said := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}

@@ -21,7 +21,7 @@ import (
 
 const webhookSecret = "s3cret-_0123456789"
 
-// entrance is the public address of a bot, which hands everything on to wherever the bot listens at the moment.
+// entrance is the public address of a bot. It forwards everything to the address at which the bot currently listens.
 type entrance struct {
 	*httptest.Server
 	bot atomic.Pointer[url.URL]
@@ -45,7 +45,7 @@ func newEntrance(t *testing.T) *entrance {
 	return e
 }
 
-// launch starts a bot behind the entrance, and waits until it is there.
+// launch starts a bot behind the entrance, and waits until it listens.
 func (e *entrance) launch(t *testing.T, env []string) *process {
 	t.Helper()
 	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0"), "run")
@@ -53,7 +53,7 @@ func (e *entrance) launch(t *testing.T, env []string) *process {
 	return p
 }
 
-// lead waits until a bot listens, and has everything go there.
+// lead waits until a bot listens, and forwards everything to it.
 func (e *entrance) lead(t *testing.T, p *process) {
 	t.Helper()
 	eventually(t, "the bot serves", func() bool {
@@ -65,7 +65,7 @@ func (e *entrance) lead(t *testing.T, p *process) {
 	})
 }
 
-// post delivers something as anybody can, and returns the status of the answer.
+// post sends a request to the entrance, as anybody can, and returns the status of the answer.
 func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(testContext(t), method, e.URL+path, bytes.NewReader(body))
@@ -83,7 +83,7 @@ func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) 
 	return response.StatusCode
 }
 
-// matchUpdate is an update with a result that alice reports.
+// matchUpdate returns an update with a result that alice reports.
 func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []byte {
 	return fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup",`+
 		`"title":"Chess"},"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/match @bob 3:1",`+
@@ -91,7 +91,7 @@ func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []b
 		id, message, time.Now().Unix(), group.ID(), alice.ID)
 }
 
-// TestWebhook has a bot that polled be delivered to, looks at the webhook as an operator does, and goes back to polling.
+// TestWebhook switches a bot from polling to a webhook, inspects the webhook as an operator does, and switches back.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -101,7 +101,7 @@ func TestWebhook(t *testing.T) {
 	door := newEntrance(t)
 	env := environment(sim, databaseURL)
 
-	// an update that was polled, and handled, and never confirmed comes again by the webhook
+	// the webhook redelivers an update that was polled and handled but not confirmed
 	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
 	group.Say(alice, "/match @bob 3:1")
 	polling := launch(t, env, "run")
@@ -129,7 +129,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("there were %d polls", n-polls)
 	}
 
-	told := func(args ...string) string {
+	webhook := func(args ...string) string {
 		t.Helper()
 		p := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret), append([]string{"webhook"}, args...)...)
 		if code := p.wait(t); code != 0 {
@@ -140,8 +140,8 @@ func TestWebhook(t *testing.T) {
 		}
 		return p.output.String()
 	}
-	says(t, told("info"), door.URL+"/telegram\n", "nothing from WEBHOOK_URL")
-	// another secret is noticed; and where a platform names the port, all of it is open to the world, so there are no figures
+	says(t, webhook("info"), door.URL+"/telegram\n", "nothing: it matches WEBHOOK_URL")
+	// another secret is detected; and on PORT, which platforms open to the public, there are no metrics
 	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "PORT=0"), "run")
 	awaitWebhooks(t, sim, 2)
 	eventually(t, "the bot serves", func() bool {
@@ -152,11 +152,11 @@ func TestWebhook(t *testing.T) {
 		return found != nil
 	})
 	if got := door.post(t, "GET", "/metrics", "", nil); got != 404 {
-		t.Errorf("the figures are answered with %d", got)
+		t.Errorf("/metrics is answered with %d", got)
 	}
-	says(t, told("info"), "differs in  secret")
+	says(t, webhook("info"), "differs in  secret")
 	other.kill()
-	told("set")
+	webhook("set")
 	awaitWebhooks(t, sim, 3)
 
 	refused := launch(t, env, "run")
@@ -164,8 +164,8 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("a bot that polls ends with %d:\n%s", code, refused.output)
 	}
 	group.Say(alice, "/match @bob 3:2")
-	says(t, told("delete"), "no webhook any more")
-	says(t, told("info"), "none: updates are polled", "waiting     1 update\n")
+	says(t, webhook("delete"), "The webhook is deleted")
+	says(t, webhook("info"), "none: updates are polled", "waiting     1 update\n")
 	launch(t, env, "run")
 	awaitAnswers(t, group, 3)
 	if n := count(t, pool, `SELECT count(*) FROM matches`); n != 2 || len(group.BotMessages()) != 3 {
@@ -174,25 +174,25 @@ func TestWebhook(t *testing.T) {
 	checkNoComplaints(t, sim)
 }
 
-// awaitWebhooks waits until the bot has looked at the webhook so that it has been set so often.
+// awaitWebhooks waits until the webhook has been set n times.
 func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("the webhook is set %d times", n), func() bool { return len(sim.CallsOf("setWebhook")) == n })
 }
 
-// TestBehindAWebhook is a bot that updates are delivered to, and that is looked at from outside.
+// TestBehindAWebhook runs the tests that need a bot with a webhook.
 func TestBehindAWebhook(t *testing.T) {
 	t.Parallel()
 	b, door := newHouse(t), newEntrance(t)
 	b.env = append(environment(b.sim, b.url), "LOG_LEVEL=info")
 	b.bot = door.launch(t, b.env)
-	b.meet()
+	b.joinAll()
 	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
 		name string
 		test func(*testing.T, *house, *entrance)
 	}{
 		{"takes nothing else", testTakesNothingElse},
-		{"figures", testFigures},
+		{"metrics", testMetrics},
 		{"every command is logged", testEveryCommandIsLogged},
 		{"undo pressed by all", func(t *testing.T, b *house, _ *entrance) { testUndoPressedByAll(t, b) }},
 	} {
@@ -207,8 +207,8 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: whatever does not come from Telegram is refused, and nothing of it is kept. What does and cannot be
-// read becomes a dead letter each, with its reason.
+// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing of them is stored. Each update of
+// Telegram that cannot be decoded becomes a dead letter with the reason.
 func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)
@@ -238,10 +238,10 @@ func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 		}
 	}
 	if n := stored(); n != before {
-		t.Errorf("%d rows are kept of it", n-before)
+		t.Errorf("%d rows of refused requests are stored", n-before)
 	}
 	if n := strings.Count(b.bot.output.String(), "webhook requests refused: no update id"); n != 1 {
-		t.Errorf("the log says %d times that updates without an id come", n)
+		t.Errorf("the log reports requests without an update id %d times, want once", n)
 	}
 	says(t, get(t, door.bot.Load().String()+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")
 
@@ -256,7 +256,7 @@ func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 		t.Errorf("%d dead letters, want %d", n, malformed)
 	}
 	b.exec(`DELETE FROM dead_letters`)
-	// the same update comes as often as it likes
+	// repeated deliveries of the same update have no effect
 	for range 3 {
 		if got := door.post(t, "POST", "/telegram", webhookSecret, good); got != 200 {
 			t.Errorf("an update is answered with %d", got)
@@ -267,30 +267,30 @@ func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 		t.Errorf("%d matches were recorded, want 1", n)
 	}
 	if output := b.bot.output.String(); strings.Contains(output, webhookSecret) || strings.Contains(output, "/match") {
-		t.Error("the log has the secret, or the text of a message")
+		t.Error("the log contains the secret or the text of a message")
 	}
 }
 
-// testFigures looks at what the bot serves about itself.
-func testFigures(t *testing.T, b *house, door *entrance) {
+// testMetrics checks the metrics that the bot serves.
+func testMetrics(t *testing.T, b *house, door *entrance) {
 	address := door.bot.Load().String()
 	b.settle()
-	var figures struct {
+	var metrics struct {
 		Dispatching     bool
 		Sent, Delivered int
 	}
 	sent := count(t, b.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`)
-	eventually(t, "the figures say what was sent", func() bool {
-		if err := json.Unmarshal([]byte(get(t, address+"/api/metrics")), &figures); err != nil {
+	eventually(t, "the metrics include everything that was sent", func() bool {
+		if err := json.Unmarshal([]byte(get(t, address+"/api/metrics")), &metrics); err != nil {
 			t.Fatal(err)
 		}
-		return figures.Sent == sent
+		return metrics.Sent == sent
 	})
-	if !figures.Dispatching || figures.Delivered != sent {
-		t.Errorf("figures: %+v", figures)
+	if !metrics.Dispatching || metrics.Delivered != sent {
+		t.Errorf("metrics: %+v", metrics)
 	}
-	if metrics := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(metrics) {
-		t.Errorf("metrics:\n%s", metrics)
+	if text := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(text) {
+		t.Errorf("metrics:\n%s", text)
 	}
 }
 
