@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: no command takes what it does not know, and what was pasted in the wrong place is not printed.
+// TestWrongArguments: unknown arguments are refused, and errors do not print secrets pasted in the wrong place.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -21,9 +21,9 @@ func TestWrongArguments(t *testing.T) {
 		}
 		_, err = parser.Parse(strings.Fields(args))
 		if err == nil {
-			t.Errorf("elobot %s is taken", args)
-		} else if said := secretLike.ReplaceAllString(err.Error(), "***"); strings.Contains(strings.ToLower(said), "hush") {
-			t.Errorf("elobot %s: %s", args, said)
+			t.Errorf("elobot %s is accepted", args)
+		} else if text := secretLike.ReplaceAllString(err.Error(), "***"); strings.Contains(strings.ToLower(text), "hush") {
+			t.Errorf("elobot %s: %s", args, text)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func stopRepeatedly(t *testing.T, latency time.Duration) {
 		t.Errorf("%d messages came twice", n)
 	}
 	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
-		t.Errorf("%d requests are counted as perhaps sent", n)
+		t.Errorf("%d requests are counted as possible duplicates", n)
 	}
 }
 

@@ -39,11 +39,11 @@ func TestCleanStop(t *testing.T) {
 	sim := botsim.Start(t)
 	url, pool := database(t)
 	alice := sim.User("alice")
-	said := make(map[*botsim.Chat][]botsim.Message)
+	posted := make(map[*botsim.Chat][]botsim.Message)
 	for i := range 8 {
 		group := sim.Group(fmt.Sprintf("Group %d", i+1), alice, sim.User("bob"))
 		for n := range 5 {
-			said[group] = append(said[group], group.Say(alice, fmt.Sprintf("/match @bob 3:%d", n)))
+			posted[group] = append(posted[group], group.Say(alice, fmt.Sprintf("/match @bob 3:%d", n)))
 		}
 	}
 	healed := sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 300 * time.Millisecond})
@@ -71,14 +71,14 @@ func TestCleanStop(t *testing.T) {
 	healed()
 	launch(t, quickEnvironment(sim, url), "run")
 	awaitAllSent(t, sim, pool)
-	for group, messages := range said {
+	for group, messages := range posted {
 		for i, m := range checkAnswered(t, pool, group, messages) {
 			says(t, visible(m), fmt.Sprintf("Match #%d", i+1))
 		}
 		checkOnce(t, group, messages)
 	}
 	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
-		t.Errorf("%d requests are counted as perhaps sent", n)
+		t.Errorf("%d requests are counted as possible duplicates", n)
 	}
 	checkNoComplaints(t, sim)
 }

@@ -23,7 +23,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	c := newCrashes(t)
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
-	report := func() { g.said = append(g.said, g.group.Say(alice, "/match @bob 3:1")) }
+	report := func() { g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1")) }
 	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"} // short: the lease of a stopped leader must expire by itself
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()
@@ -49,7 +49,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 			report()
 		}
 		frozen := bots[c.awaitCarriedOut(bots...)]
-		last := g.said[len(g.said)-1]
+		last := g.posted[len(g.posted)-1]
 		if committed := handledKeys(t, c.pool)[key(last)]; committed != (point != crashpoint.Applying) {
 			t.Errorf("%q: the result has committed: %t", point, committed)
 		}
@@ -71,11 +71,11 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	c.awaitCrash(bots...)
 	report()
 	c.settle()
-	if twice, perhaps := checkToldInOrder(t, g.group, len(g.said)), count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > perhaps {
-		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", twice, perhaps)
+	if twice, duplicates := checkDeliveredInOrder(t, g.group, len(g.posted)), count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > duplicates {
+		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", twice, duplicates)
 	}
-	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
-		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
+	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.posted) {
+		t.Errorf("%d matches were recorded, want %d", n, len(g.posted))
 	}
 	checkNoDeadLetters(t, c.pool)
 	verifyClean(t, c.url)

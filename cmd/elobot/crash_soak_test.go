@@ -30,17 +30,17 @@ const crashGroups = 100
 
 // crash is the fixture of a bot that is killed again and again.
 type crash struct {
-	t      *testing.T
-	random *rand.Rand
-	sim    *botsim.Server
-	url    string
-	pool   *pgxpool.Pool
-	groups []*botsim.Chat
-	truths []*oracle
-	cards  [][]string // by group: the expected cards
-	said   [][]int    // by group: the ids of the messages that they answer
-	keys   []string   // of all commands, in the order of their updates
-	people []botsim.User
+	t          *testing.T
+	random     *rand.Rand
+	sim        *botsim.Server
+	url        string
+	pool       *pgxpool.Pool
+	groups     []*botsim.Chat
+	truths     []*oracle
+	cards      [][]string // by group: the expected cards
+	messageIDs [][]int    // by group: the ids of the messages that they answer
+	keys       []string   // of all commands, in the order of their updates
+	people     []botsim.User
 
 	posted atomic.Int64 // number of all updates
 	shown  atomic.Int64 // number of updates that are confirmed or were delivered to the running bot
@@ -98,7 +98,7 @@ func startCrash(t *testing.T, groups int) *crash {
 		c.groups = append(c.groups, c.sim.Group(fmt.Sprintf("Group %d", i+1), c.people...))
 		c.truths = append(c.truths, newOracle())
 	}
-	c.cards, c.said = make([][]string, groups), make([][]int, groups)
+	c.cards, c.messageIDs = make([][]string, groups), make([][]int, groups)
 	c.sim.AfterEffect(c.watchPoll)
 	c.joinAll()
 	return c
@@ -121,7 +121,7 @@ func (c *crash) joinAll() {
 			// spread over time, because of the limit of questions per minute
 			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
 			c.post(key(group.Post(botsim.Post{From: p, Text: "/join", Date: at})))
-			c.cards[i], c.said[i] = append(c.cards[i], ""), append(c.said[i], 0)
+			c.cards[i], c.messageIDs[i] = append(c.cards[i], ""), append(c.messageIDs[i], 0)
 		}
 		awaitAnswers(c.t, group, len(c.people))
 	}
@@ -225,7 +225,7 @@ func (c *crash) report() {
 	scoreA, scoreB := c.random.IntN(12), c.random.IntN(12)
 	m := c.groups[i].Say(a, fmt.Sprintf("/match %s %d:%d", mention(b), scoreA, scoreB))
 	c.post(key(m))
-	c.said[i] = append(c.said[i], m.ID)
+	c.messageIDs[i] = append(c.messageIDs[i], m.ID)
 	c.cards[i] = append(c.cards[i], c.truths[i].play(a.FirstName, b.FirstName, scoreA, scoreB, a.FirstName))
 }
 
@@ -313,10 +313,10 @@ func (c *crash) check() {
 	for i, group := range c.groups {
 		copies += c.checkGroup(i, group)
 	}
-	perhaps := count(c.t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`)
-	c.t.Logf("%d answers came twice, %d were counted as possible duplicates", copies, perhaps)
-	if copies > perhaps {
-		c.t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", copies, perhaps)
+	duplicates := count(c.t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`)
+	c.t.Logf("%d answers came twice, %d were counted as possible duplicates", copies, duplicates)
+	if copies > duplicates {
+		c.t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", copies, duplicates)
 	}
 }
 
@@ -336,9 +336,9 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 		if next == len(c.cards[i]) {
 			c.t.Fatalf("group %d has one card too many:\n%s", i+1, visible(m))
 		}
-		if m.ReplyTo != c.said[i][next] || visible(m) != c.cards[i][next] {
+		if m.ReplyTo != c.messageIDs[i][next] || visible(m) != c.cards[i][next] {
 			c.t.Fatalf("group %d, card %d answers message %d:\n%s\nwant %d:\n%s",
-				i+1, next, m.ReplyTo, visible(m), c.said[i][next], c.cards[i][next])
+				i+1, next, m.ReplyTo, visible(m), c.messageIDs[i][next], c.cards[i][next])
 		}
 		next++
 	}

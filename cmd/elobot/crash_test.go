@@ -69,10 +69,10 @@ func TestKilledAtEachPoint(t *testing.T) {
 		t.Errorf("%d answers came twice, want %d", copies, k.extra)
 	}
 	for _, g := range together {
-		checkAnswered(t, k.pool, g.group, g.said)
+		checkAnswered(t, k.pool, g.group, g.posted)
 	}
 	// of the two merged messages, the one whose request had been made came twice
-	if n := checkToldInOrder(t, merged, results); n != results/2 {
+	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
 		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {

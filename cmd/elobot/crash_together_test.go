@@ -11,8 +11,8 @@ import (
 
 // conversation is a group and the messages of people there.
 type conversation struct {
-	group *botsim.Chat
-	said  []botsim.Message
+	group  *botsim.Chat
+	posted []botsim.Message
 }
 
 // Advisory locks that make transactions with results wait: aloneLock those with one result, togetherLock those with several,
@@ -46,7 +46,7 @@ func (k *killed) killTogether() []*conversation {
 	var all []*conversation
 	for i := range direct + alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
-		g.said = append(g.said, g.group.Say(k.alice, "/match @bob 3:1"))
+		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
 		all = append(all, g)
 	}
 	k.awaitCarriedOut(k.bot)

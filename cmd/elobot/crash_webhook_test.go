@@ -20,8 +20,8 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() botsim.Message {
-		g.said = append(g.said, g.group.Say(alice, "/match @bob 3:1"))
-		return g.said[len(g.said)-1]
+		g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1"))
+		return g.posted[len(g.posted)-1]
 	}
 	door := newBalancer(t, 2)
 	bots := make([]*process, 2)
@@ -47,7 +47,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		{crashpoint.Handled, false, 1, [2]int{0, 0}},
 		{crashpoint.Requested, false, 1, [2]int{1, 1}},
 	} {
-		copies := len(g.group.BotMessages()) - len(g.said)
+		copies := len(g.group.BotMessages()) - len(g.posted)
 		leader := slices.Index(bots, c.leader(bots))
 		to := leader
 		if !tc.byLeader {
@@ -75,16 +75,16 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 			epoch++
 		}
 		c.await("an instance leads, and the epoch is the expected one", func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
-		if n := len(g.group.BotMessages()) - len(g.said) - copies; n < tc.copies[0] || n > tc.copies[1] {
+		if n := len(g.group.BotMessages()) - len(g.posted) - copies; n < tc.copies[0] || n > tc.copies[1] {
 			t.Errorf("%q: %d copies, want %v", tc.point, n, tc.copies)
 		}
 		if i < 2 { // not after the last case
 			start(died)
 		}
 	}
-	checkAnswered(t, c.pool, g.group, g.said)
-	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.said) {
-		t.Errorf("%d matches were recorded, want %d", n, len(g.said))
+	checkAnswered(t, c.pool, g.group, g.posted)
+	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.posted) {
+		t.Errorf("%d matches were recorded, want %d", n, len(g.posted))
 	}
 	if n := len(c.sim.CallsOf("setWebhook")); n != 1 {
 		t.Errorf("the webhook was set %d times, want once", n)

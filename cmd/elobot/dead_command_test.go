@@ -66,15 +66,15 @@ func testDeadCommand(t *testing.T, b *house) {
 // testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins with a command.
 func testDeadUnreadable(t *testing.T, b *house) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
-	said := group.Say(alice, "well played") // a second, damaged update about this message follows
+	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
 	sim.Update(json.RawMessage(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",
 		"chat":{"id":%d,"type":"supergroup","title":"Chess"},"from":{"id":%d,"first_name":"Alice"}}}`,
-		said.ID, time.Now().Unix(), group.ID(), alice.ID)))
+		posted.ID, time.Now().Unix(), group.ID(), alice.ID)))
 	next := group.Say(alice, "/match @bob 3:2")
 	all := awaitAnswers(t, group, 2)
 	says(t, visible(all[0]), "/match @bob 3:1 was not done.")
 	says(t, visible(all[1]), "Match #1")
-	if all[0].ReplyTo != said.ID || all[1].ReplyTo != next.ID {
+	if all[0].ReplyTo != posted.ID || all[1].ReplyTo != next.ID {
 		t.Errorf("the answers are %+v", all)
 	}
 	l.await(1)

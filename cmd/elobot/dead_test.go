@@ -17,14 +17,14 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// letters are the dead letters of a database, as `elobot dead` shows them with an environment.
+// letters runs `elobot dead` with an environment on a database.
 type letters struct {
 	t    *testing.T
 	env  []string
 	pool *pgxpool.Pool
 }
 
-// noLetters have the database of a bot, and nothing else in their environment.
+// noLetters returns letters with a new database and no other settings.
 func noLetters(t *testing.T) letters {
 	t.Helper()
 	url, pool := database(t)
@@ -47,8 +47,8 @@ func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 
 var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// must checks how `elobot dead` ends, with a space between the arguments, and what it says, in which NOW stands for any
-// moment.
+// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output, in which NOW stands for any
+// time.
 func (l letters) must(args string, code int, stdout, stderr string) {
 	l.t.Helper()
 	gotCode, out, errs := l.elobot(strings.Fields(args)...)
@@ -87,12 +87,12 @@ func (l letters) await(n int) {
 
 const sayNoLetters = "There are no dead letters.\n"
 
-// sayUnknown is what is said of a dead letter that is not there.
+// sayUnknown returns the error about a dead letter that does not exist.
 func sayUnknown(id int) string {
 	return fmt.Sprintf("elobot: there is no dead letter %d: run `elobot dead list` to see them all\n", id)
 }
 
-// TestDead is what needs no bot at work.
+// TestDead runs the tests that need no running bot.
 func TestDead(t *testing.T) {
 	t.Parallel()
 	l := noLetters(t)
@@ -111,7 +111,7 @@ func deadWithoutAny(l letters) {
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
-// testDeadNotice: a card that Telegram refuses is shown, and sent by the running bot once somebody has it retried.
+// testDeadNotice: a card that Telegram refuses becomes a dead letter, and the running bot sends it when it is retried.
 func testDeadNotice(t *testing.T, b *house) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
@@ -153,7 +153,7 @@ func testDeadNotice(t *testing.T, b *house) {
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// checkHarmless checks that a text does nothing to a terminal.
+// checkHarmless checks that a text contains no characters that control a terminal.
 func checkHarmless(t *testing.T, text string) {
 	t.Helper()
 	if i := strings.IndexAny(text, "\x00\x1b\r\a\u009b\u202e\x7f"); i >= 0 {
@@ -161,7 +161,8 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// deadNoticeThatIsNot: what has been sent, or is gone, is not sent again, and dropping leaves a notice dead.
+// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead letter does not revive a
+// notice.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -199,13 +200,14 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: a result that the database refuses is told of, retried in vain, and then recorded once and answered.
+// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while the cause persists, and
+// records and answers the result once afterwards.
 func testDeadUpdate(t *testing.T, b *house) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
 	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (score_a <> 17) NOT VALID`)
-	said := group.Say(alice, "/match @bob 17:2")
+	posted := group.Say(alice, "/match @bob 17:2")
 	l.await(1)
 	attempts := func() int { return count(t, l.pool, `SELECT attempts FROM dead_letters`) }
 	before := attempts()
@@ -218,11 +220,11 @@ func testDeadUpdate(t *testing.T, b *house) {
 	l.exec(`UPDATE dead_letters SET last_error = 'long ago', last_seen_at = now() - interval '1 day'`)
 	code, out, errs = l.elobot("retry", "1")
 	if code != 1 || out != "" || !strings.HasPrefix(errs, "elobot: dead letter 1: handle update ") || !strings.Contains(errs, `"broken"`) {
-		t.Errorf("in vain: %d: %s%s", code, out, errs)
+		t.Errorf("the failing retry ended with %d: %s%s", code, out, errs)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters
 		WHERE attempts = $1 AND last_error LIKE '%"broken"%' AND last_seen_at > now() - interval '1 hour'`, before+1); n != 1 {
-		t.Error("the failure is not noted")
+		t.Error("the failure is not recorded")
 	}
 	_, shown, _ := l.elobot("show", "1")
 	for _, want := range []string{"kind         update\nabout        update ", `    "text": "/match @bob 17:2"`} {
@@ -237,7 +239,7 @@ func testDeadUpdate(t *testing.T, b *house) {
 	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 17:2 was not done.")
 	says(t, visible(group.BotMessages()[2]), "17:2", "Match #2")
 	l.must("retry 1", 1, "", sayUnknown(1))
-	// what was handled before is no dead letter either, and has no effect
+	// retrying an update that was handled before has no effect and removes the dead letter
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		SELECT 'update', update_id, payload, 'copied', 1, now() FROM copied`)
 	id := count(t, l.pool, `SELECT id FROM dead_letters`)
@@ -248,13 +250,13 @@ func testDeadUpdate(t *testing.T, b *house) {
 	if n := b.matches(group); n != 2 {
 		t.Errorf("there are %d matches, want 2", n)
 	}
-	if all := group.BotMessages(); len(all) != 3 || all[1].ReplyTo != said.ID || all[2].ReplyTo != said.ID {
+	if all := group.BotMessages(); len(all) != 3 || all[1].ReplyTo != posted.ID || all[2].ReplyTo != posted.ID {
 		t.Errorf("the answers are %+v", all)
 	}
 }
 
-// deadUpdatesThatCannotBeRead stay, and do not keep others from being handled. None of them reaches the terminal as
-// it is.
+// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are handled, and none of them can
+// control the terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
 	sim := botsim.Start(t)
@@ -285,12 +287,12 @@ func deadUpdatesThatCannotBeRead(l letters) {
 		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 2 AND last_error LIKE 'update cannot be read%'`); n != 2 {
-		t.Errorf("%d letters failed again, want 2", n)
+		t.Errorf("%d dead letters failed again, want 2", n)
 	}
 	l.must("drop all", 0, "Dropped 3 dead letters.\n", "")
 }
 
-// deadWithoutTelegram: nothing is retried when the bot cannot find out who it is.
+// deadWithoutTelegram: nothing is retried if Telegram refuses the token.
 func deadWithoutTelegram(l letters) {
 	t := l.t
 	sim := botsim.Start(t)
@@ -302,11 +304,11 @@ func deadWithoutTelegram(l letters) {
 		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1`); n != 1 {
-		t.Error("the letter is not as it was")
+		t.Error("the dead letter has changed")
 	}
 }
 
-// TestDeadWithoutDatabase: there is none, or nothing in it.
+// TestDeadWithoutDatabase: there is no database, or it is empty.
 func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	l := letters{t: t}
@@ -317,7 +319,7 @@ func TestDeadWithoutDatabase(t *testing.T) {
 	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` creates its tables\n")
 }
 
-// deadInterrupted stops a retry that waits for a lock. That says nothing about the update, and is no success.
+// deadInterrupted stops a retry that waits for a lock. That is neither a success nor a failed attempt at the update.
 func deadInterrupted(l letters) {
 	t := l.t
 	sim := botsim.Start(t)
@@ -346,7 +348,7 @@ func deadInterrupted(l letters) {
 		t.Fatal(err)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 1 AND last_error = 'x'`); n != 1 {
-		t.Error("the letter is not as it was")
+		t.Error("the dead letter has changed")
 	}
 	l.must("retry 1", 0, "1: handled\n", "")
 }

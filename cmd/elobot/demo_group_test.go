@@ -11,16 +11,16 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-var update = flag.Bool("update", false, "write the files that tests compare with")
+var update = flag.Bool("update", false, "update the golden files")
 
-// talk is a stage on which the scene was played, and what it has shown since somebody has looked.
+// talk is a stage after the scene, with its output.
 type talk struct {
 	t   *testing.T
 	s   *stage
 	out *strings.Builder
 }
 
-// says says the lines, as if they came from a file, and returns what is shown meanwhile.
+// says sends the lines, as if they came from a file, and returns the output.
 func (k talk) says(lines ...string) string {
 	k.t.Helper()
 	k.out.Reset()
@@ -30,21 +30,20 @@ func (k talk) says(lines ...string) string {
 	return k.out.String()
 }
 
-// inOrder checks that a text has these parts, one behind the other.
+// inOrder checks that a text contains the parts in this order.
 func (k talk) inOrder(text string, parts ...string) {
 	k.t.Helper()
 	rest := text
 	for _, want := range parts {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
-			k.t.Fatalf("%q does not follow:\n%s", want, text)
+			k.t.Fatalf("%q is missing or out of order:\n%s", want, text)
 		}
 		rest = after
 	}
 }
 
-// TestStage plays the scene, whose answers and edits come in their order whatever else the machine does, and talks with
-// the bot afterwards.
+// TestStage plays the scene, compares it with the golden file, and chats with the bot afterwards.
 func TestStage(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -64,7 +63,7 @@ func TestStage(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || out.String() != string(want) {
-		t.Errorf("the scene is not as in %s, %v:\n%s", file, err, out.String())
+		t.Errorf("the scene differs from %s, %v:\n%s", file, err, out.String())
 	}
 	k.presses()
 	k.alternates()
@@ -78,8 +77,8 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// presses: the button of the last card that has one can be pressed by anybody, who is told what came of it; then the card
-// reads differently, and the button of the card before it is the last one.
+// presses: anybody can press the button of the last card that has one, and sees the answer. If that undoes the match, the card
+// is edited, and the next press is for the card before it.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("press", "alice: Press", "alice: press", "/ranking"),
@@ -89,8 +88,8 @@ func (k talk) presses() {
 		"You  /ranking", "4 players")
 }
 
-// alternates: each answer stands below its question even when all questions come at once, and what the bot ignores holds
-// nothing up.
+// alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not
+// block the others.
 func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),
@@ -98,7 +97,7 @@ func (k talk) alternates() {
 		"You  no command", "/ranking", "6 players", "Zoe  /match", "Who played, and how did it end?")
 }
 
-// takesAnything: lines that no messenger takes are refused, and nothing that is said steers the terminal.
+// takesAnything: messages that are too long are refused, and no message can control the terminal.
 func (k talk) takesAnything() {
 	k.t.Helper()
 	longest, emoji := strings.Repeat("x", 4096), strings.Repeat("\U0001f3d3", 2049)

@@ -10,16 +10,15 @@ import (
 	"testing"
 )
 
-// foreignSettings are variables for PostgreSQL's programs that mean another server than the demo's.
+// foreignSettings are variables for PostgreSQL's programs that refer to another server than the demo's.
 var foreignSettings = []string{
 	"PGHOST=/nonexistent", "PGPORT=1", "PGUSER=x", "PGPASSWORD=x", "PGDATABASE=x", "PGSERVICE=x", "PGSSLMODE=verify-full",
 	"PGSSLROOTCERT=/nonexistent", "PGOPTIONS=-cdefault_transaction_read_only=on", "PGTARGETSESSIONATTRS=read-only", "PGTZ=Foo",
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene on whatever PostgreSQL the machine has, answers what is typed, ends well when it is
-// interrupted, and leaves nothing behind, no file and no process. It looks at no setting that is meant for the real bot or
-// for another database.
+// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends without an error when it is
+// interrupted, and leaves no file or process behind. It ignores settings for the real bot or for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
@@ -27,7 +26,7 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// On a machine without PostgreSQL the cache has one: other tests have fetched it.
+	// On a machine without PostgreSQL, other tests have downloaded one to the cache.
 	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home", "DATABASE_URL=nonsense",
 		"TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
 	demo := prepare(env, "demo")
@@ -65,7 +64,7 @@ func TestDemo(t *testing.T) {
 	}
 	says(t, output, "Now you.", "Zoe beat Alice 3:2", "You  no command", "You pressed [Undo]", "Only those who played")
 	if strings.Contains(output, "\x1b") {
-		t.Error("there are colours in an output that is no terminal")
+		t.Error("there are colours although the output is not a terminal")
 	}
 	eventually(t, "nothing is left in the folder for temporary files", func() bool {
 		left, err := os.ReadDir(place + "/tmp")
@@ -74,8 +73,8 @@ func TestDemo(t *testing.T) {
 	eventually(t, "no process is left", func() bool { return len(processesNaming(t, place)) == 0 })
 }
 
-// demoPlace is a folder with the bot, a home and a place for temporary files, all of which any user may enter: the
-// folders of tests and of the built bot are closed to everybody but the user who runs the tests.
+// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them accessible to every user: only
+// the user who runs the tests can access the folders of tests and of the built bot.
 func demoPlace(t *testing.T) string {
 	t.Helper()
 	place, err := os.MkdirTemp("", "elobot-demo-test-") //nolint:usetesting // see above
@@ -94,8 +93,8 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes that have the folder in their command line, or, where that can be seen, in
-// their environment or as the folder that they work in.
+// processesNaming returns the processes that have the folder in their command line or, if readable, in their environment or as
+// their working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
@@ -103,7 +102,7 @@ func processesNaming(t *testing.T, folder string) []string {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, process := range processes { // what cannot be read has ended meanwhile, or is somebody else's
+	for _, process := range processes { // unreadable ones have ended or belong to another user
 		arguments, _ := os.ReadFile(process + "/cmdline")
 		environment, _ := os.ReadFile(process + "/environ")
 		working, _ := os.Readlink(process + "/cwd")

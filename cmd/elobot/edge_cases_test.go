@@ -30,10 +30,10 @@ func TestTokenRevoked(t *testing.T) {
 	alice, bob := sim.User("alice"), sim.User("bob")
 	groups := []*botsim.Chat{sim.Group("Chess", alice, bob), sim.Group("Tennis", alice, bob)}
 	bot := launch(t, environment(sim, url), "run")
-	said := make([][]botsim.Message, len(groups))
+	posted := make([][]botsim.Message, len(groups))
 	report := func() {
 		for i, g := range groups {
-			said[i] = append(said[i], g.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(said[i]))))
+			posted[i] = append(posted[i], g.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(posted[i]))))
 		}
 	}
 	report()
@@ -83,20 +83,20 @@ func TestTokenRevoked(t *testing.T) {
 	launch(t, environment(sim, url), "run")
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
-		for n, m := range checkAnswered(t, pool, g, said[i]) {
+		for n, m := range checkAnswered(t, pool, g, posted[i]) {
 			says(t, visible(m), fmt.Sprintf("50:%d\n", n), fmt.Sprintf("Match #%d", n+1))
 		}
-		checkOnce(t, g, said[i])
+		checkOnce(t, g, posted[i])
 	}
 	verifyClean(t, url)
 	checkNoComplaints(t, sim)
 }
 
 // checkOnce checks that the bot has sent exactly one answer per message.
-func checkOnce(t *testing.T, group *botsim.Chat, said []botsim.Message) {
+func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	t.Helper()
-	if n := len(group.BotMessages()); n != len(said) {
-		t.Errorf("the bot has sent %d answers to %d messages", n, len(said))
+	if n := len(group.BotMessages()); n != len(posted) {
+		t.Errorf("the bot has sent %d answers to %d messages", n, len(posted))
 	}
 }
 
@@ -181,13 +181,13 @@ func testUndoPressedByAll(t *testing.T, b *house) {
 // around them, which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *house) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
-	var said []botsim.Message
+	var posted []botsim.Message
 	want := make(map[int64]string) // the dead letters by their update ids
 	strange := func(raw string, dead bool) {
 		if id := sim.Update(json.RawMessage(raw)); dead {
 			want[id] = strings.TrimSuffix(raw, "}") // the simulator adds the number
 		}
-		said = append(said, group.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(said))))
+		posted = append(posted, group.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(posted))))
 	}
 	strange(`"hello"`, true)
 	strange(fmt.Sprintf(`{"of_the_future":{"message_id":5,"chat":{"id":%d}}}`, group.ID()), false)
@@ -197,9 +197,9 @@ func testStrangeUpdates(t *testing.T, b *house) {
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
 	want[sim.Update(json.RawMessage(`7`))] = `7` // as the last update
-	awaitAnswers(t, group, len(said))
+	awaitAnswers(t, group, len(posted))
 	b.settle()
-	for i, m := range checkAnswered(t, pool, group, said) {
+	for i, m := range checkAnswered(t, pool, group, posted) {
 		says(t, visible(m), fmt.Sprintf("50:%d\n", i), fmt.Sprintf("Match #%d", i+1))
 	}
 	type letter struct {

@@ -11,22 +11,22 @@ import (
 func testEditedResult(t *testing.T, b *house) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
-	said := group.Say(alice, "/match @bob 1:3")
+	posted := group.Say(alice, "/match @bob 1:3")
 	card := awaitAnswers(t, group, 1)[0]
 
-	group.Edit(said, "/match @bob 1:3") // no visible change
-	group.Edit(said, "/match @carol 3:1")
-	group.Edit(said, "/match @bob 3")
+	group.Edit(posted, "/match @bob 1:3") // no visible change
+	group.Edit(posted, "/match @carol 3:1")
+	group.Edit(posted, "/match @bob 3")
 	old := group.Post(botsim.Post{From: alice, Text: "/match @carol 2:0", Date: time.Now().Add(-10 * time.Minute)})
 	group.Edit(old, "/match @carol 2:1")
-	group.Edit(said, "/match @bob 11:7 9:11 5:11")
+	group.Edit(posted, "/match @bob 11:7 9:11 5:11")
 	all := awaitAnswers(t, group, 3)
 	if all[1].ReplyTo != old.ID {
 		t.Errorf("the second answer is %+v", all[1])
 	}
 	offer := all[2]
 	says(t, visible(offer), "/match now says 1:2 (11:7 9:11 5:11)", "match #1 still counts as 1:3", "/fix 11:7 9:11 5:11")
-	if offer.ReplyTo != said.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11?" {
+	if offer.ReplyTo != posted.ID || len(offer.Buttons) != 1 || offer.Buttons[0][0].Text != "Fix to 11:7 9:11 5:11?" {
 		t.Fatalf("the offer is %+v", offer)
 	}
 	button := offer.Buttons[0][0].CallbackData

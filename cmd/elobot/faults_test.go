@@ -34,17 +34,17 @@ func testServerErrorAfterTheEffect(t *testing.T, b *house) {
 		Kind: botsim.WrongAnswer, Name: "gateway", Method: "sendMessage", ChatID: group.ID(), Status: 504, Times: 1,
 		Body: "<html><h1>504 Gateway Time-out</h1></html>",
 	})
-	said := []botsim.Message{group.Say(alice, "/match @bob 3:1"), group.Say(alice, "/match @bob 3:2")}
+	posted := []botsim.Message{group.Say(alice, "/match @bob 3:1"), group.Say(alice, "/match @bob 3:2")}
 	awaitAnswers(t, group, 2)
 	awaitSettled(t, sim, pool, group)
-	checkAnswered(t, pool, group, said)
+	checkAnswered(t, pool, group, posted)
 	if hit := faulted(sim, "sendMessage")[hits:]; len(hit) != 1 || hit[0].Status != 504 || !hit[0].Delivered {
 		t.Fatalf("the fault was applied to %+v", hit)
 	}
-	copies, perhaps := len(group.BotMessages())-len(said), count(t, pool, `
+	copies, duplicates := len(group.BotMessages())-len(posted), count(t, pool, `
 		SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
-	if copies > perhaps || perhaps == 0 {
-		t.Errorf("%d answers came twice, %d were counted as perhaps sent", copies, perhaps)
+	if copies > duplicates || duplicates == 0 {
+		t.Errorf("%d answers came twice, %d were counted as possible duplicates", copies, duplicates)
 	}
 }
 

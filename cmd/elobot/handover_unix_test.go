@@ -16,7 +16,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record at each commit who has written, and the process id of the lease holder at that time, or ”
+// audit makes the database record at each commit who has written, and the process id of the lease holder at that time, which is empty
 // if the lease was released.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
@@ -107,7 +107,7 @@ func TestHandOver(t *testing.T) {
 		t.Errorf("the lease was taken over %d times, want at least 2", taken)
 	}
 	for i, group := range load.groups {
-		if copies := len(group.BotMessages()) - len(load.said[i]); copies > taken {
+		if copies := len(group.BotMessages()) - len(load.posted[i]); copies > taken {
 			t.Errorf("%d answers came twice in group %d, and the lease was taken over %d times", copies, i+1, taken)
 		}
 	}

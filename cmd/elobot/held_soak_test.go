@@ -38,11 +38,11 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 	url, pool := database(t)
 	alice, groups := newGroups(sim, 21)
 	launch(t, lasting(sim, url), "run")
-	said := make([][]botsim.Message, len(groups))
+	posted := make([][]botsim.Message, len(groups))
 	sent := make(map[string]time.Time)
 	say := func(i int) {
 		m := groups[i].Say(alice, "/match @bob 3:1")
-		said[i] = append(said[i], m)
+		posted[i] = append(posted[i], m)
 		sent[key(m)] = time.Now()
 	}
 	for i, g := range groups {
@@ -71,7 +71,7 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 	release()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
-		checkAnswered(t, pool, g, said[i])
+		checkAnswered(t, pool, g, posted[i])
 	}
 	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
@@ -134,11 +134,11 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	proxy := newProxy(t, url)
 	alice, groups := newGroups(sim, 6)
 	launch(t, lasting(sim, proxy.url), "run")
-	said := make([][]botsim.Message, len(groups))
+	posted := make([][]botsim.Message, len(groups))
 	say := func(n int) {
 		for range n {
 			for i, g := range groups {
-				said[i] = append(said[i], g.Say(alice, fmt.Sprintf("/match @bob 3:%d", len(said[i]))))
+				posted[i] = append(posted[i], g.Say(alice, fmt.Sprintf("/match @bob 3:%d", len(posted[i]))))
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	proxy.resume()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
-		for n, m := range checkAnswered(t, pool, g, said[i]) {
+		for n, m := range checkAnswered(t, pool, g, posted[i]) {
 			if want := fmt.Sprintf("Match #%d", n+1); !strings.Contains(visible(m), want) {
 				t.Errorf("answer %d in group %d is\n%s", n+1, i+1, visible(m))
 			}
@@ -172,8 +172,8 @@ func TestChatsHeldForLong(t *testing.T) {
 	url, pool := database(t)
 	alice, groups := newGroups(sim, 6)
 	launch(t, lasting(sim, url), "run")
-	said := make([][]botsim.Message, len(groups))
-	say := func(i int) { said[i] = append(said[i], groups[i].Say(alice, "/match @bob 3:1")) }
+	posted := make([][]botsim.Message, len(groups))
+	say := func(i int) { posted[i] = append(posted[i], groups[i].Say(alice, "/match @bob 3:1")) }
 	for i, g := range groups {
 		say(i)
 		awaitAnswers(t, g, 1)
@@ -197,7 +197,7 @@ func TestChatsHeldForLong(t *testing.T) {
 	release()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
-		checkAnswered(t, pool, g, said[i])
+		checkAnswered(t, pool, g, posted[i])
 	}
 	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)
@@ -244,7 +244,7 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 		t.Errorf("%d answers came twice", n)
 	}
 	if n := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`); n != 0 {
-		t.Errorf("%d requests are counted as perhaps sent", n)
+		t.Errorf("%d requests are counted as possible duplicates", n)
 	}
 	if epoch := count(t, pool, `SELECT epoch FROM leases`); epoch != 1 {
 		t.Errorf("the epoch of the lease is %d, want 1 as before", epoch)

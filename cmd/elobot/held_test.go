@@ -71,7 +71,7 @@ func TestHeldUp(t *testing.T) {
 
 	// for a short time: other groups are not affected, and the result is recorded when the row is free
 	release := hold()
-	said := held.Say(b.alice, "/match @bob 3:2")
+	posted := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)
 	checkOthersGoOn(t, b, others)
 	if n := b.matches(held); n != 1 {
@@ -79,15 +79,15 @@ func TestHeldUp(t *testing.T) {
 	}
 	release()
 	recorded := 1
-	if answer := visible(b.answer(said)); !strings.Contains(answer, "again") { // "try again" on a very slow machine
+	if answer := visible(b.answer(posted)); !strings.Contains(answer, "again") { // "try again" on a very slow machine
 		says(t, answer, "Match #2")
 		recorded++
 	}
 
 	// for a long time: the bot asks the reporter to try again, and then the result counts once
 	release = hold()
-	said = held.Say(b.alice, "/match @bob 3:2")
-	says(t, visible(b.answer(said)), "again")
+	posted = held.Say(b.alice, "/match @bob 3:2")
+	says(t, visible(b.answer(posted)), "again")
 	release()
 	if n := b.matches(held); n != recorded {
 		t.Errorf("%d matches are recorded, want %d", n, recorded)

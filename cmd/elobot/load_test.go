@@ -23,13 +23,13 @@ type load struct {
 	groups []*botsim.Chat
 	stop   func()
 
-	mu   sync.Mutex
-	said [][]botsim.Message // by group
+	mu     sync.Mutex
+	posted [][]botsim.Message // by group
 }
 
 func startLoad(t *testing.T, sim *botsim.Server, groups int, every time.Duration) *load {
 	t.Helper()
-	l := &load{alice: sim.User("alice"), said: make([][]botsim.Message, groups)}
+	l := &load{alice: sim.User("alice"), posted: make([][]botsim.Message, groups)}
 	for i := range groups {
 		l.groups = append(l.groups, sim.Group(fmt.Sprintf("Group %d", i+1), l.alice, sim.User("bob")))
 	}
@@ -59,10 +59,10 @@ func (l *load) report(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, group := range l.groups {
-		if len(l.said[i])-len(group.BotMessages()) > 5 {
+		if len(l.posted[i])-len(group.BotMessages()) > 5 {
 			continue // the machine is slow
 		}
-		l.said[i] = append(l.said[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
+		l.posted[i] = append(l.posted[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
 	}
 }
 
@@ -72,13 +72,13 @@ func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, ur
 	matches := 0
 	for i, group := range l.groups {
 		awaitSettled(t, sim, pool, group)
-		for n, m := range checkAnswered(t, pool, group, l.said[i]) {
+		for n, m := range checkAnswered(t, pool, group, l.posted[i]) {
 			if numbers := cardNumber.FindStringSubmatch(visible(m)); numbers == nil || numbers[1] != strconv.Itoa(n+1) {
 				t.Fatalf("answer %d of group %d is\n%s", n+1, i+1, visible(m))
 			}
 		}
-		matches += len(l.said[i])
-		copies += len(group.BotMessages()) - len(l.said[i])
+		matches += len(l.posted[i])
+		copies += len(group.BotMessages()) - len(l.posted[i])
 	}
 	if n := count(t, pool, `SELECT count(*) FROM matches`); n != matches {
 		t.Errorf("%d matches were recorded, want %d", n, matches)

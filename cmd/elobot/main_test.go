@@ -28,7 +28,7 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	// These tests wait for other processes more than they work. What the command line says wins over this.
+	// These tests mostly wait for other processes. The command line overrides this.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
@@ -52,7 +52,7 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// testContext bounds everything that a test waits for.
+// testContext returns a context that limits how long a test waits.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -67,13 +67,13 @@ type process struct {
 	ended  chan struct{}
 }
 
-// launch starts the binary with nothing in its environment but the given variables.
+// launch starts the binary with only the given environment variables.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	return launchIn(t, t.TempDir(), env, args...)
 }
 
-// launchIn is launch in a certain working folder.
+// launchIn is like launch, in a given working directory.
 func launchIn(t *testing.T, folder string, env []string, args ...string) *process {
 	t.Helper()
 	p := prepare(env, args...)
@@ -106,8 +106,8 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// plainEnvironment is what the bot needs to work with the simulator on a database, and with people who report more than
-// people do.
+// plainEnvironment returns the settings to run the bot with the simulator and a database, and without a limit of results per
+// person.
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
@@ -115,27 +115,26 @@ func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	}
 }
 
-// environment has the bot send as fast as it can, each answer in a message of its own, and lead again soon after it was
-// killed.
+// environment makes the bot send without limits, each answer in its own message, and take over soon after a crash.
 func environment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off",
 		"LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
 
-// await waits until the process has said this.
+// await waits until the output of the process contains the text.
 func (p *process) await(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "the bot says "+text, func() bool { return strings.Contains(p.output.String(), text) })
+	eventually(t, "the bot prints "+text, func() bool { return strings.Contains(p.output.String(), text) })
 }
 
-// kill ends the process with SIGKILL, if it has not ended, and waits for its end.
+// kill kills the process, unless it has ended, and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// stop ends the process with SIGTERM and returns its exit code and how long it took.
+// stop stops the process with SIGTERM and returns its exit code and how long it took.
 func (p *process) stop(t *testing.T) (int, time.Duration) {
 	t.Helper()
 	begun := time.Now()
@@ -145,7 +144,7 @@ func (p *process) stop(t *testing.T) (int, time.Duration) {
 	return p.wait(t), time.Since(begun)
 }
 
-// wait waits for the process to end by itself and returns its exit code.
+// wait waits until the process ends and returns its exit code.
 func (p *process) wait(t *testing.T) int {
 	t.Helper()
 	select {
@@ -180,7 +179,7 @@ func (b *safeBuffer) tail(n int) string {
 	return s[max(0, len(s)-n):]
 }
 
-// database opens the bot's database beside the bot.
+// database creates a database and returns its URL and a pool for the test.
 func database(t *testing.T) (string, *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.New(t)
@@ -192,7 +191,7 @@ func database(t *testing.T) (string, *pgxpool.Pool) {
 	return url, pool
 }
 
-// count returns the number that a query yields.
+// count returns the result of a query for a number.
 func count(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) int {
 	t.Helper()
 	var n int
@@ -202,7 +201,7 @@ func count(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) int {
 	return n
 }
 
-// collect returns the rows that a query yields.
+// collect returns the rows of a query.
 func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql string, args ...any) []T {
 	t.Helper()
 	rows, err := pool.Query(testContext(t), sql, args...)
@@ -216,7 +215,7 @@ func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql 
 	return all
 }
 
-// key is what the bot knows the command in a message by.
+// key returns the idempotency key of the command in a message.
 func key(m botsim.Message) string { return fmt.Sprintf("m:%d:%d", m.ChatID, m.ID) }
 
 // handledKeys returns the keys of the commands that have been handled.
@@ -229,26 +228,26 @@ func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 	return handled
 }
 
-// awaitSettled waits until the bot has taken everything and sent everything that it may send to the group.
+// awaitSettled waits until all updates are handled and everything is sent to the group.
 func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) {
 	t.Helper()
-	eventually(t, "everything is taken and answered", func() bool {
+	eventually(t, "everything is handled and answered", func() bool {
 		return sim.Pending() == 0 && count(t, pool, `
 			SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 AND o.state <> 'sent'`, group.ID()) == 0
 	})
 }
 
-// checkAnswered checks that these messages of a group have been answered, no others, and in this order. A second copy
-// of an answer must be one that was counted as perhaps sent. It returns the answers without the copies.
-func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, said []botsim.Message) []botsim.Message {
+// checkAnswered checks that exactly these messages of a group have been answered, in this order. A second copy of an answer
+// must have been counted as a possible duplicate. It returns the answers without the copies.
+func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
-	type counted struct{ ReplyTo, Perhaps int }
-	perhaps := make(map[int]int)
+	type counted struct{ ReplyTo, Duplicates int }
+	duplicates := make(map[int]int)
 	for _, row := range collect(t, pool, pgx.RowToStructByPos[counted], `
 		SELECT o.reply_to, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE c.telegram_chat_id = $1`, group.ID()) {
-		perhaps[row.ReplyTo] = row.Perhaps
+		duplicates[row.ReplyTo] = row.Duplicates
 	}
 	var answers []botsim.Message
 	times := make(map[int]int)
@@ -257,22 +256,22 @@ func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, said []
 		switch n := times[m.ReplyTo]; {
 		case n == 1:
 			answers = append(answers, m)
-		case n > 2 || perhaps[m.ReplyTo] == 0:
-			t.Errorf("message %d was answered %d times and counted as perhaps sent %d times", m.ReplyTo, n, perhaps[m.ReplyTo])
+		case n > 2 || duplicates[m.ReplyTo] == 0:
+			t.Errorf("message %d was answered %d times, but has only %d possible duplicates", m.ReplyTo, n, duplicates[m.ReplyTo])
 		}
 	}
-	if len(answers) != len(said) {
-		t.Fatalf("%d messages were answered, want %d", len(answers), len(said))
+	if len(answers) != len(posted) {
+		t.Fatalf("%d messages were answered, want %d", len(answers), len(posted))
 	}
 	for i, m := range answers {
-		if m.ReplyTo != said[i].ID {
-			t.Fatalf("answer %d is to message %d, want %d:\n%s", i+1, m.ReplyTo, said[i].ID, visible(m))
+		if m.ReplyTo != posted[i].ID {
+			t.Fatalf("answer %d is to message %d, want %d:\n%s", i+1, m.ReplyTo, posted[i].ID, visible(m))
 		}
 	}
 	return answers
 }
 
-// awaitAnswers waits until the bot has said so much in the group.
+// awaitAnswers waits until the bot has sent at least n messages to the group, and returns them.
 func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	t.Helper()
 	messages, err := group.WaitBot(testContext(t), n)
@@ -282,7 +281,7 @@ func awaitAnswers(t *testing.T, group *botsim.Chat, n int) []botsim.Message {
 	return messages
 }
 
-// eventually asks until the answer is yes: often at first, because most answers come soon, and rarely later.
+// eventually polls a condition until it is true, at increasing intervals.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	ctx := testContext(t)
@@ -296,15 +295,15 @@ func eventually(t *testing.T, what string, ask func() bool) {
 	}
 }
 
-// visible is a message as people see it, without the marks that keep names apart from their surroundings.
+// visible returns the text of a message as people see it, without the invisible marks around names.
 func visible(m botsim.Message) string {
 	return strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "").Replace(m.Text)
 }
 
-// verified is all that a verification prints that has found nothing.
+// verified matches the output of a verification without differences.
 var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: no differences\.\n$`)
 
-// verifyClean has the bot itself verify all that is stored, which must be right.
+// verifyClean runs `elobot verify`, which must find no differences.
 func verifyClean(t *testing.T, url string) {
 	t.Helper()
 	verify := launch(t, []string{"DATABASE_URL=" + url}, "verify")

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTwoTurnOutToBeOne: somebody who was named by a username is a person whom the ranking knows without it. Their
-// results become one person's, and those against each other are undone.
+// testTwoTurnOutToBeOne: a player known only by username turns out to be another player. Their results are merged, and their
+// matches against each other are undone.
 func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, nora)
@@ -30,7 +30,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 	answers := awaitAnswers(t, group, 7)
 	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 undone", fmt.Sprintf("→ %d", truth.ratings["Nora"]))
 	if answers[6].ReplyTo != asked.ID || strings.Contains(answers[6].Text, "newbie") {
-		t.Errorf("after the news the ranking is\n%s", visible(answers[6]))
+		t.Errorf("after the merge the ranking is\n%s", visible(answers[6]))
 	}
 	checkRanking(t, group, b.alice, truth)
 	checkStruck(t, group, self, 1, "Match #3 · undone: both players are the same person")
@@ -39,7 +39,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testTeamsAndSets: results of teams and in sets, as they are written in a group.
+// testTeamsAndSets: results of teams and with sets, in the forms that people write.
 func testTeamsAndSets(t *testing.T, b *house) {
 	group := b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @alice @bob vs @olga @carol 8:10")

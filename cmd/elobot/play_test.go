@@ -14,17 +14,17 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults plays results of all kinds, in all forms that a result can be written in, and compares every card and
-// every rating with those of an Elo of its own.
+// testManyResults reports random results in all forms in which a result can be written, and compares every card and every
+// rating with the oracle.
 func testManyResults(t *testing.T, b *house) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
 	var people []botsim.User
 	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {
 		people = append(people, b.sim.User(name))
 	}
-	people = append(people, b.sim.User("Bob 2")) // has no username
+	people = append(people, b.sim.User("Bob 2")) // without a username
 	group := b.sim.Group("Chess", people...)
-	b.join(group, people...) // so that everybody is known by name
+	b.join(group, people...) // so that no card mentions new players
 	truth := newOracle()
 	var cards []string
 	const matches = 100
@@ -32,12 +32,12 @@ func testManyResults(t *testing.T, b *house) {
 		cards = append(cards, playRandomly(random, group, people, truth))
 	}
 	answers := awaitAnswers(t, group, len(people)+matches)[len(people):]
-	told := make(map[string]int) // the ratings as the cards tell them
+	ratings := make(map[string]int) // as the cards say
 	for _, p := range people {
-		told[p.FirstName] = 1500
+		ratings[p.FirstName] = 1500
 	}
 	for i, m := range answers {
-		if err := follow(told, visible(m)); err != nil {
+		if err := follow(ratings, visible(m)); err != nil {
 			t.Fatalf("card %d: %v\n%s", i+1, err, visible(m))
 		}
 		if got, want := visible(m), cards[i]; got != want {
@@ -64,14 +64,14 @@ func testManyResults(t *testing.T, b *house) {
 	checkRanking(t, group, people[0], truth)
 }
 
-// changed is the line of a card that tells how somebody's rating has changed.
+// changed matches the line of a card with the change of a rating.
 var changed = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
 
-// follow brings the ratings up to date with a card. Together they must stay what they were.
+// follow updates the ratings by a card. Their sum must not change.
 func follow(ratings map[string]int, card string) error {
 	lines := changed.FindAllStringSubmatch(card, -1)
 	if len(lines) != 2 {
-		return fmt.Errorf("it tells %d ratings, want 2", len(lines))
+		return fmt.Errorf("it has %d ratings, want 2", len(lines))
 	}
 	before := total(ratings)
 	for _, line := range lines {
@@ -104,7 +104,7 @@ func total(ratings map[string]int) int {
 	return sum
 }
 
-// playRandomly reports a random result in a random form and returns the card that has to come.
+// playRandomly reports a random result in a random form and returns the expected card.
 func playRandomly(random *rand.Rand, group *botsim.Chat, people []botsim.User, truth *oracle) string {
 	order := random.Perm(len(people))
 	a, b, reporter := people[order[0]], people[order[1]], people[order[2]]
@@ -116,8 +116,8 @@ func playRandomly(random *rand.Rand, group *botsim.Chat, people []botsim.User, t
 		group.Say(a, fmt.Sprintf("%s %s %s", command, mention(b), score))
 		reporter = a
 	case 1:
-		said := group.Say(b, "well played")
-		group.Reply(a, said, fmt.Sprintf("%s %s", command, score))
+		posted := group.Say(b, "well played")
+		group.Reply(a, posted, fmt.Sprintf("%s %s", command, score))
 		reporter = a
 	default:
 		group.Say(reporter, fmt.Sprintf("%s %s %s %s", command, mention(a), mention(b), score))

@@ -17,18 +17,18 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// mayCrash is how often attempts at one update may end the process once that is watched for.
+// mayCrash is how many attempts at one update may crash the process once attempts are recorded.
 const mayCrash = 8
 
-// poisoned is a bot that is started again whenever it ends, groups in which results are reported, and an update in one of
-// them that ends the bot.
+// poisoned is the fixture of a bot that is restarted whenever it crashes: groups in which results are reported, and an update
+// in one of them that crashes the bot.
 type poisoned struct {
 	*crashes
 	alice  botsim.User
 	groups []*botsim.Chat
-	said   [][]botsim.Message // by group
+	posted [][]botsim.Message // by group
 	poison botsim.Message     // in the first group
-	update int64              // in which the poison comes
+	update int64              // the id of the update with the poison
 }
 
 func newPoisoned(t *testing.T, options ...botsim.Option) *poisoned {
@@ -38,32 +38,32 @@ func newPoisoned(t *testing.T, options ...botsim.Option) *poisoned {
 	for i := range 3 {
 		p.groups = append(p.groups, p.sim.Group(fmt.Sprintf("Group %d", i+1), p.alice, p.sim.User("bob")))
 	}
-	p.said = make([][]botsim.Message, len(p.groups))
+	p.posted = make([][]botsim.Message, len(p.groups))
 	return p
 }
 
-// report has alice report a result in each group, behind what has been said there.
+// report reports a result in each group.
 func (p *poisoned) report() {
 	for i := range p.groups {
 		p.say(i, "/match @bob 3:1")
 	}
 }
 
-// sayAll has the poison said, with results before and behind it.
+// sayAll sends the poison, with results before and after it.
 func (p *poisoned) sayAll() {
 	p.report()
-	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // after what means nothing
+	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // the id after that of a meaningless update
 	p.poison = p.say(0, "/match @bob 3:2 "+crashpoint.Poison)
 	p.report()
 }
 
 func (p *poisoned) say(group int, text string) botsim.Message {
 	m := p.groups[group].Say(p.alice, text)
-	p.said[group] = append(p.said[group], m)
+	p.posted[group] = append(p.posted[group], m)
 	return m
 }
 
-// deadly has the poison, once it is noted that it has ended a process, have ended so many.
+// deadly raises the recorded number of crashes by the poison, once there is a record.
 func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
 	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1) WHERE update_id = $2`,
@@ -72,21 +72,21 @@ func (p *poisoned) deadly(crashes int) {
 	}
 }
 
-// unrecorded returns how many results reported in all groups but the first are not recorded.
+// unrecorded returns the number of unrecorded results in all groups but the first.
 func (p *poisoned) unrecorded() int {
 	reported := 0
-	for _, said := range p.said[1:] {
-		reported += len(said)
+	for _, posted := range p.posted[1:] {
+		reported += len(posted)
 	}
 	return reported - count(p.t, p.pool, `
 		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE c.telegram_chat_id <> $1`, p.groups[0].ID())
 }
 
-// letters returns how many updates are dead letters.
+// letters returns the number of dead letters.
 func (p *poisoned) letters() int { return count(p.t, p.pool, `SELECT count(*) FROM dead_letters`) }
 
-// check waits until everything is answered, and looks at what has come of it.
+// check waits until everything is answered, and checks the dead letter and the answers.
 func (p *poisoned) check() {
 	p.t.Helper()
 	p.settle()
@@ -99,13 +99,13 @@ func (p *poisoned) check() {
 	if len(letters) != 1 || letters[0].Attempts != mayCrash || !strings.Contains(letters[0].LastError, "the process ended") {
 		p.t.Errorf("the dead letters are %v", letters)
 	}
-	perhaps := count(p.t, p.pool, `SELECT sum(possible_duplicates) FROM outbox`)
+	duplicates := count(p.t, p.pool, `SELECT sum(possible_duplicates) FROM outbox`)
 	for i, group := range p.groups {
 		seen := make(map[int]bool)
 		var order, want []int
 		for _, m := range group.BotMessages() {
 			if seen[m.ReplyTo] {
-				perhaps--
+				duplicates--
 				continue
 			}
 			seen[m.ReplyTo] = true
@@ -114,27 +114,27 @@ func (p *poisoned) check() {
 				p.t.Errorf("message %d is answered with %s", m.ReplyTo, visible(m))
 			}
 		}
-		for _, m := range p.said[i] {
+		for _, m := range p.posted[i] {
 			want = append(want, m.ID)
 		}
 		if !slices.Equal(order, want) {
 			p.t.Errorf("group %d: messages %v were answered, want %v", i+1, order, want)
 		}
 	}
-	if perhaps < 0 {
-		p.t.Errorf("%d answers came twice without being counted", -perhaps)
+	if duplicates < 0 {
+		p.t.Errorf("%d answers came twice without being counted", -duplicates)
 	}
 	checkNoComplaints(p.t, p.sim)
 }
 
-// TestPoisonousUpdateIsGivenUp polls an update that ends the process, with others before and behind it. It is given up
-// after a bounded number of starts, and the other chats go on meanwhile.
+// TestPoisonousUpdateIsGivenUp polls an update that crashes the process, with others before and after it. The bot gives it up
+// after a limited number of starts, and handles the updates of other chats until then.
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
 	p.sayAll()
-	var unnoted int                                          // attempts that have returned and seem not to have, on a machine that is very slow
-	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot does not know what to look for
+	var unnoted int                                          // attempts whose return was not recorded, on a very slow machine
+	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot records no attempts
 		bot := p.start()
 		p.mustCrash(bot)
 		p.expireLease(bot)
@@ -142,7 +142,7 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
-		// the second one finds out, and from the third on all others go first
+		// the second bot records the attempt, and from the third on all other updates come first
 		if n := p.unrecorded(); n > 0 && life == 2 {
 			t.Errorf("%d results of other chats were not recorded", n)
 		}
@@ -155,17 +155,17 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	p.check()
 	bot.await(t, "handling updates in parallel again")
 	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts WHERE update_id = $1`, p.update); n != 1 {
-		t.Error("the attempts at the poison are forgotten, which comes again if Telegram has not heard")
+		t.Error("the attempts at the poison are deleted, although Telegram may deliver it again")
 	}
 	unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
 	if n := count(t, p.pool, `SELECT count(*) FROM update_attempts`) - 1; n > unnoted {
-		t.Errorf("attempts at %d other updates are remembered, of which %d could not be forgotten", n, unnoted)
+		t.Errorf("attempts at %d other updates are left, but only %d could not be deleted", n, unnoted)
 	}
 	verifyClean(t, p.url)
 }
 
-// TestPoisonousDeliveryIsGivenUp has an update that ends the process delivered to two instances, one after the other. Each
-// of them may be ended once before anybody knows.
+// TestPoisonousDeliveryIsGivenUp delivers an update that crashes the process to two instances in turn. It may crash each of
+// them once before the attempts are recorded.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -183,12 +183,12 @@ func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 		awaitWebhooks(t, p.sim, 1)
 	}
 	p.sayAll()
-	p.await("the poison is given up, and everything else taken", func() bool {
+	p.await("the poison is given up, and everything else handled", func() bool {
 		for i, bot := range bots {
 			if crashed(bot) {
 				crashes++
 				p.expireLease(bot)
-				// Another instance may have counted the crashes already, and begin an attempt that ends it too.
+				// The other instance may have read the number of crashes already, and begin one more attempt.
 				p.deadly(mayCrash - 1)
 				start(i)
 			}
@@ -200,17 +200,17 @@ func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	for _, bot := range bots {
 		if p.leaves(bot, !held) {
 			held = true
-		} else { // since it was last looked at, before the other one gave the poison up
+		} else { // it crashed after the last look at it, before the other one gave up the poison
 			crashes++
 		}
 	}
 	if crashes > mayCrash+len(bots) {
-		t.Errorf("the poison has ended instances %d times", crashes)
+		t.Errorf("the poison has crashed instances %d times", crashes)
 	}
 }
 
-// leaves has an instance stop, which takes leave of the others, or says that it could not within its time, as when somebody
-// else holds what it writes. It returns false if the instance has crashed.
+// leaves stops an instance, which deregisters itself, or logs that it could not within its time, for example because another
+// session has locked its row. It returns false if the instance had crashed.
 func (p *poisoned) leaves(bot *process, isHeld bool) bool {
 	p.t.Helper()
 	pid := strconv.Itoa(bot.cmd.Process.Pid)
@@ -227,10 +227,10 @@ func (p *poisoned) leaves(bot *process, isHeld bool) bool {
 	if code != 0 {
 		p.t.Errorf("an instance ended with %d", code)
 	}
-	seems := count(p.t, p.pool, `SELECT count(*) FROM webhook_instances WHERE split_part(name, '/', 2) = $1`, pid) != 0
+	registered := count(p.t, p.pool, `SELECT count(*) FROM webhook_instances WHERE split_part(name, '/', 2) = $1`, pid) != 0
 	failed := strings.Contains(bot.output.String(), "failed to deregister this instance")
-	if !failed && (isHeld || seems) {
-		p.t.Errorf("an instance has stopped whose leave somebody hinders: %t; it seems to be there: %t; it does not say so", isHeld, seems)
+	if !failed && (isHeld || registered) {
+		p.t.Errorf("an instance has stopped without logging a failure; its row is locked: %t, still registered: %t", isHeld, registered)
 	}
 	return true
 }

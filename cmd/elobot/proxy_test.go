@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// proxy stands between the bot and its database. While it is stalled it passes nothing on and keeps every connection
-// open, as a network does that loses everything.
+// proxy stands between the bot and its database. While it is stalled it forwards nothing but keeps all connections open, like
+// a network that drops all packets.
 type proxy struct {
 	url     string
 	network string
 	address string
-	held    atomic.Int64 // pieces of data that have had to wait
-	away    atomic.Bool  // whoever connects is cut off
-	joined  atomic.Int64 // connections accepted
+	held    atomic.Int64 // number of chunks that had to wait
+	away    atomic.Bool  // new connections are closed at once
+	joined  atomic.Int64 // number of accepted connections
 
 	mu    sync.Mutex
 	flow  chan struct{} // closed while data flows
@@ -73,14 +73,14 @@ func newProxy(t *testing.T, databaseURL string) *proxy {
 	return p
 }
 
-// stall holds everything back from now on, the ends of connections included.
+// stall holds back everything from now on, including the ends of connections.
 func (p *proxy) stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flow = make(chan struct{})
 }
 
-// resume passes on what was held back and all that follows.
+// resume forwards everything that was held back, and everything that follows.
 func (p *proxy) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *proxy) resume() {
 	}
 }
 
-// leave ends all connections and takes no others, as a server that has crashed.
+// leave closes all connections and accepts no others, like a crashed server.
 func (p *proxy) leave() {
 	p.away.Store(true)
 	p.mu.Lock()
@@ -113,7 +113,7 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	p.mu.Lock()
 	p.conns = append(p.conns, client, server)
-	if p.away.Load() { // since it was looked at
+	if p.away.Load() { // set since the last check
 		client.Close() //nolint:errcheck // the client sees its connection closed
 		server.Close() //nolint:errcheck // likewise
 	}
@@ -124,7 +124,7 @@ func (p *proxy) serve(client net.Conn) {
 	back.Wait()
 }
 
-// pass forwards in one direction until either connection ends, and then ends both.
+// pass forwards in one direction until either connection ends, and then closes both.
 func (p *proxy) pass(to, from net.Conn) {
 	piece := make([]byte, 32<<10)
 	for {

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// testMalformedNotices puts notices that nobody can read between those of a group: each becomes a dead letter with its
-// reason, and everything else is told.
+// testMalformedNotices queues malformed notices between those of a group. Each becomes a dead letter with its reason, and all
+// others are sent.
 func testMalformedNotices(t *testing.T, b *house) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")
@@ -26,16 +26,16 @@ func testMalformedNotices(t *testing.T, b *house) {
 		add("no_such_kind", `{}`)
 		add("joined", `{"name": {"name": "Carol"}, "elo": 1500}`)
 	}
-	b.ask(group, b.alice, "/match @bob 1:0") // which comes after them
+	b.ask(group, b.alice, "/match @bob 1:0") // queued after them
 	b.settle()
 	// a request that takes too long is repeated, and counted
 	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
-	told := 0
+	sent := 0
 	for _, m := range group.BotMessages() {
-		told += strings.Count(visible(m), "Carol, welcome")
+		sent += strings.Count(visible(m), "Carol, welcome")
 	}
-	if told < rounds || told > rounds+duplicates {
-		t.Errorf("%d of the notices in between were told, want %d", told, rounds)
+	if sent < rounds || sent > rounds+duplicates {
+		t.Errorf("%d of the notices in between were sent, want %d", sent, rounds)
 	}
 	type letter struct {
 		Kind, Error string

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestart has three bots work one after another. The first is killed before it can confirm anything, the second
-// is told to stop, and the third finds what has come while nobody was there.
+// TestAfterARestart runs three bots one after another. The first is killed before it can confirm anything, the second is
+// stopped, and the third handles what has come in between.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newHouse(t)
@@ -26,18 +26,18 @@ func TestAfterARestart(t *testing.T) {
 	result := edited.Say(b.alice, "/match @bob 3:1")
 	edited.Say(b.bob, "well played")
 	at := time.Now().Add(time.Minute)
-	edited.EditAt(result, "/match @bob 3:2", at) // both wait when the bot begins
+	edited.EditAt(result, "/match @bob 3:2", at) // both are pending when the bot starts
 	for i := range 3 {
 		stopped.Say(b.alice, fmt.Sprintf("/match @bob 3:%d", i))
 	}
 	b.bot = launch(t, b.env, "run")
-	eventually(t, "the edited result and its edit are told, and the pause of the other chat is written down", func() bool {
-		paused := count(t, b.pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
-		told := count(t, b.pool, `
+	eventually(t, "the edited result and its edit are answered, and the other chat is frozen", func() bool {
+		frozen := count(t, b.pool, `SELECT count(*) FROM chats WHERE frozen_until IS NOT NULL`) == 1
+		sent := count(t, b.pool, `
 			SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE o.state = 'sent' AND c.telegram_chat_id = $1`, edited.ID())
-		return told == 2 && len(edited.BotMessages()) == 2 &&
-			paused && count(t, b.pool, `SELECT count(*) FROM matches`) == 4
+		return sent == 2 && len(edited.BotMessages()) == 2 &&
+			frozen && count(t, b.pool, `SELECT count(*) FROM matches`) == 4
 	})
 	b.bot.kill()
 	if n := b.sim.Pending(); n != 6 {
@@ -46,14 +46,14 @@ func TestAfterARestart(t *testing.T) {
 	confirm()
 
 	b.bot = launch(t, b.env, "run")
-	checkPauseIsKept(t, b, stopped)
+	checkStaysFrozen(t, b, stopped)
 	checkEditedOnce(t, b, edited, result, at)
-	b.settle() // numbers begin anew after a quiet week
+	b.settle() // update ids restart after a quiet week
 	numbers := newNumbers(b)
 	for _, first := range []int64{731_000_000, 17, 900_000_000} {
 		b.sim.RestartUpdateIDs(first)
 		numbers.report(t)
-		numbers.told(t)
+		numbers.check(t)
 	}
 	undone, late := b.group("Undone"), b.group("Late")
 	byNumber, byReply, byPress := b.ask(undone, b.alice, "/match @bob 3:1"), b.ask(undone, b.alice, "/match @bob 3:2"),
@@ -67,14 +67,14 @@ func TestAfterARestart(t *testing.T) {
 
 	b.sim.RestartUpdateIDs(5_000)
 	numbers.report(t)
-	b.sim.Press(b.carol, refused, undoButton(t, refused)) // who may not
+	b.sim.Press(b.carol, refused, undoButton(t, refused)) // is not allowed
 	b.sim.Press(b.alice, pressed, undoButton(t, pressed))
-	said := undone.Say(b.alice, "/undo 1")
-	b.later.Add(180) // nobody waits any more for what the presses are answered with
+	posted := undone.Say(b.alice, "/undo 1")
+	b.later.Add(180) // the answers to the presses have expired
 	b.bot = launchFromFile(t, b)
-	numbers.told(t)
-	// the bot still knows which message is the card of a match
-	says(t, visible(b.answer(said)), "Match #1 undone")
+	numbers.check(t)
+	// the bot still recognizes the cards of the matches
+	says(t, visible(b.answer(posted)), "Match #1 undone")
 	says(t, visible(b.answer(undone.Reply(b.alice, byReply, "/undo"))), "Match #2 undone")
 	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 undone")
 	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
@@ -88,20 +88,20 @@ func TestAfterARestart(t *testing.T) {
 	b.finish()
 	checkUntouched(t, late, refused)
 	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'toast' AND state = 'expired'`); n != 2 {
-		t.Errorf("%d toasts are given up, want 2", n)
+		t.Errorf("%d callback answers have expired, want 2", n)
 	}
 }
 
-// checkPauseIsKept: a chat that Telegram has stopped is told nothing as long as its pause lasts, by a bot either that knows of
-// it from the database alone and tells other chats something, and everything in order afterwards.
-func checkPauseIsKept(t *testing.T, b *house, stopped *botsim.Chat) {
+// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the database only and sends to
+// other chats. Afterwards everything is sent in order.
+func checkStaysFrozen(t *testing.T, b *house, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
-	eventually(t, "all results wait to be told", func() bool { return b.matches(stopped) == 4 })
+	eventually(t, "all results are recorded", func() bool { return b.matches(stopped) == 4 })
 	b.joinAll()
 	for _, call := range b.sim.CallsOf("sendMessage") {
 		if call.ChatID == stopped.ID() && call.Status != http.StatusTooManyRequests {
-			t.Errorf("there was a request during the pause: %+v", call)
+			t.Errorf("there was a request to the frozen chat: %+v", call)
 		}
 	}
 	b.exec(`UPDATE chats SET frozen_until = clock_timestamp() WHERE telegram_chat_id = $1`, stopped.ID())
@@ -110,28 +110,28 @@ func checkPauseIsKept(t *testing.T, b *house, stopped *botsim.Chat) {
 	}
 }
 
-// checkCare: who takes over from a bot that was killed is careful, and who takes over from one that was stopped is not.
+// checkCare: a bot that starts after a crash handles updates one at a time, and one that starts after a clean stop does not.
 func checkCare(t *testing.T, afterKill, afterStop *process) {
 	t.Helper()
 	const care = "handling updates one at a time"
 	says(t, afterKill.output.String(), care, "handling updates in parallel again")
-	// On a machine that is very slow the lease may be left as by one that was killed.
+	// On a very slow machine a clean stop may fail to release the lease, which then looks like a crash.
 	if strings.Contains(afterStop.output.String(), care) && !strings.Contains(afterKill.output.String(), "failed to release the lease") {
-		t.Error("after a clean stop the bot is careful")
+		t.Error("after a clean stop the bot handles updates one at a time")
 	}
 }
 
-// checkEditedOnce: an edited command makes no second match and no second offer, however often the edit comes.
+// checkEditedOnce: editing a command records no second match, and repeating the edit makes no second offer.
 func checkEditedOnce(t *testing.T, b *house, group *botsim.Chat, result botsim.Message, at time.Time) {
 	t.Helper()
-	group.EditAt(result, "/match @bob 3:2", at)                  // the same once more, as an update of its own
-	group.EditAt(result, "/match @bob 3:1", at.Add(time.Second)) // back to what counts
+	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit, in another update
+	group.EditAt(result, "/match @bob 3:1", at.Add(time.Second)) // back to the recorded score
 	after := group.Say(b.alice, "/match @bob 1:0")               // its answer comes after all others
 	awaitAnswers(t, group, 3)
 	b.settle()
 	all := group.BotMessages()
 	if len(all) != 3 || all[0].ReplyTo != result.ID || all[1].ReplyTo != result.ID || all[2].ReplyTo != after.ID {
-		t.Fatalf("the bot has said %+v", all)
+		t.Fatalf("the bot has sent %+v", all)
 	}
 	says(t, visible(all[0]), "3:1", "Match #1")
 	says(t, visible(all[1]), "/match now says 3:2", "match #1 still counts as 3:1")
@@ -141,12 +141,12 @@ func checkEditedOnce(t *testing.T, b *house, group *botsim.Chat, result botsim.M
 	}
 }
 
-// numbers are results of a group while Telegram's numbers of updates begin anew, lower or higher, as they do after a quiet
+// numbers reports results in a group while Telegram's update ids restart at lower or higher numbers, as they do after a quiet
 // week.
 type numbers struct {
 	*house
-	group *botsim.Chat
-	said  []botsim.Message
+	group  *botsim.Chat
+	posted []botsim.Message
 }
 
 func newNumbers(b *house) *numbers { return &numbers{house: b, group: b.group("Numbers")} }
@@ -154,22 +154,22 @@ func newNumbers(b *house) *numbers { return &numbers{house: b, group: b.group("N
 func (n *numbers) report(t *testing.T) {
 	t.Helper()
 	for range 2 {
-		n.said = append(n.said, n.group.Say(n.alice, fmt.Sprintf("/match @bob 50:%d", len(n.said))))
+		n.posted = append(n.posted, n.group.Say(n.alice, fmt.Sprintf("/match @bob 50:%d", len(n.posted))))
 	}
 }
 
-// told waits until all are told, and checks that each is once.
-func (n *numbers) told(t *testing.T) {
+// check waits until all results are answered, and checks that each has one answer.
+func (n *numbers) check(t *testing.T) {
 	t.Helper()
-	awaitAnswers(t, n.group, len(n.said))
+	awaitAnswers(t, n.group, len(n.posted))
 	n.settle()
-	for i, m := range checkAnswered(t, n.pool, n.group, n.said) {
+	for i, m := range checkAnswered(t, n.pool, n.group, n.posted) {
 		says(t, visible(m), fmt.Sprintf("50:%d\n", i), fmt.Sprintf("Match #%d", i+1))
 	}
-	checkOnce(t, n.group, n.said)
+	checkOnce(t, n.group, n.posted)
 }
 
-// launchFromFile starts a bot whose settings stand in a file, where the environment wins over one of them.
+// launchFromFile starts a bot with its settings in a file, one of which the environment overrides.
 func launchFromFile(t *testing.T, b *house) *process {
 	t.Helper()
 	folder := t.TempDir()

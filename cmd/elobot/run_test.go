@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestConfiguration: whatever is wrong is said, all together and without secrets, before anything starts, wherever it was
-// set.
+// TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from
+// flags, the environment or the file.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -28,11 +28,11 @@ func TestConfiguration(t *testing.T) {
 	}
 	says(t, output, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be")
 	if n := strings.Count(output, "\n  - "); n != 4 || strings.Contains(output, "hush") {
-		t.Errorf("%d faults are told, want 4, and no secret:\n%s", n, output)
+		t.Errorf("%d faults are reported, want 4, and no secret:\n%s", n, output)
 	}
 }
 
-// TestNoDatabaseThere: nobody listens, a file with passwords may be missing, and an API server may lie below a path.
+// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with a path are no faults.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=1:a", "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
@@ -43,7 +43,7 @@ func TestNoDatabaseThere(t *testing.T) {
 	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running")
 }
 
-// TestWrongUsage: it is pointed to the help, and what was pasted in the wrong place is not printed again.
+// TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong place.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"}} {
@@ -54,7 +54,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestHelp: there are several ways to ask for help and for the version, and none of them is an error.
+// TestHelp: all ways to ask for help or the version succeed.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -74,10 +74,10 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// cutPoll has the poll that shows the next update be cut off before its answer. It returns what has become of it.
+// cutPoll cuts off the answer to the poll that delivers the next update. The returned function returns that call.
 func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	t.Helper()
-	// The poll that waits now is answered, with what means nothing, and the one behind that waits for what is next.
+	// A meaningless update ends the current poll; the fault applies to the next one.
 	past := sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1
 	isNext := func(c botsim.Call) bool { return c.Params["offset"] == strconv.FormatInt(past, 10) }
 	sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Name: "cut poll", Method: "getUpdates", Times: 1, Match: isNext})
@@ -92,7 +92,7 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	return cut
 }
 
-// testDeliveredTwice: the same update by two deliveries has one effect and one answer.
+// testDeliveredTwice: an update that is delivered twice has one effect and one answer.
 func testDeliveredTwice(t *testing.T, b *house) {
 	sim, alice, group := b.sim, b.alice, b.group("Chess")
 	cut := cutPoll(t, sim)

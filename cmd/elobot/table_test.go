@@ -12,33 +12,33 @@ import (
 	"elobot/internal/botsim"
 )
 
-// table is a group in which results are reported, undone and corrected, by commands and by buttons, and what must become of
-// all that.
+// table is a group in which results are reported, undone and corrected, by commands and buttons. It also holds the expected
+// matches and answers.
 type table struct {
 	t       *testing.T
 	sim     *botsim.Server
 	pool    *pgxpool.Pool
 	group   *botsim.Chat
 	matches []*reported
-	answers []wantedAnswer // in this order
+	answers []wantedAnswer // in the expected order
 	toasts  map[string]string
-	keys    []string // of all commands but /join, in the order of their updates
+	keys    []string // of all commands except /join, in the order of their updates
 	undone  int
 	fixed   int
 }
 
-// reported is a match as it must be. It lists what counts; nothing here is reckoned backwards.
+// reported is the expected state of a match.
 type reported struct {
-	said     botsim.Message
+	posted   botsim.Message
 	a, b     botsim.User
 	score    [2]int
-	was      [2]int // before it was corrected, if it was
+	was      [2]int // the score before the last correction
 	fixed    bool
-	turned   bool // the card has b first, who had won at first
+	turned   bool // the card names b first, because b had won by the first score
 	undoneBy string
 }
 
-// wantedAnswer is an answer that must come: what it replies to, and what it begins with.
+// wantedAnswer is an expected answer: the message that it replies to, and the beginning of its text.
 type wantedAnswer struct {
 	replyTo int
 	text    string
@@ -57,21 +57,21 @@ func (b *table) say(sender botsim.User, text string) botsim.Message {
 
 func (b *table) match(sender, opponent botsim.User, own, other int) {
 	m := &reported{a: sender, b: opponent, score: [2]int{own, other}, turned: other > own}
-	m.said = b.say(sender, fmt.Sprintf("/match %s %d:%d", mention(opponent), own, other))
+	m.posted = b.say(sender, fmt.Sprintf("/match %s %d:%d", mention(opponent), own, other))
 	b.matches = append(b.matches, m)
-	b.expect(m.said.ID, "") // how the card reads depends on when it is sent
+	b.expect(m.posted.ID, "") // how the card reads depends on when it is sent
 }
 
 func (b *table) undo(sender botsim.User, number int) {
 	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.takeBack(number, sender))
 }
 
-// fix corrects a score, which is in the order of the card.
+// fix corrects a score, given in the order of the card.
 func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
 
-// press presses the button of a match's card, be it there still or not. It returns false if the card has not come.
+// press presses the button of a match's card, even if the button is gone. It returns false if there is no card yet.
 func (b *table) press(sender botsim.User, number int) bool {
 	card, ok := b.card(number)
 	if !ok {
@@ -87,12 +87,12 @@ func (b *table) press(sender botsim.User, number int) bool {
 	return true
 }
 
-// card returns the message of a match's card. Of several copies it is the last, that the bot knows.
+// card returns the card of a match. Of several copies it returns the last one, which the bot knows.
 func (b *table) card(number int) (botsim.Message, bool) {
 	all := b.group.BotMessages()
 	slices.Reverse(all)
-	said := b.matches[number-1].said.ID
-	i := slices.IndexFunc(all, func(card botsim.Message) bool { return card.ReplyTo == said })
+	posted := b.matches[number-1].posted.ID
+	i := slices.IndexFunc(all, func(card botsim.Message) bool { return card.ReplyTo == posted })
 	if i < 0 {
 		return botsim.Message{}, false
 	}
@@ -103,7 +103,7 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns why somebody cannot take a match back, or nothing.
+// refuse returns why a person cannot undo a match, or "".
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)
@@ -111,7 +111,7 @@ func (b *table) refuse(number int, sender botsim.User) string {
 	switch m := b.matches[number-1]; {
 	case m.undoneBy != "":
 		return fmt.Sprintf("Match #%d is already undone", number)
-	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice": // who has created the groups
+	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice": // alice has created the groups
 		return fmt.Sprintf("Only those who played or reported match #%d", number)
 	}
 	return ""
@@ -146,7 +146,7 @@ func (b *table) correct(number int, sender botsim.User, score [2]int) (answer st
 	return fmt.Sprintf("Match #%d corrected: %s (was ", number, m.head())
 }
 
-// head is the first line of the card.
+// head returns the first line of the card.
 func (m *reported) head() string {
 	a, b, score := m.a.FirstName, m.b.FirstName, m.score
 	if m.turned {
@@ -162,7 +162,7 @@ func (m *reported) head() string {
 	return fmt.Sprintf(verb, a, b, score[0], score[1])
 }
 
-// check compares everything in the group, and everything that is stored of it, with what must be there.
+// check compares the messages and the stored data of the group with what is expected.
 func (b *table) check() {
 	b.t.Helper()
 	b.checkAnswers()
@@ -177,7 +177,7 @@ func (b *table) check() {
 	b.checkStored(truth)
 }
 
-// checkToasts compares what those were told who have pressed buttons. Nobody is told who has waited for too long.
+// checkToasts compares the answers to pressed buttons. Expired ones are never sent.
 func (b *table) checkToasts() {
 	b.t.Helper()
 	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'toast' AND state = 'expired'`)
@@ -187,21 +187,21 @@ func (b *table) checkToasts() {
 		}
 		answer, err := b.sim.WaitAnswer(testContext(b.t), id)
 		if got := visible(botsim.Message{Text: answer.Text}); err != nil || !strings.HasPrefix(got, want) {
-			b.t.Errorf("whoever pressed was told %q (%v), want %q", got, err, want)
+			b.t.Errorf("a press was answered with %q (%v), want %q", got, err, want)
 		}
 	}
 }
 
-// checkAnswers compares the first copies of all answers with those that had to come, in their order. Further copies
-// must have been counted as perhaps sent.
+// checkAnswers compares the first copies of all answers with the expected ones, in order. Further copies must have been
+// counted as possible duplicates.
 func (b *table) checkAnswers() {
 	b.t.Helper()
-	type counted struct{ ReplyTo, Perhaps int }
-	perhaps := make(map[int]int)
+	type counted struct{ ReplyTo, Duplicates int }
+	duplicates := make(map[int]int)
 	for _, row := range collect(b.t, b.pool, pgx.RowToStructByPos[counted], `
 		SELECT o.reply_to, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE c.telegram_chat_id = $1 AND o.reply_to IS NOT NULL`, b.group.ID()) {
-		perhaps[row.ReplyTo] = row.Perhaps
+		duplicates[row.ReplyTo] = row.Duplicates
 	}
 	times := make(map[int]int)
 	next := 0
@@ -211,14 +211,14 @@ func (b *table) checkAnswers() {
 		}
 		times[m.ReplyTo]++
 		if n := times[m.ReplyTo]; n > 1 {
-			if n > 1+perhaps[m.ReplyTo] {
-				b.t.Errorf("message %d was answered %d times and counted as perhaps sent %d times",
-					m.ReplyTo, n, perhaps[m.ReplyTo])
+			if n > 1+duplicates[m.ReplyTo] {
+				b.t.Errorf("message %d was answered %d times, but has only %d possible duplicates",
+					m.ReplyTo, n, duplicates[m.ReplyTo])
 			}
 			continue
 		}
 		if next == len(b.answers) {
-			b.t.Fatalf("%s has an answer too many:\n%s", b.group.Title(), visible(m))
+			b.t.Fatalf("%s has one answer too many:\n%s", b.group.Title(), visible(m))
 		}
 		if want := b.answers[next]; m.ReplyTo != want.replyTo || !strings.HasPrefix(visible(m), want.text) {
 			b.t.Fatalf("%s, answer %d is to message %d:\n%s\nwant to %d:\n%s",
@@ -231,7 +231,7 @@ func (b *table) checkAnswers() {
 	}
 }
 
-// checkCard checks how the card of a match reads in the end.
+// checkCard checks the final text of a match's card.
 func (b *table) checkCard(number int, m *reported) {
 	b.t.Helper()
 	card, ok := b.card(number)

@@ -10,15 +10,15 @@ const (
 	takeBackGroups   = 3
 )
 
-// takeBackCrash is a bot that is killed while results come in, are undone and corrected.
+// takeBackCrash is the fixture of a bot that is killed while results are reported, undone and corrected.
 type takeBackCrash struct {
 	*crash
 	tables   []*table
 	commands int
 }
 
-// TestKilledWhileTakingBack kills the bot at random moments while results are undone and corrected, by commands and by
-// buttons. Everything must take effect once, in order, be told, and leave the ratings of the matches that count.
+// TestKilledWhileTakingBack kills the bot at random moments while results are undone and corrected, by commands and buttons.
+// Everything must take effect once, in order, and be answered. The ratings must be those of the matches that count.
 func TestKilledWhileTakingBack(t *testing.T) {
 	t.Parallel()
 	c := &takeBackCrash{crash: startCrash(t, takeBackGroups)}
@@ -34,7 +34,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 		})
 	}
 	launch(t, crashEnvironment(environment(c.sim, c.url)), "run")
-	eventually(t, "everything is taken and sent", func() bool {
+	eventually(t, "everything is handled and sent", func() bool {
 		const waiting = `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`
 		return c.sim.Pending() == 0 && count(t, c.pool, waiting) == 0
 	})
@@ -52,8 +52,7 @@ func TestKilledWhileTakingBack(t *testing.T) {
 	checkNoComplaints(t, c.sim)
 }
 
-// dealCards plays a match at each table and waits for its card, so that there are buttons to press from the beginning,
-// however slowly all that follows is answered.
+// dealCards reports a match at each table and waits for its card, so that there are buttons to press from the beginning.
 func (c *takeBackCrash) dealCards() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for _, b := range c.tables {
@@ -67,11 +66,11 @@ func (c *takeBackCrash) dealCards() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// command lets somebody do something at random.
+// command sends a random command of a random person.
 func (c *takeBackCrash) command(b *table) {
 	order := c.random.Perm(len(c.people))
 	sender, opponent := c.people[order[0]], c.people[order[1]]
-	number := 1 + c.random.IntN(len(b.matches)+1) // at times one more than there are
+	number := 1 + c.random.IntN(len(b.matches)+1) // sometimes one too many
 	score := [2]int{c.random.IntN(4), c.random.IntN(4)}
 	given := len(b.keys)
 	switch kind := c.random.IntN(20); {
@@ -81,7 +80,7 @@ func (c *takeBackCrash) command(b *table) {
 		b.undo(sender, number)
 	case kind < 17:
 		b.fix(sender, number, score)
-	default: // that of any match whose card has come
+	default: // the button of any match with a card
 		for _, i := range c.random.Perm(len(b.matches)) {
 			if b.press(sender, i+1) {
 				break

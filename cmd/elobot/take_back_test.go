@@ -19,7 +19,7 @@ func undoButton(t *testing.T, card botsim.Message) string {
 	return card.Buttons[0][0].CallbackData
 }
 
-// checkStruck waits until a card has been edited so often, and checks that it is that of an undone match then.
+// checkStruck waits until a card has been edited that many times, and checks that it is the card of an undone match.
 func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
@@ -44,21 +44,21 @@ func checkUndone(t *testing.T, card botsim.Message, why string) {
 	}
 }
 
-// checkUntouched checks that a card is as it was sent, and that nobody was told of it.
+// checkUntouched checks that a card is unchanged, and that the bot has not replied to it.
 func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 	t.Helper()
 	now, _ := group.Message(card.ID)
 	if now.Edits != 0 || now.Text != card.Text || undoButton(t, now) != undoButton(t, card) {
-		t.Errorf("the card was touched: %+v", now)
+		t.Errorf("the card has changed: %+v", now)
 	}
 	for _, m := range group.BotMessages() {
 		if m.ReplyTo == card.ID {
-			t.Errorf("the group was told:\n%s", visible(m))
+			t.Errorf("the bot has replied to the card:\n%s", visible(m))
 		}
 	}
 }
 
-// testUndoButton: the button takes the match back for those who may, once; whoever else presses it is told so alone.
+// testUndoButton: the button undoes the match once, for people who may undo it. Others get a callback answer only.
 func testUndoButton(t *testing.T, b *house) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -78,12 +78,12 @@ func testUndoButton(t *testing.T, b *house) {
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Bob")
 	if n := len(group.BotMessages()); n != 2 {
-		t.Errorf("the bot has said %d things, want the card and that it is undone", n)
+		t.Errorf("the bot has sent %d messages, want the card and the undo", n)
 	}
 }
 
-// testUndoneByTwoAtOnce: both players press at the same moment, and somebody says it too. Each time one of them undoes
-// the match, and the others are told that it is done.
+// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the command. One of them undoes
+// the match, and the bot tells the others that it is already undone.
 func testUndoneByTwoAtOnce(t *testing.T, b *house) {
 	edits := b.sim.CallCount("editMessageText")
 	var groups []*botsim.Chat
@@ -93,23 +93,23 @@ func testUndoneByTwoAtOnce(t *testing.T, b *house) {
 		cards = append(cards, b.ask(groups[i], b.alice, "/match @bob 3:1"))
 	}
 	var presses [][2]string
-	var said []botsim.Message
+	var posted []botsim.Message
 	for i, card := range cards {
 		button := undoButton(t, card)
 		presses = append(presses, [2]string{b.sim.Press(b.alice, card, button), b.sim.Press(b.bob, card, button)})
-		said = append(said, groups[i].Say(b.olga, "/undo 1"))
+		posted = append(posted, groups[i].Say(b.olga, "/undo 1"))
 	}
 	for i, card := range cards {
 		says(t, b.toast(presses[i][0]), "Match #1 undone: ")
 		says(t, b.toast(presses[i][1]), "Match #1 is already undone")
-		says(t, visible(b.answer(said[i])), "Match #1 is already undone")
+		says(t, visible(b.answer(posted[i])), "Match #1 is already undone")
 		says(t, visible(b.answer(card)), "undone by Alice")
 	}
 	b.settle()
 	for i, card := range cards {
 		checkStruck(t, groups[i], card, 1, "undone by Alice")
 		if n := len(groups[i].BotMessages()); n != 3 {
-			t.Errorf("the bot has said %d things in group %d, want 3", n, i+1)
+			t.Errorf("the bot has sent %d messages to group %d, want 3", n, i+1)
 		}
 	}
 	if n := b.sim.CallCount("editMessageText") - edits; n != len(cards) {
@@ -117,12 +117,12 @@ func testUndoneByTwoAtOnce(t *testing.T, b *house) {
 	}
 }
 
-// testForgedButtons: whatever a button claims to say, nothing changes but the match of the card that it is below.
+// testForgedButtons: a button can only change the match of its own card, whatever its data is.
 func testForgedButtons(t *testing.T, b *house) {
 	group, other := b.group("Chess"), b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	b.ask(other, b.alice, "/match @bob 3:1")
-	elsewhere := b.ask(other, b.alice, "/match @bob 3:2") // number 2, of which there is none in the first group
+	elsewhere := b.ask(other, b.alice, "/match @bob 3:2") // number 2, which the first group does not have
 	for data, want := range map[string]string{
 		"1u:0": "button", "1u:-1": "button", "1u:01": "button", "1u:1 ": "button", "1u: 1": "button",
 		"1u:1e0": "button", "1u:9223372036854775808": "button", "undo": "button", "1u:": "button",
@@ -146,14 +146,14 @@ func testForgedButtons(t *testing.T, b *house) {
 	}
 }
 
-// testAllWaysToTakeBack: undo and fix find the match by its number, by its card, by the command that made it, and as the
-// sender's last one.
+// testAllWaysToTakeBack: /undo and /fix find the match by its number, by its card, by the command that reported it, and as
+// the sender's last one.
 func testAllWaysToTakeBack(t *testing.T, b *house) {
 	type way struct {
 		command string
 		target  func(asked, card botsim.Message) botsim.Message // replied to, if its id is set
 		undoes  bool
-		card    string // what the card says then
+		card    string // the text of the card afterwards
 	}
 	nothing := func(_, _ botsim.Message) botsim.Message { return botsim.Message{} }
 	toCard := func(_, card botsim.Message) botsim.Message { return card }
@@ -164,7 +164,7 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 		{"/undo", toCard, true, ""},
 		{"/undo", toCommand, true, ""},
 		{"/undo@elo_bot", nothing, true, ""},
-		// the card says that Bob beat Alice 3:1, the command that it was Alice against Bob
+		// the card says that Bob beat Alice 3:1, but the command names Alice first
 		{"/fix 1 3:2", nothing, false, "Bob beat Alice 3:2"},
 		{"/fix 1 2:3", nothing, false, "Bob lost to Alice 2:3"},
 		{"/fix 3:2", toCard, false, "Bob beat Alice 3:2"},
@@ -176,7 +176,7 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 		group := b.group(w.command)
 		asked := group.Say(b.alice, "/match @bob 1:3")
 		card := b.answer(asked)
-		b.settle() // the bot knows a card by the message only once it has written down that it was sent
+		b.settle() // the bot recognizes a card only after it has marked it as sent
 		button := undoButton(t, card)
 		answer := b.answer(group.Reply(b.bob, w.target(asked, card), w.command))
 		if w.undoes {
@@ -200,7 +200,7 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testFixedTwice: the card tells the score before the last correction, and a score that is right already is refused.
+// testFixedTwice: the card shows the score before the last correction, and a fix with the current score is refused.
 func testFixedTwice(t *testing.T, b *house) {
 	group := b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @bob 11:7 9:11 11:5")
@@ -225,13 +225,13 @@ func testFixedTwice(t *testing.T, b *house) {
 	}
 }
 
-// testWhoMayTakeBack: members who have nothing to do with a match may not, until they are admins, whom a group may hide.
+// testWhoMayTakeBack: members who neither played nor reported a match may undo or fix it only as admins, even anonymous ones.
 func testWhoMayTakeBack(t *testing.T, b *house) {
 	group := b.group("Chess")
-	group.Promote(b.sim.Bot()) // so that it hears at once who becomes an admin
+	group.Promote(b.sim.Bot()) // so that it gets updates about new admins
 	cards := []botsim.Message{
 		b.ask(group, b.alice, "/match @bob 3:1"), b.ask(group, b.alice, "/match @bob 3:2"),
-		b.ask(group, b.carol, "/match @alice @bob 3:0"), // who reports a match may take it back
+		b.ask(group, b.carol, "/match @alice @bob 3:0"), // the reporter may undo a match
 	}
 	b.settle()
 	for _, text := range []string{"/undo 1", "/fix 1 4:2"} {
@@ -258,7 +258,7 @@ func testWhoMayTakeBack(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testAdminsUnknown: as long as Telegram does not tell who is an admin, nobody is let in or turned away by guessing.
+// testAdminsUnknown: while Telegram does not say who is an admin, the bot asks people to try again instead of guessing.
 func testAdminsUnknown(t *testing.T, b *house) {
 	type trial struct {
 		group  *botsim.Chat
@@ -286,7 +286,7 @@ func testAdminsUnknown(t *testing.T, b *house) {
 	b.settle()
 	for _, f := range trials {
 		checkUntouched(t, f.group, f.card)
-		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 corrected") // who played need not be an admin
+		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 corrected") // a player need not be an admin
 		f.remove()
 		says(t, visible(b.ask(f.group, b.carol, "/undo 1")), "Only those who played")
 		b.settle()
@@ -296,7 +296,7 @@ func testAdminsUnknown(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testUndoWindow: the players may for as long as the settings say, the admins for ever.
+// testUndoWindow: players can undo and fix within the undo window, admins for ever.
 func testUndoWindow(t *testing.T, b *house) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)

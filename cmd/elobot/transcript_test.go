@@ -7,10 +7,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTranscriptStyles: on a terminal the tags become styles, and only they do.
+// TestTranscriptStyles: on a terminal, tags become styles, and nothing else does.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
-	const said = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
+	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
 	for _, tc := range []struct {
 		colour bool
 		want   string
@@ -21,14 +21,14 @@ func TestTranscriptStyles(t *testing.T) {
 			cyan + "/match" + plainStyle + "5n " + faint + struck + "Bob 3:1" + plainStyle + "\n"},
 	} {
 		var out strings.Builder
-		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: said})
+		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: text})
 		if got := out.String(); got != tc.want {
 			t.Errorf("with colours %v:\n%q\nwant\n%q", tc.colour, got, tc.want)
 		}
 	}
 }
 
-// TestTranscriptOfTakingBack: an edit is told from a message, and a toast is plain text.
+// TestTranscriptOfTakingBack: an edit looks different from a message, and a callback answer is plain text.
 func TestTranscriptOfTakingBack(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -42,7 +42,7 @@ func TestTranscriptOfTakingBack(t *testing.T) {
 	}
 }
 
-// TestPressWithoutAButton: before there is a button, whoever presses is told so, and the bot hears nothing of it.
+// TestPressWithoutAButton: a press without any button prints a note, and the bot gets no update.
 func TestPressWithoutAButton(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -55,6 +55,6 @@ func TestPressWithoutAButton(t *testing.T) {
 		}
 	}
 	if got := out.String(); strings.Count(got, "no button to press") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
-		t.Errorf("%d updates wait, %d messages are there, and the demo says\n%s", sim.Pending(), len(s.group.Messages()), got)
+		t.Errorf("%d updates are pending, there are %d messages, and the demo prints\n%s", sim.Pending(), len(s.group.Messages()), got)
 	}
 }

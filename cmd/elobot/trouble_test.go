@@ -11,29 +11,29 @@ import (
 	"elobot/internal/botsim"
 )
 
-// troubles are results that are reported while something is wrong with the database.
+// troubles is the fixture of results that are reported while the database has problems.
 type troubles struct {
-	t     *testing.T
-	sim   *botsim.Server
-	bot   *process
-	line  *proxy
-	group *botsim.Chat
-	said  []botsim.Message
-	// operator looks at the database from a session that nobody ends.
+	t      *testing.T
+	sim    *botsim.Server
+	bot    *process
+	proxy  *proxy
+	group  *botsim.Chat
+	posted []botsim.Message
+	// operator queries the database from a session that the faults do not end.
 	operator *pgxpool.Conn
 }
 
 func (d *troubles) report(n int) {
 	for range n {
-		d.said = append(d.said, d.group.Say(d.sim.User("alice"), fmt.Sprintf("/match @bob %d:1", len(d.said))))
+		d.posted = append(d.posted, d.group.Say(d.sim.User("alice"), fmt.Sprintf("/match @bob %d:1", len(d.posted))))
 	}
 }
 
-// waits does something to the database, after which results have to wait.
+// waits breaks the database, and checks that results wait then.
 func (d *troubles) waits(what string, do func()) {
 	d.t.Helper()
 	waited := func() int { return strings.Count(d.bot.output.String(), "database unavailable, updates have to wait") }
-	before, answered := waited(), len(d.said)
+	before, answered := waited(), len(d.posted)
 	do()
 	d.report(3)
 	eventually(d.t, "results wait, "+what, func() bool { return waited() > before })
@@ -42,11 +42,11 @@ func (d *troubles) waits(what string, do func()) {
 	}
 }
 
-// goesOn waits until all that was reported is told, and nothing is left to be done.
+// goesOn waits until all results are answered, and nothing is left to do.
 func (d *troubles) goesOn() {
 	d.t.Helper()
 	d.report(3)
-	awaitAnswers(d.t, d.group, len(d.said))
+	awaitAnswers(d.t, d.group, len(d.posted))
 	eventually(d.t, "everything is settled", func() bool {
 		var left int
 		if err := d.operator.QueryRow(d.t.Context(), `SELECT count(*) FROM outbox WHERE state <> 'sent'`).Scan(&left); err != nil {
@@ -56,9 +56,9 @@ func (d *troubles) goesOn() {
 	})
 }
 
-// TestDatabaseTroubles: the database takes no writes for a while, and sessions that begin then keep that for as long as they
-// live; then it crashes and comes back; then it falls silent while the bot is told to stop. What is reported meanwhile
-// waits, the bot goes on by itself, and nothing is lost or doubled.
+// TestDatabaseTroubles: the database is read-only for a while, and sessions that begin then stay read-only; then it crashes and
+// comes back; then it stalls while the bot is stopped. Results that are reported during that wait, the bot recovers by itself,
+// and nothing is lost or duplicated.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
@@ -69,14 +69,14 @@ func TestDatabaseTroubles(t *testing.T) {
 	}
 	defer operator.Release()
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
-	d := &troubles{t: t, sim: sim, line: newProxy(t, url), group: group, operator: operator}
+	d := &troubles{t: t, sim: sim, proxy: newProxy(t, url), group: group, operator: operator}
 	order := func(sql string) {
 		t.Helper()
 		if _, err := operator.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.bot = launch(t, environment(sim, d.line.url), "run")
+	d.bot = launch(t, environment(sim, d.proxy.url), "run")
 	d.goesOn()
 
 	name := pgx.Identifier{operator.Conn().Config().Database}.Sanitize()
@@ -91,24 +91,24 @@ func TestDatabaseTroubles(t *testing.T) {
 	order(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`)
 	d.goesOn()
 
-	d.waits("away", d.line.leave)
-	d.line.away.Store(false)
+	d.waits("away", d.proxy.leave)
+	d.proxy.away.Store(false)
 	d.goesOn()
 
-	d.line.stall()
+	d.proxy.stall()
 	d.report(20)
-	eventually(t, "the bot waits for an answer", func() bool { return d.line.held.Load() > 0 })
+	eventually(t, "the bot waits for an answer", func() bool { return d.proxy.held.Load() > 0 })
 	if code, took := d.bot.stop(t); code != 0 {
 		t.Errorf("the bot ended after %v with %d", took, code)
 	}
-	d.line.resume()
-	d.bot = launch(t, environment(sim, d.line.url), "run")
+	d.proxy.resume()
+	d.bot = launch(t, environment(sim, d.proxy.url), "run")
 	d.goesOn()
-	for i, m := range checkAnswered(t, pool, d.group, d.said) {
+	for i, m := range checkAnswered(t, pool, d.group, d.posted) {
 		says(t, visible(m), fmt.Sprintf("Match #%d", i+1))
 	}
-	if n := count(t, pool, `SELECT count(*) FROM matches`); n != len(d.said) {
-		t.Errorf("%d matches are recorded, want %d", n, len(d.said))
+	if n := count(t, pool, `SELECT count(*) FROM matches`); n != len(d.posted) {
+		t.Errorf("%d matches are recorded, want %d", n, len(d.posted))
 	}
 	checkNoDeadLetters(t, pool)
 	verifyClean(t, url)

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testUndoInTopics: answers go to the topic that asks, and cards are edited where they are. What a forum puts into every
-// message as a reply, the creation of its topic, is none.
+// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own topic. Every message in a topic
+// formally replies to the creation of the topic, which the bot does not take for a reply.
 func testUndoInTopics(t *testing.T, b *house) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -40,28 +40,29 @@ func testUndoInTopics(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testUndoneBeforeTheCardIsSent: what is undone while its card waits comes as undone, in one message and in its place.
+// testUndoneBeforeTheCardIsSent: a card whose match is undone before the card is sent shows that at once: it is sent in order
+// and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *house) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
-	goOn := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
-	said := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
+	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
+	posted := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
 	awaitRefusal(t, b.sim, group)
 	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {
-		said = append(said, group.Say(b.alice, text))
+		posted = append(posted, group.Say(b.alice, text))
 	}
 	if err := b.sim.WaitConfirmed(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	goOn()
-	answers := awaitAnswers(t, group, len(said))
+	heal()
+	answers := awaitAnswers(t, group, len(posted))
 	b.settle()
-	if len(group.BotMessages()) != len(said) || b.sim.CallCount("editMessageText") != edits {
+	if len(group.BotMessages()) != len(posted) || b.sim.CallCount("editMessageText") != edits {
 		t.Errorf("there were %d messages, want %d, and %d edits, want none",
-			len(group.BotMessages()), len(said), b.sim.CallCount("editMessageText")-edits)
+			len(group.BotMessages()), len(posted), b.sim.CallCount("editMessageText")-edits)
 	}
 	for i, m := range answers {
-		if m.ReplyTo != said[i].ID {
-			t.Fatalf("answer %d is to another message than %q:\n%s", i+1, said[i].Text, visible(m))
+		if m.ReplyTo != posted[i].ID {
+			t.Fatalf("answer %d does not reply to %q:\n%s", i+1, posted[i].Text, visible(m))
 		}
 	}
 	checkUndone(t, answers[0], "Match #1 · undone by Alice")
@@ -74,7 +75,7 @@ func testUndoneBeforeTheCardIsSent(t *testing.T, b *house) {
 	says(t, visible(answers[6]), "Match #3 undone")
 }
 
-// testUndoWithoutTheCard: somebody has deleted the card. What it said is taken back all the same, and nothing gets stuck.
+// testUndoWithoutTheCard: a match can be undone after its card was deleted, and the queue does not get stuck.
 func testUndoWithoutTheCard(t *testing.T, b *house) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -82,20 +83,20 @@ func testUndoWithoutTheCard(t *testing.T, b *house) {
 	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 corrected")
 	b.settle()
 	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 undone")
-	// somebody whose phone still shows the next one presses its button
+	// a person whose phone still shows the next card presses its button
 	card = b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
 	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 undone")
-	said := group.Say(b.alice, "/match @bob 3:1")
+	posted := group.Say(b.alice, "/match @bob 3:1")
 	answers := awaitAnswers(t, group, 6)
 	says(t, visible(answers[4]), "Match #2 undone", "undone by Bob")
-	if answers[4].ReplyTo != 0 || answers[5].ReplyTo != said.ID {
-		t.Errorf("the answers reply to %d and %d, want nothing and %d", answers[4].ReplyTo, answers[5].ReplyTo, said.ID)
+	if answers[4].ReplyTo != 0 || answers[5].ReplyTo != posted.ID {
+		t.Errorf("the answers reply to %d and %d, want nothing and %d", answers[4].ReplyTo, answers[5].ReplyTo, posted.ID)
 	}
 	b.settle()
 	if n := count(t, b.pool, `
 		SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE c.telegram_chat_id = $1 AND action = 'edit' AND state = 'expired'`, group.ID()); n != 3 {
-		t.Errorf("%d edits are given up, want 3", n)
+		t.Errorf("%d edits have expired, want 3", n)
 	}
 }

@@ -8,15 +8,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testFirstReportAfterAChangeOfUsername: what a message shows of people counts before the names in it are looked up.
-// Somebody goes by another username now, so the one of before means somebody else, whether they report the match or are
-// merely replied to.
+// testFirstReportAfterAChangeOfUsername: the bot updates the profiles of the people in a message before it looks up the
+// usernames in it. So the old username of the sender, or of the person replied to, now means somebody else.
 func testFirstReportAfterAChangeOfUsername(t *testing.T, b *house) {
 	for name, report := range map[string]func(group *botsim.Chat, who botsim.User, was string) botsim.Message{
 		"ulf": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {
 			return group.Say(who, "/match @carol @"+was+" 3:1")
 		},
-		"vera": func(group *botsim.Chat, who botsim.User, was string) botsim.Message { // who plays
+		"vera": func(group *botsim.Chat, who botsim.User, was string) botsim.Message { // the reporter plays
 			return group.Say(who, "/match @"+was+" 1:3")
 		},
 		"walt": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {

@@ -31,7 +31,7 @@ func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout,
 	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// mustVerify checks how `elobot verify` ends, and what it says, in which the groups stand for their ids.
+// mustVerify runs `elobot verify`, and checks its exit code and output, in which the names of groups stand for their ids.
 func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	for i, a := range args {
@@ -49,20 +49,20 @@ func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args .
 	}
 }
 
-// What verify says on standard error.
+// What verify prints to standard error.
 const (
 	sayRepairable = "elobot: differences found: run again with --repair to correct everything that can be calculated from the matches\n"
 	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
 )
 
-// books are a database in which two groups have played, and whose bot has gone.
+// books is a database in which two groups have played, without a running bot.
 type books struct {
 	url  string
 	pool *pgxpool.Pool
 	ids  *strings.Replacer // CHESS and GO stand for the ids of the groups
 }
 
-// newBooks has four matches played in one group and one in another.
+// newBooks plays four matches in one group and one in another.
 func newBooks(t *testing.T) *books {
 	t.Helper()
 	sim := botsim.Start(t)
@@ -73,10 +73,10 @@ func newBooks(t *testing.T) *books {
 	for _, p := range []botsim.User{alice, bob} {
 		chess.Say(p, "/join")
 	}
-	for _, said := range []string{
+	for _, command := range []string{
 		"/match @bob 3:1", "/match @bob 11:7 7:11 11:9", "/match @bob 0:3", "/match @bob 2:2",
 	} {
-		chess.Say(alice, said)
+		chess.Say(alice, command)
 	}
 	awaitAnswers(t, chess, 6)
 	second.Say(bob, "/match @alice 3:0")
@@ -84,11 +84,11 @@ func newBooks(t *testing.T) *books {
 	awaitSettled(t, sim, pool, chess)
 	awaitSettled(t, sim, pool, second)
 	bot.stop(t)
-	pool.Close() // so that it can be copied
+	pool.Close() // a database with sessions cannot be copied
 	return &books{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
 }
 
-// copy returns books with the same contents.
+// copy returns a copy of the database.
 func (b *books) copy(t *testing.T) *books {
 	t.Helper()
 	url := pgtest.Copy(t, b.url)
@@ -107,20 +107,20 @@ func (b *books) exec(t *testing.T, sql string) {
 	}
 }
 
-// contents returns the standings and the history, which are all that a repair changes.
+// contents returns the standings and the history, the only data that a repair changes.
 func (b *books) contents(t *testing.T) []string {
 	t.Helper()
 	return collect(t, b.pool, pgx.RowTo[string],
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
 }
 
-// TestVerify plays in two groups, and reads what an operator reads of copies of them that were spoilt.
+// TestVerify plays in two groups, damages copies of the database, and checks the output of verify.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	for name, test := range map[string]func(*testing.T, *books){
 		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
-		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be reckoned": testVerifyWhatCannotBeReckoned,
+		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be calculated": testVerifyWhatCannotBeCalculated,
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
 		"another version": testVerifyAnotherVersion,
 	} {
@@ -131,18 +131,18 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// testVerifyRight: nothing is found, and nothing is changed.
+// testVerifyRight: without differences, nothing is found and nothing is changed.
 func testVerifyRight(t *testing.T, b *books) {
 	right := b.contents(t)
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "", "--repair")
 	b.mustVerify(t, 0, "Verified 1 group with 1 match: no differences.\n", "", "--group=GO")
 	b.mustVerify(t, 1, "", "elobot: there is no group with the Telegram id -4711 in this database\n", "--group=-4711")
 	if diff := cmp.Diff(right, b.contents(t)); diff != "" {
-		t.Errorf("something was changed:\n%s", diff)
+		t.Errorf("the data was changed:\n%s", diff)
 	}
 }
 
-// testVerifyShowsAndRepairs spoils one group in many ways and reads what an operator reads.
+// testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after the repair.
 func testVerifyShowsAndRepairs(t *testing.T, b *books) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
@@ -176,7 +176,7 @@ Verified 2 groups with 5 matches: no differences.
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
 }
 
-// testVerifyWhatCannotBeRepaired: what does not follow from the matches stays as it is, and the rest is repaired.
+// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is, and the rest is repaired.
 func testVerifyWhatCannotBeRepaired(t *testing.T, b *books) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
@@ -211,8 +211,8 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 	b.mustVerify(t, 1, again, sayDiffers)
 }
 
-// testVerifyWhatCannotBeReckoned: without all players of a match nobody knows the ratings, and nothing is changed.
-func testVerifyWhatCannotBeReckoned(t *testing.T, b *books) {
+// testVerifyWhatCannotBeCalculated: if a match lacks players, the ratings cannot be calculated, and nothing is changed.
+func testVerifyWhatCannotBeCalculated(t *testing.T, b *books) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	const found = `
@@ -226,14 +226,15 @@ Verified 1 group with 4 matches: 2 differences in 1 group.
 CHESS "Chess": cannot be repaired: a match has a side without players, or a player without a standing
 `, sayDiffers, "--group=CHESS", "--repair")
 	if diff := cmp.Diff(before, b.contents(t)); diff != "" {
-		t.Errorf("something was changed:\n%s", diff)
+		t.Errorf("the data was changed:\n%s", diff)
 	}
 }
 
-// testVerifyShowsTheFirst: one wrong match makes all later ones differ, and nobody reads them all.
+// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match makes all later ones
+// differ.
 func testVerifyShowsTheFirst(t *testing.T, b *books) {
 	const matches = 60
-	for n := 5; n <= matches; n++ { // undone ones, which the history must not tell of
+	for n := 5; n <= matches; n++ { // undone matches, which must have no history
 		b.exec(t, fmt.Sprintf(`
 			WITH m AS (
 			    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
@@ -258,7 +259,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *books) {
 	}
 }
 
-// testVerifyAnotherVersion: what is not of this version is not touched.
+// testVerifyAnotherVersion: verify does not touch a database with another schema version.
 func testVerifyAnotherVersion(t *testing.T, b *books) {
 	b.exec(t, "UPDATE schema_migrations SET version = 1")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
@@ -297,9 +298,9 @@ func testVerifyInterrupted(t *testing.T, b *books) {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	code, said := p.wait(t), p.output.String()
-	if code != 1 || said != "elobot: stopped before the end: not everything was verified\n" {
-		t.Errorf("verify ended with %d: %s", code, said)
+	code, output := p.wait(t), p.output.String()
+	if code != 1 || output != "elobot: stopped before the end: not everything was verified\n" {
+		t.Errorf("verify ended with %d: %s", code, output)
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)

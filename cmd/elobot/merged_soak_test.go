@@ -16,9 +16,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestKilledWhileTellingTogether kills the bot at random moments while more results come in than Telegram's limits let
-// through in messages of their own. All of them must be told, in their order, within the limits, and twice only if
-// they were counted as perhaps sent.
+// TestKilledWhileTellingTogether kills the bot at random moments while results come in faster than Telegram's limits allow
+// to send single messages. All of them must be delivered, merged, in order and within the limits, and twice only if they were
+// counted as possible duplicates.
 func TestKilledWhileTellingTogether(t *testing.T) {
 	t.Parallel()
 	const groups, results = 5, 8 // results for each kill
@@ -33,7 +33,7 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
 	chats := make([]*botsim.Chat, groups)
-	said := make([]int, groups)
+	posted := make([]int, groups)
 	for i := range chats {
 		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice, bob)
 	}
@@ -46,9 +46,9 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 		for range results {
 			i := random.IntN(groups)
 			chats[i].Say(alice, fmt.Sprintf("/match @bob %d:%d", random.IntN(10), random.IntN(10)))
-			said[i]++
+			posted[i]++
 		}
-		if liveUntilSent(t, sim, env, random) && sentUnmarked(t, pool, chats) {
+		if runUntilSent(t, sim, env, random) && sentUnmarked(t, pool, chats) {
 			unmarked++
 		}
 	}
@@ -56,13 +56,13 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	awaitAllSent(t, sim, pool)
 	twice := 0
 	for i, chat := range chats {
-		twice += checkToldInOrder(t, chat, said[i])
+		twice += checkDeliveredInOrder(t, chat, posted[i])
 	}
-	perhaps := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`)
-	t.Logf("%d kills during %d results: %d between send and mark; %d results were told twice, %d were counted as perhaps sent; refused: %d",
-		kills, kills*results, unmarked, twice, perhaps, refused(sim))
-	if twice > perhaps {
-		t.Errorf("%d results were told twice, but only %d counted as perhaps sent", twice, perhaps)
+	duplicates := count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`)
+	t.Logf("%d kills during %d results: %d between send and mark; %d results were delivered twice, %d counted as possible duplicates; refused: %d",
+		kills, kills*results, unmarked, twice, duplicates, refused(sim))
+	if twice > duplicates {
+		t.Errorf("%d results were delivered twice, but only %d counted as possible duplicates", twice, duplicates)
 	}
 	if n := refused(sim); n > 0 {
 		t.Errorf("Telegram has refused %d requests", n)
@@ -71,9 +71,9 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	checkNoComplaints(t, sim)
 }
 
-// liveUntilSent starts the bot and kills it after one of its messages has arrived, or after a while. It tells whether
-// one has.
-func liveUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.Rand) bool {
+// runUntilSent starts the bot and kills it after one of its messages has arrived, or after 3 s. It returns whether any
+// message has arrived.
+func runUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.Rand) bool {
 	t.Helper()
 	var sent atomic.Int64
 	wanted := int64(1 + random.IntN(3))
@@ -89,7 +89,7 @@ func liveUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.
 	defer last.Stop()
 	select {
 	case <-arrived:
-		if random.IntN(2) == 0 { // a moment later, at another point of its work
+		if random.IntN(2) == 0 { // a little later
 			pause := time.NewTimer(time.Duration(random.IntN(20)) * time.Millisecond)
 			defer pause.Stop()
 			<-pause.C
@@ -100,7 +100,7 @@ func liveUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.
 	return sent.Load() > 0
 }
 
-// sentUnmarked tells whether something has been told that is still marked as being sent.
+// sentUnmarked returns whether a notice was delivered that is still marked as sending.
 func sentUnmarked(t *testing.T, pool *pgxpool.Pool, chats []*botsim.Chat) bool {
 	t.Helper()
 	type sending struct {
@@ -111,8 +111,8 @@ func sentUnmarked(t *testing.T, pool *pgxpool.Pool, chats []*botsim.Chat) bool {
 		SELECT c.telegram_chat_id, (o.payload ->> 'number')::integer FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE o.state = 'sending'`)
 	for _, chat := range chats {
-		told := toldNumbers(t, chat)
-		if slices.ContainsFunc(rows, func(r sending) bool { return r.Chat == chat.ID() && slices.Contains(told, r.Number) }) {
+		delivered := deliveredNumbers(t, chat)
+		if slices.ContainsFunc(rows, func(r sending) bool { return r.Chat == chat.ID() && slices.Contains(delivered, r.Number) }) {
 			return true
 		}
 	}
