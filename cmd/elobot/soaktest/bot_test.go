@@ -22,27 +22,27 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// bot is the process of the bot, started again whenever it ends, as a service manager does.
+// bot runs the bot, and restarts it whenever it ends, as a service manager does.
 type bot struct {
 	*campaign
 	binary string
 	random *rand.Rand
 	port   int             // of the webhook
-	guard  *pgtemp.Watcher // ends the bot should this process be killed
+	guard  *pgtemp.Watcher // ends the bot if this process is killed
 	lives  atomic.Int64
 
 	mu      sync.Mutex
 	process *life
-	webhook bool // the next one takes updates by webhook
+	webhook bool // the next process uses the webhook
 	closing bool
-	over    chan struct{} // closed when no other one is started
+	over    chan struct{} // closed when no further process will be started
 }
 
-// life is one process.
+// life is one process of the bot.
 type life struct {
 	cmd     *exec.Cmd
 	log     string
-	wanted  atomic.Bool // it was told to end
+	wanted  atomic.Bool // its end was requested
 	ended   chan struct{}
 	startAt time.Time
 }
@@ -79,7 +79,7 @@ func (b *bot) begin() {
 	})
 }
 
-// start starts a process. Whether answers that wait are told together differs from life to life.
+// start starts a process, at random with or without merging of waiting notices.
 func (b *bot) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *bot) start() {
 	}()
 }
 
-// supervise starts the bot again whenever it has ended.
+// supervise restarts the bot whenever it has ended.
 func (b *bot) supervise() {
 	defer close(b.over)
 	for {
@@ -141,8 +141,8 @@ func (b *bot) supervise() {
 	}
 }
 
-// endedByItself is a broken promise unless the bot was still about to start. Whether that had a good reason is judged at
-// the end.
+// endedByItself records a violation, unless the bot ended during its start. The judge decides at the end whether a failed
+// start had a good reason.
 func (b *bot) endedByItself(p *life) {
 	output, err := os.ReadFile(p.log)
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *bot) endedByItself(p *life) {
 		b.campaign.mu.Lock()
 		defer b.campaign.mu.Unlock()
 		b.failedStarts = append(b.failedStarts, judge.FailedStart{
-			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3), // an error says in two or three what to do
+			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3), // an error has up to three lines
 		})
 		return
 	}
@@ -173,14 +173,14 @@ func (b *bot) current() *life {
 	return b.process
 }
 
-// useWebhook has the next life take updates by webhook.
+// useWebhook makes the next process use the webhook.
 func (b *bot) useWebhook() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.webhook = true
 }
 
-// kill ends the process that runs with SIGKILL.
+// kill kills the running process.
 func (b *bot) kill() {
 	p := b.current()
 	p.wanted.Store(true)
@@ -188,17 +188,17 @@ func (b *bot) kill() {
 	<-p.ended
 }
 
-// stop ends the process that runs with SIGTERM and returns how long that took.
+// stop stops the running process with SIGTERM, and returns how long that took.
 func (b *bot) stop() time.Duration {
 	p := b.current()
 	p.wanted.Store(true)
 	begun := time.Now()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	patience := time.NewTimer(3 * stopLimit)
-	defer patience.Stop()
+	timeout := time.NewTimer(3 * stopLimit)
+	defer timeout.Stop()
 	select {
 	case <-p.ended:
-	case <-patience.C:
+	case <-timeout.C:
 		_ = p.cmd.Process.Kill() // as above
 		<-p.ended
 	}
@@ -209,14 +209,14 @@ func (b *bot) stop() time.Duration {
 	return took
 }
 
-// freeze stops the process that runs, and lets it go on after the returned function is called.
+// freeze stops the running process until the returned function is called.
 func (b *bot) freeze() (resume func()) {
 	p := b.current()
 	_ = p.cmd.Process.Signal(syscall.SIGSTOP)                   // it may have ended
 	return func() { _ = p.cmd.Process.Signal(syscall.SIGCONT) } // as above
 }
 
-// finish ends the bot for good, which must go well.
+// finish stops the bot for good, and checks its exit code.
 func (b *bot) finish() {
 	b.mu.Lock()
 	b.closing = true
@@ -229,7 +229,7 @@ func (b *bot) finish() {
 	<-b.over
 }
 
-// verify has the bot verify by itself what is stored.
+// verify runs `elobot verify`, which must find no differences.
 func (b *bot) verify(t *testing.T) {
 	t.Helper()
 	verify := exec.CommandContext(t.Context(), b.binary, "verify")

@@ -24,18 +24,18 @@ var (
 )
 
 const (
-	// drainLimit is how long the bot has to finish everything when nothing is wrong any more.
+	// drainLimit is how long the bot may take to finish everything after the last fault.
 	drainLimit = 3 * time.Minute
 	// stopLimit is how long a clean stop may take, with some allowance for a busy machine.
 	stopLimit = 12 * time.Second
-	// shownViolations is how many violations of each promise are printed.
+	// shownViolations limits the printed violations of each rule.
 	shownViolations = 10
 )
 
-// campaign is a bot, its surroundings, and all that is done to them.
+// campaign is a bot, its environment, and everything that was done to them.
 type campaign struct {
 	t        *testing.T
-	folder   string // of logs, kept when something is wrong
+	folder   string // of logs, kept after a failure
 	begun    time.Time
 	sim      *botsim.Server
 	database *database
@@ -43,17 +43,17 @@ type campaign struct {
 	people   *people
 	traffic  *traffic
 
-	calm bool // the fault that strikes is alone, and the bot had recovered before
+	calm bool // the current fault is the only one, and the bot had recovered before
 
 	mu           sync.Mutex
 	faultsSoFar  []judge.Fault
 	failedStarts []judge.FailedStart
 	cleanStops   []judge.Span
-	violations   []string // found while it runs
+	violations   []string // found during the campaign
 }
 
-// TestHostileCampaign lets people report results in thirty chats while everything around the bot fails at random. Every
-// result must be recorded once or refused, in order, with the right ratings, and come twice only where that was counted.
+// TestHostileCampaign reports results in thirty chats while everything around the bot fails at random. Every result must be
+// recorded once or refused, in order, with the right ratings, and answered twice only if that was counted as possible.
 func TestHostileCampaign(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -61,7 +61,7 @@ func TestHostileCampaign(t *testing.T) {
 	}
 	t.Logf("seed %d: repeat with -soak.seed=%d", *seed, *seed)
 	c := prepare(t)
-	c.people.getAcquainted()
+	c.people.joinAll()
 	c.database.setTriggers(t)
 
 	c.begun = time.Now()
@@ -82,7 +82,7 @@ func TestHostileCampaign(t *testing.T) {
 // prepare starts everything that the bot needs, and the bot.
 func prepare(t *testing.T) *campaign {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "elobot-soak-") //nolint:usetesting // it is kept when something is wrong
+	folder, err := os.MkdirTemp("", "elobot-soak-") //nolint:usetesting // kept after a failure
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func prepare(t *testing.T) *campaign {
 
 func (c *campaign) elapsed() string { return fmt.Sprintf("%7.1f s", time.Since(c.begun).Seconds()) }
 
-// violated takes note of a broken promise.
+// violated records a violation of a guarantee.
 func (c *campaign) violated(format string, args ...any) {
 	c.t.Helper()
 	text := fmt.Sprintf(format, args...)
@@ -122,7 +122,7 @@ func (c *campaign) violated(format string, args ...any) {
 	c.violations = append(c.violations, text)
 }
 
-// showProgress says every half minute how it goes.
+// showProgress logs the progress every half minute.
 func (c *campaign) showProgress(ctx context.Context) {
 	tick := time.NewTicker(30 * time.Second)
 	defer tick.Stop()
@@ -141,8 +141,8 @@ func (c *campaign) showProgress(ctx context.Context) {
 	}
 }
 
-// awaitSilence waits until every update is confirmed and every answer sent. What the bot itself has put off has as much
-// longer.
+// awaitSilence waits until every update is confirmed and every answer sent. The deadline is extended by the delays that the
+// bot itself has scheduled.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	deadline := time.Now().Add(drainLimit)
@@ -156,7 +156,7 @@ func (c *campaign) awaitSilence() {
 			return
 		}
 		if later := until.Add(time.Minute); left > 0 && later.After(deadline) {
-			c.t.Logf("%s the bot has put off something until %s", c.elapsed(), until.Format(time.TimeOnly))
+			c.t.Logf("%s the bot has scheduled an answer for %s", c.elapsed(), until.Format(time.TimeOnly))
 			deadline = later
 		}
 		select {

@@ -15,10 +15,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// traffic counts what reaches Telegram.
+// traffic counts requests and messages at Telegram.
 type traffic struct {
-	messages atomic.Int64 // of the bot, in all chats
-	open     atomic.Int64 // requests to send that may still have an effect
+	messages atomic.Int64 // number of messages of the bot, in all chats
+	open     atomic.Int64 // number of requests to send that may still take effect
 }
 
 func watchTraffic(sim *botsim.Server) *traffic {
@@ -40,14 +40,14 @@ func watchTraffic(sim *botsim.Server) *traffic {
 	return t
 }
 
-// settle waits until no request is open that was made before.
+// settle waits until no request is open.
 func (t *traffic) settle(ctx context.Context) {
 	for t.open.Load() > 0 && ctx.Err() == nil {
 		wait(ctx, time.Millisecond)
 	}
 }
 
-// conclude judges all that has happened and prints it.
+// conclude judges everything that has happened, and prints the verdict.
 func (c *campaign) conclude() {
 	c.t.Helper()
 	h, err := c.database.history(c.t.Context())
@@ -73,7 +73,7 @@ func (c *campaign) conclude() {
 	c.showViolations(verdict.Violations)
 }
 
-// showViolations prints the first ones of each rule, and how many there are.
+// showViolations prints the first violations of each rule, and their number.
 func (c *campaign) showViolations(all []judge.Violation) {
 	c.t.Helper()
 	counted := map[judge.Rule]int{}
@@ -88,7 +88,7 @@ func (c *campaign) showViolations(all []judge.Violation) {
 	}
 }
 
-// table is all numbers of the campaign.
+// table returns all numbers of the campaign.
 func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	var b strings.Builder
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }
@@ -109,10 +109,10 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	b.WriteString("\n")
 	row("results reported", v.Results)
 	row("  recorded", v.Recorded)
-	row("  not recorded, and told so", v.Refused)
-	row("undos asked for", v.Undos)
+	row("  refused", v.Refused)
+	row("undos requested", v.Undos)
 	row("  done", v.Undone)
-	row("  not done, and told so", v.UndosRefused)
+	row("  refused", v.UndosRefused)
 	row("commands answered", v.Answers)
 	row("copies of answers", v.Copies)
 	row("possible copies, as counted by the bot", v.Possible)
@@ -129,7 +129,7 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	return b.String()
 }
 
-// beyondLimits counts the requests that Telegram itself has refused with 429.
+// beyondLimits returns the number of requests that hit the limits of the simulated Telegram.
 func (c *campaign) beyondLimits() int {
 	n := 0
 	for _, call := range c.sim.CallsOf("sendMessage") {

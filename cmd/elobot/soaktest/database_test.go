@@ -21,12 +21,12 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// database is a PostgreSQL server of the campaign's own.
+// database is the PostgreSQL server of the campaign.
 type database struct {
 	server *pgtemp.Server
-	guard  *pgtemp.Watcher // lets stopped processes go on should this process be killed
+	guard  *pgtemp.Watcher // continues stopped processes if this process is killed
 	botURL string
-	admin  *pgxpool.Pool // of the campaign, whose sessions no fault ends
+	admin  *pgxpool.Pool // of the campaign; faults do not end its sessions
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 func startDatabase(t *testing.T) *database {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// what has been handed to the operating system survives the end of all processes
+		// without fsync, data written to the operating system still survives the end of all processes
 		Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
 		Ways:     []pgtemp.Way{pgtemp.Programs},
 	})
@@ -62,7 +62,7 @@ func startDatabase(t *testing.T) *database {
 	return d
 }
 
-// createDatabase makes the bot's role and database, and opens the latter for the campaign.
+// createDatabase creates the bot's role and database, and opens the database for the campaign.
 func (d *database) createDatabase(t *testing.T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), d.server.URL())
@@ -88,7 +88,7 @@ func (d *database) createDatabase(t *testing.T) {
 	}
 	config.MaxConns = 8
 	config.ConnConfig.ConnectTimeout = 2 * time.Second
-	// wins over what is set for the database
+	// overrides the setting of the database
 	config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off"
 	config.ConnConfig.RuntimeParams["application_name"] = observer
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
@@ -100,7 +100,7 @@ func (d *database) createDatabase(t *testing.T) {
 	d.botURL = u.String()
 }
 
-// setTriggers has each statement that changes something look whether it is to fail.
+// setTriggers adds triggers that make writing statements fail as failStatements says.
 func (d *database) setTriggers(t *testing.T) {
 	t.Helper()
 	const prepare = `
@@ -128,7 +128,7 @@ func (d *database) setTriggers(t *testing.T) {
 	}
 }
 
-// failStatements has statements that change a table, or any, fail with a code for some time, so many of them.
+// failStatements makes a share of the statements that write to a table, or to any with *, fail with a code for some time.
 func (d *database) failStatements(ctx context.Context, relation, code string, share float64, lasting time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -139,7 +139,7 @@ func (d *database) failStatements(ctx context.Context, relation, code string, sh
 	return err
 }
 
-// readOnly has all transactions of the bot be read-only by default, and ends its sessions.
+// readOnly makes all transactions of the bot read-only by default, and ends its sessions.
 func (d *database) readOnly(ctx context.Context) error {
 	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` SET default_transaction_read_only = on`)
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *database) readOnly(ctx context.Context) error {
 	return err
 }
 
-// writable takes readOnly back. The sessions that have begun meanwhile live on.
+// writable reverts readOnly. Sessions that have begun since then stay read-only.
 func (d *database) writable(ctx context.Context) error {
 	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` RESET default_transaction_read_only`)
 	return err
@@ -165,7 +165,7 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // its end frees the locks in any case
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // the locks are released in any case
 	if _, err := tx.Exec(taking, sql); err != nil {
 		return err
 	}
@@ -173,10 +173,10 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 	return nil
 }
 
-// restart ends the server as a crash does, and starts it again.
+// restart stops the server as a crash does, and starts it again.
 func (d *database) restart(ctx context.Context) error { return d.server.Restart(ctx, true) }
 
-// freeze stops all processes of the server, and lets them go on when the returned function is called.
+// freeze stops all processes of the server until the returned function is called.
 func (d *database) freeze() (resume func() error, err error) {
 	server := d.server.PID()
 	if server == 0 {
@@ -199,7 +199,7 @@ func (d *database) freeze() (resume func() error, err error) {
 				return nil, errors.Join(err, resume())
 			}
 		}
-		// the server itself stands still by now, so that it has no new children
+		// the server itself is stopped by now, so it has no new children
 		all, err := children(server)
 		if err != nil {
 			return nil, errors.Join(err, resume())
@@ -209,7 +209,7 @@ func (d *database) freeze() (resume func() error, err error) {
 	return resume, nil
 }
 
-// children returns the processes that a process has started.
+// children returns the child processes of a process.
 func children(parent int) ([]int, error) {
 	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
 	if err != nil {

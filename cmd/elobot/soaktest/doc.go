@@ -1,14 +1,13 @@
-// Package soaktest is a long campaign against the built bot: people report results at a steady pace while processes are
-// killed and stopped, the database fails in every way that it can, and Telegram is slow, cut off or talks nonsense. At the
-// end everything is compared with what the bot promises, by package judge, which shares nothing with the bot.
+// Package soaktest runs a long campaign against the built bot. People report results at a steady pace, while processes are
+// killed and stopped, the database fails in many ways, and Telegram is slow, unreachable or answers nonsense. At the end
+// package judge, which shares no code with the bot, compares everything with the bot's guarantees.
 //
-// It runs by its tag alone, takes 20 minutes, and prints its seed, each fault, and at the end a table of what happened:
+// It runs only with its build tag, takes 20 minutes, and prints its seed, each fault, and finally a table of the results:
 //
 //	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestHostileCampaign -v
 //	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestHostileCampaign -v -soak.duration=90s -soak.seed=7
 //
-// A seed repeats which faults come in which order and how long they last. At which moment of the bot's work one strikes is
-// left to chance.
+// A seed repeats the order and the durations of the faults, but not the exact points of the bot's work at which they strike.
 //
 // It needs the PostgreSQL programs on the machine: it stops their processes.
 package soaktest

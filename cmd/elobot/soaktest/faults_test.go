@@ -23,14 +23,14 @@ const (
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )
 
-// tables are those that the bot changes all the time.
+// tables returns the tables that the bot writes all the time.
 func tables() []string {
 	return []string{
 		"chats", "groups", "players", "group_players", "matches", "match_players", "elo_history", "handled_commands", "outbox", "leases",
 	}
 }
 
-// faults are all ways in which something goes wrong.
+// faults returns all kinds of faults.
 func (c *campaign) faults() []fault {
 	all := []fault{
 		{"SIGKILL of the bot", judge.Bot, false, func(context.Context, *rand.Rand) error {
@@ -63,14 +63,14 @@ func (c *campaign) say(format string, args ...any) {
 
 func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	lasting := between(random, shortestFreeze, longestFreeze)
-	c.say("the bot stands still for %.1f s", lasting.Seconds())
+	c.say("the bot is frozen for %.1f s", lasting.Seconds())
 	resume := c.bot.freeze()
 	defer resume()
 	wait(ctx, lasting)
 	return nil
 }
 
-// stopBot stops the bot. When nothing else is wrong, the stop makes no copies of what has come in the second before it.
+// stopBot stops the bot. Without another fault, the stop must cause no copies of messages that came in the second before it.
 func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
 	from := time.Now()
 	if c.calm {
@@ -86,17 +86,17 @@ func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
 	return nil
 }
 
-// stoppedCleanly takes note of a clean stop that has just ended.
+// stoppedCleanly records a clean stop that has just ended.
 func (c *campaign) stoppedCleanly(from time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
 }
 
-// stopWhileSlow stops the bot while answers of Telegram take less than what a clean stop waits for.
+// stopWhileSlow stops the bot while Telegram is slow, but faster than the timeout of a clean stop.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
-	c.traffic.settle(ctx) // what comes late because of another fault comes before
+	c.traffic.settle(ctx) // no request of an earlier fault is left
 	from := time.Now()
 	fast := c.sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: delay})
 	defer fast()
@@ -109,7 +109,7 @@ func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 
 func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error {
 	lasting := between(random, shortestFreeze, longestFreeze)
-	c.say("PostgreSQL stands still for %.1f s", lasting.Seconds())
+	c.say("PostgreSQL is frozen for %.1f s", lasting.Seconds())
 	resume, err := c.database.freeze()
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
 		wait(ctx, lasting)
 	}
 	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
-		// whatever else is wrong, it does not stay read-only
+		// retry: the database must not stay read-only
 		if failed := c.database.writable(over); failed == nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (c *campaign) lockTable(ctx context.Context, random *rand.Rand) error {
 
 func (c *campaign) lockRows(ctx context.Context, random *rand.Rand) error {
 	table := oneOf(random, "chats", "groups", "group_players", "players", "outbox", "leases")
-	every := 1 + random.IntN(4) // row, by its number
+	every := 1 + random.IntN(4) // lock every such row, by id
 	lasting := between(random, 500*time.Millisecond, longestLock)
 	c.say("every row in %d of %s is locked for %.1f s", every, table, lasting.Seconds())
 	condition := fmt.Sprintf("WHERE id %% %d = 0", every)
@@ -166,7 +166,7 @@ func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand)
 	}
 }
 
-// faultsOfTelegram are requests that are not answered as they should be.
+// faultsOfTelegram returns the faults of requests to Telegram.
 func (c *campaign) faultsOfTelegram() []fault {
 	trouble := func(name string, choose func(*rand.Rand) botsim.Fault) fault {
 		return fault{"Telegram: " + name, judge.Telegram, false, func(ctx context.Context, random *rand.Rand) error {

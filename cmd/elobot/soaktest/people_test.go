@@ -18,14 +18,14 @@ import (
 const (
 	chats  = 30
 	humans = 60
-	// Between two commands there is a random time between these.
+	// The pause between two commands is random, between these bounds.
 	shortestPause = 150 * time.Millisecond
 	longestPause  = 550 * time.Millisecond
-	// In every third chat, so many in a hundred commands are undos.
+	// In every third chat, this percentage of the commands are undos.
 	undoChats, undoPercent = 3, 6
 )
 
-// people are who report results.
+// people are the users who report results.
 type people struct {
 	*campaign
 	random *rand.Rand
@@ -35,13 +35,13 @@ type people struct {
 	commands []judge.Command
 }
 
-// group is a chat and who is in it.
+// group is a chat and its members.
 type group struct {
 	*botsim.Chat
 	members []botsim.User
-	skip    int                 // so many of the bot's messages came before the campaign
-	asked   map[int]bool        // matches whose undo was asked for
-	by      map[int]botsim.User // who has sent which message
+	skip    int                 // number of messages of the bot before the campaign
+	asked   map[int]bool        // the numbers of the matches whose undo was requested
+	by      map[int]botsim.User // the senders, by message id
 }
 
 func newPeople(c *campaign, random *rand.Rand) *people {
@@ -61,14 +61,14 @@ func newPeople(c *campaign, random *rand.Rand) *people {
 	return p
 }
 
-// getAcquainted lets everybody join everywhere while nothing is wrong yet, so that the bot knows all names.
-func (p *people) getAcquainted() {
+// joinAll makes everybody join every group before the faults begin, so that the bot knows all names.
+func (p *people) joinAll() {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
 	defer cancel()
 	for i, g := range p.groups {
 		for _, u := range g.members {
-			// nobody joins more than twenty groups a minute
+			// spread over time, because of the limit of questions per minute
 			g.Post(botsim.Post{From: u, Text: "/join", Date: time.Now().Add(-time.Duration(i) * time.Minute / 10)})
 		}
 	}
@@ -84,7 +84,7 @@ func (p *people) getAcquainted() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			p.t.Fatal("the bot does not get acquainted")
+			p.t.Fatal("the bot does not answer everybody who joins")
 		}
 	}
 	for _, g := range p.groups {
@@ -92,7 +92,7 @@ func (p *people) getAcquainted() {
 	}
 }
 
-// report has people report results at a steady pace.
+// report reports results at a steady pace until the context ends.
 func (p *people) report(ctx context.Context) {
 	for {
 		g := p.groups[p.random.IntN(chats)]
@@ -109,7 +109,7 @@ func (p *people) report(ctx context.Context) {
 	}
 }
 
-// play has somebody report a result, of their own or of others.
+// play reports a random result, by one of the players or by a third person.
 func (p *people) play(g *group) {
 	order := p.random.Perm(len(g.members))
 	reporter, a, b := g.members[order[0]], g.members[order[0]], g.members[order[1]]
@@ -124,7 +124,7 @@ func (p *people) play(g *group) {
 
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// undo has somebody undo the last match that they have reported, if there is one whose card has come.
+// undo undoes the last match whose card has arrived and whose undo was not requested yet. It returns false if there is none.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false
@@ -148,7 +148,7 @@ func (p *people) undo(g *group) bool {
 }
 
 func (p *people) say(g *group, from botsim.User, text string, c judge.Command) {
-	// Whoever counts the commands must not find one that has not been said.
+	// locked, so that no command is counted before it is sent
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.At = time.Now()

@@ -14,7 +14,7 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// counts returns in words how many matches and dead letters there are, as far as the database answers.
+// counts returns the numbers of matches and dead letters as text, or "?" if the database does not answer.
 func (d *database) counts(ctx context.Context) (matches, dead string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -26,7 +26,7 @@ func (d *database) counts(ctx context.Context) (matches, dead string) {
 	return strconv.Itoa(m), strconv.Itoa(l)
 }
 
-// handledAny tells whether any of the commands has been handled.
+// handledAny returns whether any of the commands has been handled.
 func (d *database) handledAny(ctx context.Context, keys []string) (handled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -34,8 +34,7 @@ func (d *database) handledAny(ctx context.Context, keys []string) (handled bool,
 	return handled, err
 }
 
-// unsent returns how many answers wait to be sent, and until when the bot has put off the last of those that are first in
-// their chats.
+// unsent returns how many answers wait to be sent, and the latest time for which the bot has scheduled one of them.
 func (d *database) unsent(ctx context.Context) (left int, until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -44,7 +43,7 @@ func (d *database) unsent(ctx context.Context) (left int, until time.Time, err e
 	return left, until, err
 }
 
-// describeUnsent says what of some answers that wait.
+// describeUnsent describes up to ten answers that wait to be sent.
 func (d *database) describeUnsent(ctx context.Context) string {
 	all, err := collect[string](ctx, d, pgx.RowTo[string], `
 		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s', action, kind, key, state, attempts, not_before, last_error)
@@ -55,7 +54,7 @@ func (d *database) describeUnsent(ctx context.Context) string {
 	return strings.Join(all, "; ")
 }
 
-// history reads all that the judge is to know of the database.
+// history reads everything from the database that the judge needs.
 func (d *database) history(ctx context.Context) (h judge.History, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// pairPercent is how often, in a hundred, a second fault strikes beside the first.
+	// pairPercent is the percentage of faults that strike together with a second one.
 	pairPercent = 30
-	// recoveryPercent is how often, in a hundred, the next fault waits until the bot has recovered from the last one.
+	// recoveryPercent is the percentage of faults after which the next one waits until the bot has recovered.
 	recoveryPercent = 60
-	// recoveryLimit is how long after a fault something that is reported then may have to wait.
+	// recoveryLimit is how long a command that is sent after a fault may have to wait.
 	recoveryLimit = time.Minute
-	// Every calmEvery nothing goes wrong for calmFor, which is longer than what the judge allows for the consequences of a
-	// fault. So some commands are sent that no fault excuses.
+	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the consequences of a fault, so
+	// some commands are sent that no fault excuses.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
-// fault is a way in which something can go wrong.
+// fault is a kind of fault.
 type fault struct {
 	name string
 	of   judge.Part
-	// alone: no other fault strikes at the same time, and none has struck that the bot has not recovered from.
+	// alone says that no other fault may strike at the same time, and that the bot must have recovered from all before.
 	alone bool
-	// strike has it go wrong and returns when it is over, with an error if it could not be done.
+	// strike causes the fault and returns when it is over, or with an error if the fault could not be caused.
 	strike func(ctx context.Context, random *rand.Rand) error
 }
 
-// strike has faults strike until the time is over.
+// strike causes faults until the context ends.
 func (c *campaign) strike(ctx context.Context) {
 	random := rand.New(rand.NewPCG(*seed, 3))
 	var deck []fault
@@ -62,7 +62,7 @@ func (c *campaign) strike(ctx context.Context) {
 			half, recovered = 2*(*duration), false
 		}
 		first := draw(func(fault) bool { return true })
-		if first.alone && !recovered && !c.recover(ctx, "what came before "+first.name) {
+		if first.alone && !recovered && !c.recover(ctx, "the faults before "+first.name) {
 			continue
 		}
 		round := []fault{first}
@@ -77,7 +77,7 @@ func (c *campaign) strike(ctx context.Context) {
 			recovered = c.recover(ctx, names)
 		}
 		if recovered && time.Since(calmed) > calmEvery {
-			c.say("nothing goes wrong for %v", calmFor)
+			c.say("no faults for %v", calmFor)
 			wait(ctx, calmFor)
 			calmed = time.Now()
 		}
@@ -85,7 +85,7 @@ func (c *campaign) strike(ctx context.Context) {
 	}
 }
 
-// strikeRound has faults strike together, and returns their names.
+// strikeRound causes faults together, and returns their names.
 func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.Rand) string {
 	var names []string
 	var striking sync.WaitGroup
@@ -103,7 +103,7 @@ func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.
 			err := f.strike(ctx, own)
 			missed := err != nil && ctx.Err() == nil
 			if missed {
-				c.t.Logf("%s %s was not to be had: %v", c.elapsed(), f.name, err)
+				c.t.Logf("%s failed to cause %s: %v", c.elapsed(), f.name, err)
 			}
 			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed})
 		})
@@ -112,14 +112,14 @@ func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.
 	return strings.Join(names, " with ")
 }
 
-// struck takes note of a fault that is over.
+// struck records a fault that is over.
 func (c *campaign) struck(f judge.Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faultsSoFar = append(c.faultsSoFar, f)
 }
 
-// noteRecovery takes note that the bot works again after all faults so far.
+// noteRecovery records that the bot has recovered from all faults so far.
 func (c *campaign) noteRecovery() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,8 +130,8 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until a command that is given from now on has been handled, and something has been sent after that. If
-// that takes too long the bot is killed, so that the campaign goes on.
+// recover waits until a command that is sent from now on has been handled, and a message has been sent after that. If that
+// takes too long it kills the bot, so that the campaign goes on, and returns false.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	sent := int64(-1)
@@ -153,7 +153,7 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 			c.violated("%s %v after %s (%s)", what, recoveryLimit, after, c.bot.current().log)
 			from := time.Now()
 			c.bot.kill()
-			c.struck(judge.Fault{Kind: "end of a bot that does not recover", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
+			c.struck(judge.Fault{Kind: "kill of a bot that does not recover", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
 			return false
 		}
 		wait(ctx, 200*time.Millisecond)
@@ -161,7 +161,7 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 	return false
 }
 
-// between returns a random time, of which short ones are as likely as long ones.
+// between returns a random duration, distributed uniformly on a logarithmic scale.
 func between(random *rand.Rand, shortest, longest time.Duration) time.Duration {
 	return time.Duration(float64(shortest) * math.Exp(random.Float64()*math.Log(float64(longest)/float64(shortest))))
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// telling is one command's answer in one message.
-type telling struct {
+// delivery is the answer to one command in one message.
+type delivery struct {
 	command *Command
 	refused bool
 	at      time.Time
 }
 
-// statement is what a text, or a line of one that tells several, says.
+// statement is the meaning of a message with one answer, or of a line of a message with several.
 type statement struct {
 	kind   kind
 	number int // of the match
@@ -23,10 +23,10 @@ type statement struct {
 type kind int
 
 const (
-	nothing    kind = iota // the end of a message that tells several
+	nothing    kind = iota // an empty line, or the end of a message with several answers
 	card                   // the match is recorded
 	undone                 // the match is undone
-	refused                // something was not done
+	refused                // a command was not done
 	unexpected             // anything else
 )
 
@@ -36,11 +36,11 @@ var (
 	undoneForm = regexp.MustCompile(`\bMatch #(\d+) (undone|is already undone)\b`)
 	notDone    = regexp.MustCompile(`\bnot (done|recorded)\b`)
 	endForm    = regexp.MustCompile(`^Undo a match: `)
-	// marks keep names apart from what surrounds them, and nobody sees them.
+	// marks removes the invisible characters around names.
 	marks = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 )
 
-// read tells what a message that answers one command says.
+// read returns the meaning of a message with one answer.
 func read(text string) statement {
 	if found := undoneForm.FindStringSubmatch(text); found != nil {
 		return numbered(undone, found[1])
@@ -54,7 +54,7 @@ func read(text string) statement {
 	return statement{kind: unexpected}
 }
 
-// readLine is read for a line of a message that tells several.
+// readLine returns the meaning of a line of a message with several answers.
 func readLine(line string) statement {
 	if found := lineForm.FindStringSubmatch(line); found != nil {
 		return numbered(card, found[1])
@@ -73,7 +73,7 @@ func numbered(k kind, number string) statement {
 	return statement{k, n}
 }
 
-// readAnswers finds out which commands each message answers.
+// readAnswers finds the commands that each message answers.
 func (t *trial) readAnswers() {
 	for _, said := range t.Said {
 		text := marks.Replace(said.Text)
@@ -85,53 +85,53 @@ func (t *trial) readAnswers() {
 	}
 }
 
-// readOne takes in a message that answers one command.
+// readOne reads a message that answers one command.
 func (t *trial) readOne(said Said, text string) {
 	c := t.commands[messageID{said.Chat, said.ReplyTo}]
 	s := read(text)
 	if c == nil {
-		t.violated(Understood, "message %d of chat %d answers message %d, which is no command: %.80q", said.ID, said.Chat, said.ReplyTo, text)
+		t.violated(Understood, "message %d of chat %d answers message %d, which is not a command: %.80q", said.ID, said.Chat, said.ReplyTo, text)
 		return
 	}
 	switch s.kind {
 	case card, undone:
 		if about := t.about(said.Chat, s); about != c {
-			t.violated(Faithful, "%s was answered as if it were another one: %.80q", c, text)
+			t.violated(Faithful, "%s got the answer to another command: %.80q", c, text)
 			return
 		}
 	case refused:
 	default:
-		t.violated(Understood, "%s was answered in unknown words: %.80q", c, text)
+		t.violated(Understood, "%s got an unknown answer: %.80q", c, text)
 		return
 	}
-	t.told(said, c, s.kind == refused)
+	t.delivered(said, c, s.kind == refused)
 }
 
-// readSeveral takes in a message that answers several commands. A line that refuses does not name its command: the answers
-// that were written down with the id of this message say which commands were refused.
+// readSeveral reads a message that answers several commands. A line with a refusal does not name its command: the notices that
+// are stored with the id of this message say which commands were refused.
 func (t *trial) readSeveral(said Said, text string) {
-	var lines []telling
+	var lines []delivery
 	var named []*Command
 	for line := range strings.Lines(text) {
 		switch s := readLine(strings.TrimSuffix(line, "\n")); s.kind {
 		case nothing:
 		case refused:
-			lines = append(lines, telling{refused: true})
+			lines = append(lines, delivery{refused: true})
 		case card, undone:
 			c := t.about(said.Chat, s)
 			if c == nil {
-				t.violated(Faithful, "message %d of chat %d tells of #%d, which is not there", said.ID, said.Chat, s.number)
+				t.violated(Faithful, "message %d of chat %d is about match #%d, which does not exist", said.ID, said.Chat, s.number)
 				continue
 			}
-			lines, named = append(lines, telling{command: c}), append(named, c)
+			lines, named = append(lines, delivery{command: c}), append(named, c)
 		default:
-			t.violated(Understood, "message %d of chat %d has a line in unknown words: %.80q", said.ID, said.Chat, line)
+			t.violated(Understood, "message %d of chat %d has an unknown line: %.80q", said.ID, said.Chat, line)
 		}
 	}
 	refusals := len(lines) - len(named)
 	others := t.refusedIn(said, named)
 	if len(others) < refusals {
-		t.violated(Understood, "message %d of chat %d refuses %d commands, and %d answers were written down as that",
+		t.violated(Understood, "message %d of chat %d refuses %d commands, but %d notices are stored as refusals in it",
 			said.ID, said.Chat, refusals, len(others))
 		return
 	}
@@ -140,19 +140,19 @@ func (t *trial) readSeveral(said Said, text string) {
 		if line.refused {
 			c, others = others[0], others[1:]
 		}
-		t.told(said, c, line.refused)
+		t.delivered(said, c, line.refused)
 	}
 }
 
-// refusedIn returns the commands that were not done and whose answers were written down as a message, in that order. Of
-// several copies of a message the bot writes down one, which may answer later commands as well.
+// refusedIn returns the commands that were not done and whose notices are stored with the id of a message, in their order. Of
+// several copies of a message the bot stores one id, and that copy may answer later commands as well.
 func (t *trial) refusedIn(said Said, named []*Command) []*Command {
-	written := messageID{said.Chat, said.ID}
-	if len(t.inMessage[written]) == 0 {
-		written.id = t.writtenCopy(said, named)
+	stored := messageID{said.Chat, said.ID}
+	if len(t.inMessage[stored]) == 0 {
+		stored.id = t.storedCopy(said, named)
 	}
 	var refused []*Command
-	for _, n := range t.inMessage[written] {
+	for _, n := range t.inMessage[stored] {
 		if c := t.keys[n.Key]; c != nil && !t.isStored(c) {
 			refused = append(refused, c)
 		}
@@ -160,7 +160,7 @@ func (t *trial) refusedIn(said Said, named []*Command) []*Command {
 	return refused
 }
 
-// isStored tells whether what a command asks for is there.
+// isStored returns whether the effect of a command is stored.
 func (t *trial) isStored(c *Command) bool {
 	if c.Undo != 0 {
 		return t.byNumber[matchID{c.Chat, c.Undo}].Undone
@@ -168,9 +168,8 @@ func (t *trial) isStored(c *Command) bool {
 	return len(t.byKey[c.Key()]) > 0
 }
 
-// writtenCopy returns the id of the copy of a message that the bot has written down: the one that names the same, or that
-// reads the same.
-func (t *trial) writtenCopy(said Said, named []*Command) int {
+// storedCopy returns the stored id of a message with several copies: that of the copy with the same commands or the same text.
+func (t *trial) storedCopy(said Said, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {
 			return n.Message
@@ -184,7 +183,7 @@ func (t *trial) writtenCopy(said Said, named []*Command) int {
 	return said.ID
 }
 
-// about returns the command that a statement is the answer to.
+// about returns the command that a statement answers.
 func (t *trial) about(chat int64, s statement) *Command {
 	at := matchID{chat, s.number}
 	if s.kind == undone {
@@ -193,10 +192,10 @@ func (t *trial) about(chat int64, s statement) *Command {
 	return t.keys[t.byNumber[at].Key]
 }
 
-func (t *trial) told(said Said, c *Command, refused bool) {
-	this := telling{c, refused, said.At}
-	if len(t.tellings[c]) == 0 {
-		t.first[said.Chat] = append(t.first[said.Chat], this)
+func (t *trial) delivered(said Said, c *Command, refused bool) {
+	d := delivery{c, refused, said.At}
+	if len(t.deliveries[c]) == 0 {
+		t.first[said.Chat] = append(t.first[said.Chat], d)
 	}
-	t.tellings[c] = append(t.tellings[c], this)
+	t.deliveries[c] = append(t.deliveries[c], d)
 }

@@ -2,13 +2,13 @@ package judge
 
 import "math"
 
-// What everybody starts with, and the factor of each change.
+// The start rating, and the K-factor.
 const (
 	startElo = 1500
 	kFactor  = 32
 )
 
-// ladder is a plain Elo in memory: every match in order, nothing else.
+// ladder is a simple Elo ranking in memory, by player's name.
 type ladder map[string]Standing
 
 func (l ladder) standing(name string) Standing {
@@ -18,7 +18,7 @@ func (l ladder) standing(name string) Standing {
 	return Standing{Elo: startElo}
 }
 
-// gain is what the first of two gains with a score of 1, ½ or 0.
+// gain returns what the first of two players gains with a score of 1, ½ or 0.
 func gain(first, second int, score float64) int {
 	expected := 1 / (1 + math.Pow(10, float64(second-first)/400))
 	return int(math.Round(kFactor * (score - expected)))

@@ -6,24 +6,24 @@ import (
 )
 
 const (
-	// aftermath is how long after a fault, or until the bot was seen to work again if that is later, its consequences last.
+	// aftermath is how long the consequences of a fault last after its end, or until the bot has recovered if that is later.
 	aftermath = 30 * time.Second
-	// markedWithin is how long before a fault a message may have come whose answer the fault keeps from being written down.
+	// markedWithin is how long before a fault a message may have come whose delivery result the fault keeps from being stored.
 	markedWithin = 5 * time.Second
-	// A campaign of fullLength has every kind of fault, one of halfLength half of them, and any campaign so many commands a
-	// second.
+	// A campaign of fullLength must have every kind of fault, and one of halfLength half of them.
 	fullLength, halfLength = 20 * time.Minute, 3 * time.Minute
-	fewestPerSecond        = 1.5
-	// Of a hundred results, at most so many are refused, and at least so many recorded.
+	// fewestPerSecond is the minimum number of commands per second.
+	fewestPerSecond = 1.5
+	// The maximum percentage of refused results, and the minimum percentage of recorded ones.
 	mostRefused, fewestRecorded = 10, 80
 )
 
-// noDatabase are the words of a start that fails because the database does not answer, is read-only, or shuts down.
+// noDatabase matches the error of a start that fails because the database does not answer, is read-only, or shuts down.
 var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|57P0[123])|read-only transaction|` +
 	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|conn closed|i/o timeout|deadline exceeded|` +
 	`database system is (shutting down|starting up|in recovery mode)`)
 
-// end is when the consequences of a fault are over.
+// end returns the time at which the consequences of a fault are over.
 func (f *Fault) end() time.Time {
 	end := f.To.Add(aftermath)
 	if f.Recovered.After(end) {
@@ -32,7 +32,7 @@ func (f *Fault) end() time.Time {
 	return end
 }
 
-// judgeReach compares when a command was sent and answered with the faults that can be the reason of a refusal.
+// judgeReach checks that a refused command was sent or answered during a fault or its consequences.
 func (t *trial) judgeReach(c *Command, refused bool) {
 	answered := c.At
 	if notices := t.notices[c.Key()]; len(notices) > 0 {
@@ -60,7 +60,7 @@ func (t *trial) judgeReach(c *Command, refused bool) {
 	}
 }
 
-// judgeShares compares how many results were recorded and refused.
+// judgeShares checks the percentages of refused and recorded results.
 func (t *trial) judgeShares() {
 	if t.Refused*100 > t.Results*mostRefused {
 		t.violated(FewRefused, "%d of %d results were refused, more than %d %%", t.Refused, t.Results, mostRefused)
@@ -70,18 +70,18 @@ func (t *trial) judgeShares() {
 	}
 }
 
-// judgeCauses finds copies of an answer without a fault that can be their reason. The fault strikes when the earlier one of
-// two comes, or before that is written down. The later one may come after a long pause.
+// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the time of the earlier one of
+// two copies, before its delivery is stored. The later copy may come after a long pause.
 func (t *trial) judgeCauses(c *Command) {
-	came := t.tellings[c]
+	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
 		if !t.isStruck(came[i].at) {
-			t.violated(Caused, "the answer to %s came again, though nothing was wrong when it came at %s", c, came[i].at.Format(time.TimeOnly))
+			t.violated(Caused, "the answer to %s came again, although there was no fault when it came at %s", c, came[i].at.Format(time.TimeOnly))
 		}
 	}
 }
 
-// isStruck tells whether a message that came at that time may come again because of a fault.
+// isStruck returns whether a fault may cause a copy of a message that came at that time.
 func (t *trial) isStruck(at time.Time) bool {
 	for i := range t.Faults {
 		f := &t.Faults[i]
@@ -92,14 +92,14 @@ func (t *trial) isStruck(at time.Time) bool {
 	return false
 }
 
-// judgeKey: what was answered or recorded is not done once more when it is delivered again.
+// judgeKey checks that a command that was answered or recorded has one key, so that a redelivery has no effect.
 func (t *trial) judgeKey(c *Command, done bool) {
-	if n := t.handled[c.Key()]; (done || len(t.tellings[c]) > 0) && n != 1 {
+	if n := t.handled[c.Key()]; (done || len(t.deliveries[c]) > 0) && n != 1 {
 		t.violated(Keyed, "%s has %d keys", c, n)
 	}
 }
 
-// judgeStarts: a start that fails says that the database is away, and it is.
+// judgeStarts checks that each failed start reports a problem with the database, during a fault of the database.
 func (t *trial) judgeStarts() {
 	for _, s := range t.FailedStarts {
 		if !noDatabase.MatchString(s.Words) {
@@ -110,7 +110,7 @@ func (t *trial) judgeStarts() {
 	}
 }
 
-// isDatabaseStruck tells whether a fault of the database overlaps a span.
+// isDatabaseStruck returns whether a fault of the database overlaps a span.
 func (t *trial) isDatabaseStruck(s Span) bool {
 	for _, f := range t.Faults {
 		if f.Of == Database && !s.To.Before(f.From) && !s.From.After(f.To) {
@@ -120,7 +120,7 @@ func (t *trial) isDatabaseStruck(s Span) bool {
 	return false
 }
 
-// judgeCampaign: enough faults have struck, while enough was asked for.
+// judgeCampaign checks that there were enough kinds of faults and enough commands.
 func (t *trial) judgeCampaign() {
 	struck := map[string]bool{}
 	for _, f := range t.Faults {
@@ -142,8 +142,8 @@ func (t *trial) judgeCampaign() {
 	}
 }
 
-// fewestKinds returns how many kinds of faults strike at least in a campaign: up to half of them in proportion to its length,
-// from there on to all of them likewise.
+// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with the duration, to half of all
+// kinds at halfLength, and to all of them at fullLength.
 func fewestKinds(all int, lasting time.Duration) int {
 	half := float64(all) / 2
 	if lasting < halfLength {

@@ -9,12 +9,12 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// during returns a fault that begins and ends so long after noon.
+// during returns a fault that begins and ends at these times after noon.
 func during(of judge.Part, from, to time.Duration) judge.Fault {
 	return judge.Fault{Kind: "of " + string(of), Of: of, Span: judge.Span{From: noon.Add(from), To: noon.Add(to)}}
 }
 
-// refuse refuses the first plain results as well.
+// refuse also refuses the first n plain results.
 func refuse(h *judge.History, n int) {
 	for i := range n {
 		h.Said[4+i].Text = "This was not done."
@@ -29,7 +29,7 @@ func refuse(h *judge.History, n int) {
 	}
 }
 
-// failedStart is a start that ended 3 s after noon, with these words.
+// failedStart returns a failed start that ended 3 s after noon with this error.
 func failedStart(words string) judge.FailedStart {
 	return judge.FailedStart{Span: judge.Span{From: noon.Add(time.Second), To: noon.Add(3 * time.Second)}, Words: words}
 }
@@ -39,7 +39,7 @@ const (
 	readOnly = "claim the database: ERROR: cannot execute INSERT in a read-only transaction (SQLSTATE 25006)"
 )
 
-// TestFaultsExcuse finds nothing wrong where a fault is the reason, and all that is wrong where none is.
+// TestFaultsExcuse: the judge accepts problems that a fault explains, and finds all others.
 func TestFaultsExcuse(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -63,11 +63,11 @@ func TestFaultsExcuse(t *testing.T) {
 			h.Faults[0].Recovered = noon.Add(-time.Second)
 		}, []judge.Rule{judge.Excused}},
 		"a refusal before a fault":           {func(h *judge.History) { h.Faults[0] = during(judge.Database, time.Second, time.Hour) }, []judge.Rule{judge.Excused}},
-		"a refusal while Telegram is wrong":  {func(h *judge.History) { h.Faults[0].Of = judge.Telegram }, []judge.Rule{judge.Excused}},
+		"a refusal while Telegram fails":     {func(h *judge.History) { h.Faults[0].Of = judge.Telegram }, []judge.Rule{judge.Excused}},
 		"many refusals":                      {func(h *judge.History) { refuse(h, 1) }, []judge.Rule{judge.FewRefused}},
 		"most refused, and too few recorded": {func(h *judge.History) { refuse(h, 2) }, []judge.Rule{judge.FewRefused, judge.FewRefused}},
 
-		"a refusal that was told later": {func(h *judge.History) {
+		"a refusal that was delivered later": {func(h *judge.History) {
 			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
 			h.Notices[2].ID = 6
 		}, []judge.Rule{judge.InOrder}},
@@ -105,7 +105,7 @@ func TestFaultsExcuse(t *testing.T) {
 		"a start that fails for another reason": {func(h *judge.History) {
 			h.FailedStarts = []judge.FailedStart{failedStart("panic: assignment to entry in nil map")}
 		}, []judge.Rule{judge.Started}},
-		"a start that fails while the database is well": {func(h *judge.History) {
+		"a start that fails while the database works": {func(h *judge.History) {
 			h.Faults[0].Of = judge.Bot
 			h.FailedStarts = []judge.FailedStart{failedStart(readOnly)}
 		}, []judge.Rule{judge.Started}},
@@ -123,7 +123,7 @@ func TestFaultsExcuse(t *testing.T) {
 	}
 }
 
-// wantBroken compares all violations of a history with the rules that are wanted.
+// wantBroken compares the rules that a history violates with the expected ones.
 func wantBroken(t *testing.T, h judge.History, want ...judge.Rule) {
 	t.Helper()
 	var got []judge.Rule
@@ -132,11 +132,11 @@ func wantBroken(t *testing.T, h judge.History, want ...judge.Rule) {
 		got = append(got, v.Rule)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("broken are %q, want %q; found: %v", got, want, found)
+		t.Errorf("the violated rules are %q, want %q; found: %v", got, want, found)
 	}
 }
 
-// TestCampaignsThatProveLittle finds campaigns without enough faults or commands.
+// TestCampaignsThatProveLittle: the judge finds campaigns without enough faults or commands.
 func TestCampaignsThatProveLittle(t *testing.T) {
 	t.Parallel()
 	kinds := strings.Split("abcdefghij", "")
@@ -165,16 +165,16 @@ func TestCampaignsThatProveLittle(t *testing.T) {
 		history judge.History
 		want    []judge.Rule
 	}{
-		"20 min":                              {campaign(20*time.Minute, 1800, 10), nil},
-		"an hour":                             {campaign(time.Hour, 5400, 10), nil},
-		"3 min":                               {campaign(3*time.Minute, 270, 5), nil},
-		"90 s":                                {campaign(90*time.Second, 135, 2), nil},
-		"20 min without one kind":             {campaign(20*time.Minute, 1800, 9), []judge.Rule{judge.Hostile}},
-		"20 min, one kind was not to be had":  {missed, []judge.Rule{judge.Hostile}},
-		"20 min, one kind twice, another not": {twice, []judge.Rule{judge.Hostile}},
-		"3 min with few kinds":                {campaign(3*time.Minute, 270, 4), []judge.Rule{judge.Hostile}},
-		"90 s with few kinds":                 {campaign(90*time.Second, 135, 1), []judge.Rule{judge.Hostile}},
-		"few commands":                        {campaign(20*time.Minute, 1799, 10), []judge.Rule{judge.Busy}},
+		"20 min":                               {campaign(20*time.Minute, 1800, 10), nil},
+		"an hour":                              {campaign(time.Hour, 5400, 10), nil},
+		"3 min":                                {campaign(3*time.Minute, 270, 5), nil},
+		"90 s":                                 {campaign(90*time.Second, 135, 2), nil},
+		"20 min without one kind":              {campaign(20*time.Minute, 1800, 9), []judge.Rule{judge.Hostile}},
+		"20 min, one kind could not be caused": {missed, []judge.Rule{judge.Hostile}},
+		"20 min, one kind twice, another not":  {twice, []judge.Rule{judge.Hostile}},
+		"3 min with few kinds":                 {campaign(3*time.Minute, 270, 4), []judge.Rule{judge.Hostile}},
+		"90 s with few kinds":                  {campaign(90*time.Second, 135, 1), []judge.Rule{judge.Hostile}},
+		"few commands":                         {campaign(20*time.Minute, 1799, 10), []judge.Rule{judge.Busy}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// History is all that happened between the first command and the moment at which nothing was left to be done.
+// History is everything that happened from the first command until nothing was left to do.
 type History struct {
 	Commands    []Command // in the order in which they were sent
-	Said        []Said    // by the bot, each chat's in the order in which it came
+	Said        []Said    // the bot's messages, in order within each chat
 	Matches     []Match
 	Standings   []Standing
-	Notices     []Notice // the answers as the bot has written them down, each chat's in that order
-	DeadLetters []string // each in words
-	// CleanStops are the times in which the bot was stopped cleanly, while every answer of Telegram took less than 5 s and
-	// nothing else was wrong: from when the first answer may have been slow to the end of the process.
+	Notices     []Notice // the answers as stored by the bot, in order within each chat
+	DeadLetters []string // descriptions
+	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s: from when the first answer
+	// may have been slow until the end of the process.
 	CleanStops []Span
-	// Handled are the keys of the commands that the bot has handled, of the others as well that came before.
+	// Handled are the keys of all commands that the bot has handled, including those before the campaign.
 	Handled []string
 
-	Lasting      time.Duration // how long faults were to strike
-	Kinds        []string      // of faults that were to strike, by name
+	Lasting      time.Duration // the planned duration of the faults
+	Kinds        []string      // the names of all kinds of faults
 	Faults       []Fault
 	FailedStarts []FailedStart
 }
 
-// Part is what a fault strikes.
+// Part is the part of the system that a fault affects.
 type Part string
 
 // The parts.
@@ -35,13 +35,13 @@ const (
 	Telegram Part = "telegram"
 )
 
-// Fault is something that went wrong for some time.
+// Fault is a fault that lasted for some time.
 type Fault struct {
 	Kind string
 	Of   Part
 	Span
-	Missed    bool      // it could not be done, or only in part
-	Recovered time.Time // when the bot was first seen to work again after it, zero if that was not looked for
+	Missed    bool      // it could not be caused, or only in part
+	Recovered time.Time // when the bot was first seen to work again; zero if nobody checked
 }
 
 // FailedStart is a process that ended by itself before it was ready.
@@ -53,37 +53,37 @@ type FailedStart struct {
 // Span is a span of time.
 type Span struct{ From, To time.Time }
 
-// Game is who played against whom, and how it ended.
+// Game is the players and the score of a match.
 type Game struct {
 	Players [2]string
 	Score   [2]int
 }
 
-// sameAs compares two games, in whatever order the players are named.
+// sameAs compares two games, regardless of the order of the players.
 func (g Game) sameAs(other Game) bool {
 	turned := Game{[2]string{other.Players[1], other.Players[0]}, [2]int{other.Score[1], other.Score[0]}}
 	return g == other || g == turned
 }
 
-// Match is a game that is stored.
+// Match is a stored game.
 type Match struct {
 	Chat   int64
 	Number int
-	Key    string // of the command that it comes from
+	Key    string // of the command that reported it
 	Game
 	Undone bool
 }
 
-// Command is a result that somebody has reported, or an undo.
+// Command is a reported result or an undo.
 type Command struct {
 	Chat    int64
-	Message int // its id, which ascends in its chat
-	Game        // the result, unless something is to be undone
-	Undo    int // the number of the match to be undone; at most one command is for each
+	Message int // the message id, ascending within the chat
+	Game        // the result, unless Undo is set
+	Undo    int // the number of the match to undo, or 0; each match has at most one such command
 	At      time.Time
 }
 
-// Key is what the command is stored under.
+// Key returns the idempotency key of the command.
 func (c *Command) Key() string { return fmt.Sprintf("m:%d:%d", c.Chat, c.Message) }
 
 func (c *Command) String() string {
@@ -93,29 +93,29 @@ func (c *Command) String() string {
 	return fmt.Sprintf("the result %s – %s %d:%d (%s)", c.Players[0], c.Players[1], c.Score[0], c.Score[1], c.Key())
 }
 
-// Said is a message of the bot, as it reads at the end.
+// Said is a message of the bot, with its final text.
 type Said struct {
 	Chat    int64
 	ID      int
-	ReplyTo int // the message that it answers, 0 if it answers several
+	ReplyTo int // the id of the message that it answers, or 0 if it answers several
 	Text    string
 	At      time.Time
 }
 
-// Standing is where somebody stands in a chat.
+// Standing is the standing of a player in a chat.
 type Standing struct {
 	Chat                  int64
 	Name                  string
 	Elo, Won, Drawn, Lost int
 }
 
-// Notice is an answer as the bot has written it down.
+// Notice is an answer as stored by the bot.
 type Notice struct {
 	Chat           int64
-	ID             int64  // ascends in the order in which they were written down
+	ID             int64  // ascending in the order of the commits
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int // the id of the message that it was sent as, 0 if none is known
+	Message        int // the id of the message that it was sent as, or 0 if unknown
 	PossibleCopies int // as counted by the bot
 	At             time.Time
 }

@@ -1,22 +1,21 @@
-// Package judge decides whether a bot has kept its promises, from what was said to it, what it has answered and what it
-// has stored.
+// Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its answers and its stored data.
 //
-// It imports nothing but the standard library: it reckons ratings, reads answers and compares by itself, so that a mistake
-// of the bot cannot be a mistake of its judge as well. Whoever collects a History hands over plain values.
+// It imports only the standard library. It calculates ratings, reads answers and compares data with its own code, so that it
+// does not share the mistakes of the bot. A History consists of plain values.
 //
-// The promises are:
-//   - a result is recorded once, or its sender is told that it was not; so is an undo done, or its sender told;
-//   - a command is refused only because of a fault of the bot or the database, and few results are;
-//   - what is recorded is what was reported, in the order in which it was reported in its chat;
-//   - ratings and counters are those of a plain Elo over the matches in the order of their numbers;
-//   - the answers of a chat come in the order in which they were written down, first copies;
-//   - an answer comes again only where a fault struck and where that was counted as possible, MaxCopies times at the most,
-//     and never because of a clean stop;
+// The guarantees are:
+//   - every result is recorded once or refused, and every undo is done or refused, and the sender is notified;
+//   - a command is refused only because of a fault of the bot or the database, and few results are refused;
+//   - the recorded matches are those reported, in the order of the reports in their chat;
+//   - ratings and counters are those of a simple Elo ranking over the matches in the order of their numbers;
+//   - the first copies of the answers in a chat come in the order in which they were stored;
+//   - an answer comes again only because of a fault, only if that was counted as a possible duplicate, at most MaxCopies times
+//     in all, and never because of a clean stop;
 //   - each command that was answered or recorded has one key;
 //   - a start fails only because of a fault of the database;
 //   - nothing is left unsent, and there are no dead letters.
 //
-// A history that proves little is a violation too: one with few commands, or with few kinds of faults for its length.
+// A history that proves too little is a violation too: one with few commands, or with few kinds of faults for its duration.
 package judge
 
 import (
@@ -26,27 +25,26 @@ import (
 	"time"
 )
 
-// MaxCopies is how often one answer may come, the first time included.
+// MaxCopies is how often one answer may come, including the first time.
 const MaxCopies = 5
 
-// gatheredKind is the kind of an answer that lists what was not recorded.
-const gatheredKind = "not_recorded"
+// listKind is the kind of an answer that lists results that were not recorded.
+const listKind = "not_recorded"
 
-// Verdict is what was found.
+// Verdict is the result of a judgement.
 type Verdict struct {
-	Results, Recorded, Refused  int // results that were reported, and what became of them
-	Undos, Undone, UndosRefused int
-	Answers, Copies, Possible   int // different answers, further copies of them, copies that were counted as possible
-	MostOfOne                   int // how often the answer came that came most often
-	LateRefusals                int // lists of what was not recorded that came after the answer to a later command
-	FarFromFaults               int // commands that no fault of the bot or the database excuses, should they be refused
-	// LatestRefusal is the longest time between the end of the last fault of the bot or the database and a command that
-	// was refused.
+	Results, Recorded, Refused  int // numbers of reported, recorded and refused results
+	Undos, Undone, UndosRefused int // the same for undos
+	Answers, Copies, Possible   int // numbers of different answers, further copies, and copies counted as possible
+	MostOfOne                   int // maximum number of copies of one answer, including the first
+	LateRefusals                int // number of lists of unrecorded results that came after the answer to a later command
+	FarFromFaults               int // number of commands whose refusal no fault of the bot or the database would excuse
+	// LatestRefusal is the longest time from the end of a fault of the bot or the database to a command that was refused.
 	LatestRefusal time.Duration
 	Violations    []Violation
 }
 
-// Violation is a promise that was not kept.
+// Violation is a violation of a rule.
 type Violation struct {
 	Rule Rule
 	What string
@@ -54,27 +52,27 @@ type Violation struct {
 
 func (v Violation) String() string { return string(v.Rule) + ": " + v.What }
 
-// Rule is a promise.
+// Rule is a guarantee of the bot.
 type Rule string
 
-// The promises.
+// The rules.
 const (
-	Answered   Rule = "every command is done once, or its sender is told that it was not"
-	Faithful   Rule = "what is stored is what was asked for"
+	Answered   Rule = "every command is done once, or its sender is notified that it was not"
+	Faithful   Rule = "the stored data is what the commands asked for"
 	InOrder    Rule = "matches and answers keep the order of their chat"
-	Rated      Rule = "ratings are those of a plain Elo"
-	Counted    Rule = "copies come only where they were counted as possible"
-	FewCopies  Rule = "copies of one answer end"
-	CleanStop  Rule = "a clean stop makes no copy"
+	Rated      Rule = "ratings are those of a simple Elo ranking"
+	Counted    Rule = "copies come only if they were counted as possible"
+	FewCopies  Rule = "the number of copies of an answer is limited"
+	CleanStop  Rule = "a clean stop causes no copy"
 	Finished   Rule = "nothing is left unsent"
 	NoLetters  Rule = "there are no dead letters"
-	Understood Rule = "answers are in known words"
+	Understood Rule = "all answers have a known form"
 	Excused    Rule = "a command is refused only because of a fault of the bot or the database"
-	FewRefused Rule = "most results are recorded, and few refused"
-	Caused     Rule = "copies come only where a fault struck"
+	FewRefused Rule = "most results are recorded, and few are refused"
+	Caused     Rule = "copies come only because of a fault"
 	Keyed      Rule = "each command that was answered or recorded has one key"
 	Started    Rule = "a start fails only because of a fault of the database"
-	Hostile    Rule = "the kinds of faults have struck"
+	Hostile    Rule = "there were enough kinds of faults"
 	Busy       Rule = "there were enough commands"
 )
 
@@ -88,29 +86,29 @@ type matchID struct {
 	number int
 }
 
-// trial is a judgement under way.
+// trial is the state of a judgement.
 type trial struct {
 	History
 	Verdict
-	commands  map[messageID]*Command
-	keys      map[string]*Command
-	undos     map[matchID]*Command
-	byKey     map[string][]Match
-	byNumber  map[matchID]Match
-	notices   map[string][]Notice
-	inMessage map[messageID][]Notice
-	tellings  map[*Command][]telling
-	first     map[int64][]telling // by chat, the first copies in the order in which they came
-	handled   map[string]int      // how often each key is there
+	commands   map[messageID]*Command
+	keys       map[string]*Command
+	undos      map[matchID]*Command
+	byKey      map[string][]Match
+	byNumber   map[matchID]Match
+	notices    map[string][]Notice
+	inMessage  map[messageID][]Notice
+	deliveries map[*Command][]delivery
+	first      map[int64][]delivery // by chat: the first copies, in the order of arrival
+	handled    map[string]int       // number of occurrences of each key
 }
 
-// Judge compares a history with the promises.
+// Judge checks a history against all rules.
 func Judge(h History) Verdict {
 	t := &trial{
 		History: h, commands: map[messageID]*Command{}, keys: map[string]*Command{}, undos: map[matchID]*Command{},
 		byKey: map[string][]Match{}, byNumber: map[matchID]Match{},
 		notices: map[string][]Notice{}, inMessage: map[messageID][]Notice{},
-		tellings: map[*Command][]telling{}, first: map[int64][]telling{}, handled: map[string]int{},
+		deliveries: map[*Command][]delivery{}, first: map[int64][]delivery{}, handled: map[string]int{},
 	}
 	t.index()
 	t.readAnswers()
@@ -159,41 +157,41 @@ func (t *trial) index() {
 	}
 }
 
-// judgeCommand judges all that concerns one command alone.
+// judgeCommand checks everything about a single command.
 func (t *trial) judgeCommand(c *Command) {
 	t.compare(c)
 	done := t.isStored(c)
-	saidDone, saidRefused := 0, 0
-	for _, telling := range t.tellings[c] {
-		if telling.refused {
-			saidRefused++
+	confirmations, refusals := 0, 0
+	for _, d := range t.deliveries[c] {
+		if d.refused {
+			refusals++
 		} else {
-			saidDone++
+			confirmations++
 		}
 	}
 	switch {
-	case done && saidRefused > 0:
-		t.violated(Answered, "%s was done, and its sender was told that it was not", c)
-	case !done && saidDone > 0:
-		t.violated(Answered, "%s was answered as if it had been done, and was not", c)
-	case done && saidDone == 0:
-		t.violated(Answered, "%s was done, and nobody was told (%s)", c, t.fate(c))
-	case !done && saidRefused == 0:
+	case done && refusals > 0:
+		t.violated(Answered, "%s was done, but also refused", c)
+	case !done && confirmations > 0:
+		t.violated(Answered, "%s was answered as done, but was not", c)
+	case done && confirmations == 0:
+		t.violated(Answered, "%s was done, but not answered (%s)", c, t.fate(c))
+	case !done && refusals == 0:
 		t.violated(Answered, "%s was neither done nor refused (%s)", c, t.fate(c))
 	}
 	t.count(c, done)
 	t.judgeKey(c, done)
-	t.judgeReach(c, saidRefused > 0)
+	t.judgeReach(c, refusals > 0)
 	t.judgeCopies(c)
 	t.judgeCauses(c)
 	for _, n := range t.notices[c.Key()] {
 		if n.State != "sent" && n.State != "uncertain" {
-			t.violated(Finished, "the answer to %s is left as %q", c, n.State)
+			t.violated(Finished, "the answer to %s is still in state %q", c, n.State)
 		}
 	}
 }
 
-// compare compares what has been stored with what the command asks for.
+// compare compares the stored matches of a command with its result.
 func (t *trial) compare(c *Command) {
 	recorded := t.byKey[c.Key()]
 	if c.Undo != 0 && len(recorded) > 0 {
@@ -218,28 +216,28 @@ func (t *trial) count(c *Command, done bool) {
 	*all++
 	if done {
 		*yes++
-	} else if len(t.tellings[c]) > 0 {
+	} else if len(t.deliveries[c]) > 0 {
 		*no++
 	}
 }
 
-// fate says what has become of the answer to a command.
+// fate describes the stored answer to a command.
 func (t *trial) fate(c *Command) string {
 	notices := t.notices[c.Key()]
 	if len(notices) == 0 {
-		return "no answer was written down"
+		return "no answer is stored"
 	}
 	return fmt.Sprintf("answer %d of kind %s is %s as message %d", notices[0].ID, notices[0].Kind, notices[0].State, notices[0].Message)
 }
 
-// judgeCopies compares how often an answer came with how often it was counted that it may have.
+// judgeCopies compares the copies of an answer with the possible duplicates that were counted.
 func (t *trial) judgeCopies(c *Command) {
 	possible := 0
 	for _, n := range t.notices[c.Key()] {
 		possible += n.PossibleCopies
 	}
 	t.Possible += possible
-	came := t.tellings[c]
+	came := t.deliveries[c]
 	if len(came) == 0 {
 		return
 	}
@@ -248,33 +246,33 @@ func (t *trial) judgeCopies(c *Command) {
 	t.Copies += copies
 	t.MostOfOne = max(t.MostOfOne, len(came))
 	if copies > possible {
-		t.violated(Counted, "the answer to %s came %d times, and %d copies were counted as possible", c, len(came), possible)
+		t.violated(Counted, "the answer to %s came %d times, but only %d copies were counted as possible", c, len(came), possible)
 	}
 	if len(came) > MaxCopies {
 		t.violated(FewCopies, "the answer to %s came %d times", c, len(came))
 	}
-	for _, telling := range came[:copies] {
+	for _, d := range came[:copies] {
 		for _, stop := range t.CleanStops {
-			if !telling.at.Before(stop.From) && telling.at.Before(stop.To) {
+			if !d.at.Before(stop.From) && d.at.Before(stop.To) {
 				t.violated(CleanStop, "the answer to %s came again after a clean stop", c)
 			}
 		}
 	}
 }
 
-// judgeStrangers finds what has been stored without a command.
+// judgeStrangers finds stored data that no command explains.
 func (t *trial) judgeStrangers() {
 	for _, m := range t.Matches {
 		if t.keys[m.Key] == nil {
-			t.violated(Faithful, "match #%d of chat %d has the key %q, which is that of no command", m.Number, m.Chat, m.Key)
+			t.violated(Faithful, "match #%d of chat %d has the key %q, which belongs to no command", m.Number, m.Chat, m.Key)
 		}
 		if m.Undone && t.undos[matchID{m.Chat, m.Number}] == nil {
-			t.violated(Faithful, "match #%d of chat %d is undone, and nobody has asked for it", m.Number, m.Chat)
+			t.violated(Faithful, "match #%d of chat %d is undone, but nobody asked for that", m.Number, m.Chat)
 		}
 	}
 }
 
-// judgeOrderOfMatches: the numbers of a chat's matches are 1, 2, 3 … in the order of the reports.
+// judgeOrderOfMatches checks that the numbers of a chat's matches are 1, 2, 3 … in the order of the reports.
 func (t *trial) judgeOrderOfMatches() {
 	next := map[int64]int{}
 	for i := range t.Commands {
@@ -289,31 +287,31 @@ func (t *trial) judgeOrderOfMatches() {
 	}
 }
 
-// judgeOrderOfAnswers: the first copies come in the order in which they were written down.
+// judgeOrderOfAnswers checks that the first copies come in the order in which they were stored.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
 		latest := 0
-		for _, telling := range t.first[chat] {
-			notices := t.notices[telling.command.Key()]
+		for _, d := range t.first[chat] {
+			notices := t.notices[d.command.Key()]
 			if len(notices) == 0 {
-				t.violated(Answered, "the answer to %s was written down nowhere", telling.command)
+				t.violated(Answered, "the answer to %s is not stored", d.command)
 				continue
 			}
 			if notices[0].ID < last {
-				t.violated(InOrder, "the answer to %s came too late: after one that was written down later", telling.command)
+				t.violated(InOrder, "the answer to %s came after one that was stored later", d.command)
 			}
 			last = max(last, notices[0].ID)
-			if telling.command.Message < latest {
-				// A list of what was not recorded waits for more of it. Every other refusal comes in its turn.
-				if telling.refused && notices[0].Kind == gatheredKind {
+			if d.command.Message < latest {
+				// A list of unrecorded results waits for more of them. Every other refusal comes in order.
+				if d.refused && notices[0].Kind == listKind {
 					t.LateRefusals++
 				} else {
-					t.violated(InOrder, "the answer to %s came after the answer to message %d", telling.command, latest)
+					t.violated(InOrder, "the answer to %s came after the answer to message %d", d.command, latest)
 				}
 			}
-			if !telling.refused {
-				latest = max(latest, telling.command.Message)
+			if !d.refused {
+				latest = max(latest, d.command.Message)
 			}
 		}
 	}
@@ -329,7 +327,7 @@ func (t *trial) chats() []int64 {
 	return slices.Compact(chats)
 }
 
-// judgeRatings replays the matches of each chat.
+// judgeRatings replays the matches of each chat, and compares the standings.
 func (t *trial) judgeRatings() {
 	matches := slices.Clone(t.Matches)
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Chat, b.Chat), a.Number-b.Number) })
@@ -352,7 +350,7 @@ func (t *trial) judgeRatings() {
 	}
 	for chat, left := range ladders {
 		for name := range left {
-			t.violated(Rated, "chat %d: %s has played and has no standing", chat, name)
+			t.violated(Rated, "chat %d: %s has played but has no standing", chat, name)
 		}
 	}
 }

@@ -22,12 +22,12 @@ func undo(message, number int) judge.Command {
 	return judge.Command{Chat: chat, Message: message, Undo: number}
 }
 
-// plain is how many results of a history are in a chat of their own, where nothing happens to them.
+// plain is the number of results in the other chat of a history, which are all recorded and answered normally.
 const plain = 6
 
-// history is one in which all promises are kept: a result, one that is undone later, one that was refused, the undo, and
-// one more; the last two were answered in one message. In another chat there were plain results. A fault of the database
-// struck all the time.
+// history returns a history without violations: a result, one that is undone later, one that was refused, the undo, and one
+// more result; the last two are answered in one message. Another chat has plain results. There is a fault of the database all
+// the time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
@@ -68,7 +68,7 @@ func history() *judge.History {
 	return h
 }
 
-// addPlain adds plain results: draws between two whose ratings stay the same.
+// addPlain adds plain results: draws between two players, whose ratings stay the same.
 func addPlain(h *judge.History) {
 	const other = chat - 1
 	for i := range plain {
@@ -85,7 +85,7 @@ func addPlain(h *judge.History) {
 		judge.Standing{Chat: other, Name: "Eva", Elo: 1500, Drawn: plain}, judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
 }
 
-// copyOf has a message come once more, a minute later.
+// copyOf adds a copy of a message, a minute later.
 func copyOf(h *judge.History, message int) {
 	for _, s := range h.Said {
 		if s.ID == message {
@@ -106,7 +106,7 @@ func TestPromisesThatAreKept(t *testing.T) {
 			h.Notices[0].PossibleCopies, h.Notices[3].PossibleCopies, h.Notices[4].PossibleCopies = 2, 1, 1
 		},
 		"an uncertain answer that came": func(h *judge.History) { h.Notices[1].State = "uncertain" },
-		"a refusal told with others": func(h *judge.History) {
+		"a refusal delivered with others": func(h *judge.History) {
 			h.Said[2].ReplyTo, h.Said[2].ID = 0, 20
 			h.Said[2].Text = "Cid: Too much came in at once, so this was not done. Please try again.\n" +
 				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2"
@@ -117,11 +117,11 @@ func TestPromisesThatAreKept(t *testing.T) {
 			h.Commands[3], h.Commands[4] = h.Commands[4], h.Commands[3]
 			h.Matches[2].Key, h.Notices[4].Key, h.Notices[3].Key = h.Commands[3].Key(), h.Commands[3].Key(), h.Commands[4].Key()
 			h.Said[slices.IndexFunc(h.Said, func(s judge.Said) bool { return s.ID == 21 })].ReplyTo = 5
-			copyOf(h, 20) // which nobody has written down
+			copyOf(h, 20) // whose id is not stored
 			h.Notices[2].PossibleCopies, h.Notices[4].PossibleCopies = 1, 1
 		},
 		"several that came again together with more": func(h *judge.History) {
-			// messages 11 and 12 were one that was not written down, and came again with what is in message 13
+			// message 11 had two answers, its id was not stored, and they came again in message 12 with those of message 13
 			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at once, so this was not done."
 			h.Said[2].ReplyTo, h.Said[2].Text = 0, h.Said[1].Text+"\n"+h.Said[3].Text
 			h.Said = slices.Delete(h.Said, 3, 4)
@@ -130,7 +130,7 @@ func TestPromisesThatAreKept(t *testing.T) {
 			}
 			h.Notices[1].PossibleCopies, h.Notices[2].PossibleCopies = 1, 1
 		},
-		"a list of what was not recorded that was told later": func(h *judge.History) {
+		"a list of unrecorded results that came later": func(h *judge.History) {
 			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
 			h.Notices[2].ID, h.Notices[2].Kind = 6, "not_recorded"
 		},
@@ -164,13 +164,13 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		"lost without a word": {func(h *judge.History) {
 			h.Said, h.Notices = slices.Delete(h.Said, 2, 3), slices.Delete(h.Notices, 2, 3)
 		}, judge.Answered},
-		"recorded and not told":        {func(h *judge.History) { h.Said = h.Said[1:] }, judge.Answered},
+		"recorded and not answered":    {func(h *judge.History) { h.Said = h.Said[1:] }, judge.Answered},
 		"uncertain and never seen":     {func(h *judge.History) { h.Said, h.Notices[0].State = h.Said[1:], "uncertain" }, judge.Answered},
 		"recorded and refused":         {func(h *judge.History) { h.Said[0].Text = "This was not done." }, judge.Answered},
-		"told and not recorded":        {func(h *judge.History) { h.Matches[0].Key = "m:-100:3"; h.Matches[0].Game = h.Commands[2].Game }, judge.Answered},
+		"answered and not recorded":    {func(h *judge.History) { h.Matches[0].Key = "m:-100:3"; h.Matches[0].Game = h.Commands[2].Game }, judge.Answered},
 		"recorded twice":               {func(h *judge.History) { m := h.Matches[2]; m.Number = 4; h.Matches = append(h.Matches, m) }, judge.Answered},
-		"undone and not told":          {func(h *judge.History) { h.Said[3].Text = strings.SplitAfter(h.Said[3].Text, "\n")[1] }, judge.Answered},
-		"told that it is undone":       {func(h *judge.History) { h.Matches[1].Undone = false }, judge.Answered},
+		"undone and not answered":      {func(h *judge.History) { h.Said[3].Text = strings.SplitAfter(h.Said[3].Text, "\n")[1] }, judge.Answered},
+		"answered and not undone":      {func(h *judge.History) { h.Matches[1].Undone = false }, judge.Answered},
 		"another score":                {func(h *judge.History) { h.Matches[0].Score[0] = 4 }, judge.Faithful},
 		"another player":               {func(h *judge.History) { h.Matches[0].Players[1] = "Dot" }, judge.Faithful},
 		"the other one has won":        {func(h *judge.History) { h.Matches[0].Score = [2]int{1, 3} }, judge.Faithful},
@@ -210,13 +210,13 @@ func TestPromisesThatAreBroken(t *testing.T) {
 			h.CleanStops = []judge.Span{{From: noon.Add(-time.Second), To: noon.Add(time.Second)}}
 		}, judge.CleanStop},
 		"an answer that waits":         {func(h *judge.History) { h.Notices[4].State = "planned" }, judge.Finished},
-		"an answer that has died":      {func(h *judge.History) { h.Notices[4].State = "dead" }, judge.Finished},
+		"a dead answer":                {func(h *judge.History) { h.Notices[4].State = "dead" }, judge.Finished},
 		"an answer that came too late": {func(h *judge.History) { h.Notices[4].State = "expired" }, judge.Finished},
 		"a dead letter":                {func(h *judge.History) { h.DeadLetters = []string{"update 7: database is locked"} }, judge.NoLetters},
-		"words that nobody knows":      {func(h *judge.History) { h.Said[2].Text = "Hello!" }, judge.Understood},
-		"an answer to nobody":          {func(h *judge.History) { h.Said[2].ReplyTo = 77 }, judge.Understood},
-		"a line that nobody knows":     {func(h *judge.History) { h.Said[3].Text += "\nHello!" }, judge.Understood},
-		"a refusal of nobody":          {func(h *judge.History) { h.Said[3].Text += "\nDot: this was not done." }, judge.Understood},
+		"an unknown answer":            {func(h *judge.History) { h.Said[2].Text = "Hello!" }, judge.Understood},
+		"an answer to no command":      {func(h *judge.History) { h.Said[2].ReplyTo = 77 }, judge.Understood},
+		"an unknown line":              {func(h *judge.History) { h.Said[3].Text += "\nHello!" }, judge.Understood},
+		"a refusal of no command":      {func(h *judge.History) { h.Said[3].Text += "\nDot: this was not done." }, judge.Understood},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,13 +224,13 @@ func TestPromisesThatAreBroken(t *testing.T) {
 			tc.change(h)
 			v := judge.Judge(*h)
 			if !slices.ContainsFunc(v.Violations, func(found judge.Violation) bool { return found.Rule == tc.want }) {
-				t.Errorf("it is not found that this is broken: %s; found: %v", tc.want, v.Violations)
+				t.Errorf("the violation of %q is not found; found: %v", tc.want, v.Violations)
 			}
 		})
 	}
 }
 
-// TestRatingsByHand holds the judge's Elo to changes that were worked out by hand.
+// TestRatingsByHand compares the judge's ratings with values calculated by hand.
 func TestRatingsByHand(t *testing.T) {
 	t.Parallel()
 	var h judge.History
