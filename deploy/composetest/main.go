@@ -1,10 +1,9 @@
-// Command composetest shows that the Compose file does what README.md promises: it runs the README's own command in
-// the folder where it is started, which must be a clone's root without a .env file, reports a match in a simulated
-// group and waits for the bot's card. It does so with each Compose on the machine, v1 and v2, and removes everything
-// afterwards.
+// Command composetest checks that the Compose file does what README.md says. It runs the README's command in the current
+// folder, which must be the root of a clone without a .env file, reports a match in a simulated group, and waits for the
+// bot's card. It does so with each version of Compose on the machine, v1 and v2, and removes everything afterwards.
 //
-// It plays Telegram on the address of Docker's bridge, where containers reach it. It must not be run where that
-// address is reachable from outside the machine.
+// It simulates Telegram on the address of Docker's bridge, which containers can reach. Do not run it where that address can
+// be reached from outside the machine.
 package main
 
 import (
@@ -47,7 +46,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// readmeCommand is what README.md tells people to run, without the words "docker compose" that it begins with.
+// readmeCommand returns the README's command, without the words "docker compose" at its beginning.
 func readmeCommand(path string) ([]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -59,16 +58,16 @@ func readmeCommand(path string) ([]string, error) {
 			return words[2:], nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no line that begins with docker compose and brings it up", path)
+	return nil, fmt.Errorf("%s has no line that begins with docker compose and contains up", path)
 }
 
-// installed are the commands that run Compose on this machine.
+// installed returns the commands that run Compose on this machine.
 func installed(ctx context.Context) [][]string {
 	var found [][]string
 	for _, program := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
 		version, err := exec.CommandContext(ctx, program[0], slices.Concat(program[1:], []string{"version", "--short"})...).Output()
 		if err != nil {
-			fmt.Printf("%s: not here\n", strings.Join(program, " "))
+			fmt.Printf("%s: not installed\n", strings.Join(program, " "))
 			continue
 		}
 		fmt.Printf("%s: %s\n", strings.Join(program, " "), strings.TrimSpace(string(version)))
@@ -77,7 +76,7 @@ func installed(ctx context.Context) [][]string {
 	return found
 }
 
-// play brings a project up, reports a match, waits for the card, and takes the project down again.
+// play starts a project, reports a match, waits for the card, and removes the project.
 func play(ctx context.Context, p project) (err error) {
 	sim, err := startTelegram()
 	if err != nil {
@@ -111,7 +110,7 @@ func play(ctx context.Context, p project) (err error) {
 	card := answers[0]
 	fmt.Printf("alice: %s\nbot: %s\n", report.Text, card.Text)
 	if card.ReplyTo != report.ID || !strings.Contains(card.Text, "1516") || !strings.Contains(card.Text, "1484") {
-		return errors.New("that is no reply with the ratings 1516 and 1484")
+		return errors.New("the card is not a reply with the ratings 1516 and 1484")
 	}
 	return nil
 }

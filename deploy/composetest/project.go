@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// envFile is where Compose finds the settings, as the README tells it.
+// envFile is the file from which Compose reads the settings, as in the README.
 const envFile = ".env"
 
-// project is one use of the Compose file. It has a name of its own, so that it cannot touch a bot that runs in earnest
-// on the same engine.
+// project is a Compose project with a unique name, so that it does not affect a real bot on the same engine.
 type project struct {
 	program []string
 	upArgs  []string
@@ -29,7 +28,7 @@ func newProject(program, upArgs []string) project {
 	}
 }
 
-// environment is this process's, without what would win over the .env file.
+// environment returns the environment of this process without the variables that would override the .env file.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		for _, prefix := range []string{"TELEGRAM_", "LOG_", "COMPOSE_"} {
@@ -41,7 +40,7 @@ func environment() []string {
 	})
 }
 
-// writeEnv writes the settings that point the bot to the simulator. It never overwrites a file.
+// writeEnv writes the settings for the simulator. It never overwrites a file.
 func writeEnv(url, token string) error {
 	file, err := os.OpenFile(envFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -57,10 +56,10 @@ func writeEnv(url, token string) error {
 	return nil
 }
 
-// up runs the README's command as it stands there.
+// up runs the README's command unchanged.
 func (p project) up(ctx context.Context) error { return p.run(ctx, p.upArgs) }
 
-// compose runs another command on what the README's has brought up.
+// compose runs another Compose command on the project.
 func (p project) compose(ctx context.Context, args ...string) error {
 	return p.run(ctx, append(slices.Clone(p.upArgs[:slices.Index(p.upArgs, "up")]), args...))
 }

@@ -15,11 +15,11 @@ import (
 // bridge is the network interface over which containers reach this machine.
 const bridge = "docker0"
 
-// telegram is the simulator, which listens on the loopback interface alone, and a door to it for containers.
+// telegram is the simulator, which listens only on the loopback interface, and a proxy to it for containers.
 type telegram struct {
 	*botsim.Server
-	url  string
-	door *http.Server
+	url   string
+	proxy *http.Server
 }
 
 func startTelegram() (*telegram, error) {
@@ -42,16 +42,16 @@ func startTelegram() (*telegram, error) {
 	t := &telegram{
 		Server: sim,
 		url:    "http://" + listener.Addr().String(),
-		door:   &http.Server{Handler: httputil.NewSingleHostReverseProxy(inside), ReadHeaderTimeout: time.Minute},
+		proxy:  &http.Server{Handler: httputil.NewSingleHostReverseProxy(inside), ReadHeaderTimeout: time.Minute},
 	}
-	// Serve returns when close is called; should it ever return before, then the bot's card does not come.
-	go func() { _ = t.door.Serve(listener) }()
+	// Serve returns when close is called. If it fails earlier, the bot's card does not come.
+	go func() { _ = t.proxy.Serve(listener) }()
 	return t, nil
 }
 
-// close cuts the bot off.
+// close stops the proxy and the simulator.
 func (t *telegram) close() error {
-	err := t.door.Close()
+	err := t.proxy.Close()
 	t.Close()
 	return err
 }
