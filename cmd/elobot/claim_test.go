@@ -10,7 +10,7 @@ import (
 
 // testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name with their first own
 // command, whichever it is, in any chat.
-func testClaimedByTheFirstCommand(t *testing.T, b *house) {
+func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {
 			group.Say(who, "/help")

@@ -8,7 +8,7 @@ import (
 // of them. The bot still answers questions and presses, and the log names the clocks and the difference.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
-	b := newHouse(t)
+	b := newBotFixture(t)
 	b.later.Store(-11 * 60)
 	b.bot = launch(t, environment(b.sim, b.url), "run")
 	b.joinAll()

@@ -19,7 +19,7 @@ var commandLine = regexp.MustCompile(
 	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
 
 // testEveryCommandIsLogged sends commands with all outcomes. The log has exactly one line for each.
-func testEveryCommandIsLogged(t *testing.T, b *house, door *entrance) {
+func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	sim, pool, alice, bob, group := b.sim, b.pool, b.alice, b.bob, b.group("Chess")
 	var want []string
 	logged := func(key, command, outcome string) {

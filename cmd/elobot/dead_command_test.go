@@ -11,7 +11,7 @@ import (
 
 // testDeadCommand: the sender of a command that cannot be handled is notified, in order with the answers before and after.
 // The command is answered when it is retried, however late.
-func testDeadCommand(t *testing.T, b *house) {
+func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
 	before := group.Say(alice, "/match @bob 3:1")
@@ -64,7 +64,7 @@ func testDeadCommand(t *testing.T, b *house) {
 }
 
 // testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins with a command.
-func testDeadUnreadable(t *testing.T, b *house) {
+func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
 	sim.Update(json.RawMessage(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",

@@ -112,7 +112,7 @@ func deadWithoutAny(l letters) {
 }
 
 // testDeadNotice: a card that Telegram refuses becomes a dead letter, and the running bot sends it when it is retried.
-func testDeadNotice(t *testing.T, b *house) {
+func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
 		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1, Description: "Bad Request: \x1b[31mno\u009b " + strings.Repeat("way ", 40),
@@ -202,7 +202,7 @@ payload
 
 // testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while the cause persists, and
 // records and answers the result once afterwards.
-func testDeadUpdate(t *testing.T, b *house) {
+func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)

@@ -120,7 +120,7 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 
 // testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses
 // arrive in order by polling, or in any order by webhook. One of them undoes the match, once.
-func testUndoPressedByAll(t *testing.T, b *house) {
+func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
 	orders := [][]botsim.User{
@@ -179,7 +179,7 @@ func testUndoPressedByAll(t *testing.T, b *house) {
 
 // testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do not affect the updates
 // around them, which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
-func testStrangeUpdates(t *testing.T, b *house) {
+func testStrangeUpdates(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var posted []botsim.Message
 	want := make(map[int64]string) // the dead letters by their update ids

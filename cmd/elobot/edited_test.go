@@ -8,7 +8,7 @@ import (
 )
 
 // testEditedResult: editing a command records no second match. The bot offers a correction, and the button makes it.
-func testEditedResult(t *testing.T, b *house) {
+func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
 	posted := group.Say(alice, "/match @bob 1:3")

@@ -27,7 +27,7 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 }
 
 // testServerErrorAfterTheEffect: a gateway between Telegram and the bot answers with an error, although the message was sent.
-func testServerErrorAfterTheEffect(t *testing.T, b *house) {
+func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))
 	sim.Fault(botsim.Fault{
@@ -50,7 +50,7 @@ func testServerErrorAfterTheEffect(t *testing.T, b *house) {
 
 // testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The answer goes to the
 // supergroup, and the ranking continues there.
-func testUpgradedGroup(t *testing.T, b *house) {
+func testUpgradedGroup(t *testing.T, b *botFixture) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
 		"join first": (*botsim.Chat).MigrateJoinFirst,
@@ -122,12 +122,12 @@ func TestTokenNeverShows(t *testing.T) {
 	}
 	checkNoToken(t, sim, pool, bot)
 
-	nobody := launch(t, append(environment(sim, url), "TELEGRAM_API_URL=http://127.0.0.1:1"), "run")
-	nobody.await(t, "failed to ask Telegram")
-	if code, _ := nobody.stop(t); code != 0 {
+	unreachable := launch(t, append(environment(sim, url), "TELEGRAM_API_URL=http://127.0.0.1:1"), "run")
+	unreachable.await(t, "failed to ask Telegram")
+	if code, _ := unreachable.stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	checkNoToken(t, sim, pool, nobody)
+	checkNoToken(t, sim, pool, unreachable)
 }
 
 // faulted returns the calls of a method to which a fault was applied.

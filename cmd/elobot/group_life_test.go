@@ -25,7 +25,7 @@ func greetings(group *botsim.Chat) int {
 }
 
 // testAddedToAGroup: the bot sends one greeting that explains how to begin, in the language of the person who added it.
-func testAddedToAGroup(t *testing.T, b *house) {
+func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
 		group.Kick()
@@ -60,7 +60,7 @@ func testAddedToAGroup(t *testing.T, b *house) {
 
 // testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the bot was added to it. The
 // supergroup gets no second greeting, unless that update comes before the one about the migration.
-func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
+func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	before := count(t, b.pool, `SELECT count(*) FROM chats`)
 	orders := []struct {
@@ -114,7 +114,7 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *house) {
 }
 
 // testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues when it is back.
-func testRemovedFromAGroup(t *testing.T, b *house) {
+func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	jana, karl := b.sim.User("jana"), b.sim.User("karl") // members of no other group
 	group := b.sim.Group("Chess", b.olga, jana, karl)
 	b.ask(group, jana, "/match @karl 3:1")
@@ -150,7 +150,7 @@ func testRemovedFromAGroup(t *testing.T, b *house) {
 
 // testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again, whether or not the bot is
 // an admin.
-func testWhoLeavesIsHidden(t *testing.T, b *house) {
+func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")
 		if admin {
@@ -183,8 +183,8 @@ func testWhoLeavesIsHidden(t *testing.T, b *house) {
 	b.settle()
 }
 
-// testNobodyHasWrittenIt: the bot ignores commands of bots and channels, and forwarded messages.
-func testNobodyHasWrittenIt(t *testing.T, b *house) {
+// testIgnoredSenders: the bot ignores commands of bots and channels, and forwarded messages.
+func testIgnoredSenders(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
 	robot := b.sim.AddUser(botsim.User{FirstName: "Helper", Username: "helper_bot", IsBot: true})
@@ -216,7 +216,7 @@ func testNobodyHasWrittenIt(t *testing.T, b *house) {
 }
 
 // testAnAnonymousAdmin: an anonymous admin has the rights of an admin, and is never a player.
-func testAnAnonymousAdmin(t *testing.T, b *house) {
+func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	people := count(t, b.pool, `SELECT count(*) FROM players`)
 	anonymously := func(text string, want ...string) {
@@ -238,7 +238,7 @@ func testAnAnonymousAdmin(t *testing.T, b *house) {
 }
 
 // testAnswersInTopics: the bot answers in the topic of the command, and does not treat General as a topic.
-func testAnswersInTopics(t *testing.T, b *house) {
+func testAnswersInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -260,7 +260,7 @@ func testAnswersInTopics(t *testing.T, b *house) {
 }
 
 // testAUsernamePasses: ratings stay with the person when somebody else takes over the username.
-func testAUsernamePasses(t *testing.T, b *house) {
+func testAUsernamePasses(t *testing.T, b *botFixture) {
 	dina, emil := b.sim.User("dina"), b.sim.User("emil")
 	group := b.sim.Group("Chess", b.olga, b.alice, dina, emil)
 	b.join(group, b.alice, dina, emil)

@@ -42,7 +42,7 @@ func checkNoDeadLetters(t *testing.T, pool *pgxpool.Pool) {
 }
 
 // awaitLock waits until at least n sessions of the bot wait for a lock.
-func (b *house) awaitLock(n int) {
+func (b *botFixture) awaitLock(n int) {
 	b.t.Helper()
 	eventually(b.t, "the bot waits for a lock", func() bool {
 		return count(b.t, b.pool, `
@@ -54,7 +54,7 @@ func (b *house) awaitLock(n int) {
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // for commands
-	b := newHouse(t)
+	b := newBotFixture(t)
 	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
 		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // the lease does not expire before it is renewed
 	b.joinAll()
@@ -116,7 +116,7 @@ func TestHeldUp(t *testing.T) {
 }
 
 // checkOthersGoOn reports results in other groups, and checks that all of them are answered.
-func checkOthersGoOn(t *testing.T, b *house, others []*botsim.Chat) {
+func checkOthersGoOn(t *testing.T, b *botFixture, others []*botsim.Chat) {
 	t.Helper()
 	const results = 3
 	for n := range results {

@@ -11,7 +11,7 @@ import (
 )
 
 // testPeopleWithoutUsername: people who are picked from the list of members are identified by their account, not their name.
-func testPeopleWithoutUsername(t *testing.T, b *house) {
+func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])
 	truth := newOracle()
@@ -79,7 +79,7 @@ var outlandish = [][2]string{
 }
 
 // testLadderOfOutlandishNames: a page of a long ranking fits into one message, whatever the names are.
-func testLadderOfOutlandishNames(t *testing.T, b *house) {
+func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 	const size = 44
 	people := make([]botsim.User, size)
 	for i := range people {

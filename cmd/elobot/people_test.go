@@ -10,7 +10,7 @@ import (
 
 // testTwoTurnOutToBeOne: a player known only by username turns out to be another player. Their results are merged, and their
 // matches against each other are undone.
-func testTwoTurnOutToBeOne(t *testing.T, b *house) {
+func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, nora)
 	truth := newOracle()
@@ -40,7 +40,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *house) {
 }
 
 // testTeamsAndSets: results of teams and with sets, in the forms that people write.
-func testTeamsAndSets(t *testing.T, b *house) {
+func testTeamsAndSets(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @alice @bob vs @olga @carol 8:10")
 	says(t, visible(card), "Olga & Carol beat Alice & Bob 10:8", "Carol +16 → 1516", "Olga +16 → 1516",

@@ -16,7 +16,7 @@ import (
 
 // testManyResults reports random results in all forms in which a result can be written, and compares every card and every
 // rating with the oracle.
-func testManyResults(t *testing.T, b *house) {
+func testManyResults(t *testing.T, b *botFixture) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
 	var people []botsim.User
 	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {

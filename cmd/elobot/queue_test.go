@@ -9,7 +9,7 @@ import (
 
 // testMalformedNotices queues malformed notices between those of a group. Each becomes a dead letter with its reason, and all
 // others are sent.
-func testMalformedNotices(t *testing.T, b *house) {
+func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")
 	malformed := []string{`"text"`, `[1, 2]`, `{"number": "seven"}`}

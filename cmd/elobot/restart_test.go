@@ -16,7 +16,7 @@ import (
 // stopped, and the third handles what has come in between.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
-	b := newHouse(t)
+	b := newBotFixture(t)
 	b.env = environment(b.sim, b.url)
 	edited, stopped := b.group("Edited"), b.group("Stopped")
 	confirm := b.sim.Fault(botsim.Fault{
@@ -94,7 +94,7 @@ func TestAfterARestart(t *testing.T) {
 
 // checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the database only and sends to
 // other chats. Afterwards everything is sent in order.
-func checkStaysFrozen(t *testing.T, b *house, stopped *botsim.Chat) {
+func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
 	eventually(t, "all results are recorded", func() bool { return b.matches(stopped) == 4 })
@@ -122,7 +122,7 @@ func checkCare(t *testing.T, afterKill, afterStop *process) {
 }
 
 // checkEditedOnce: editing a command records no second match, and repeating the edit makes no second offer.
-func checkEditedOnce(t *testing.T, b *house, group *botsim.Chat, result botsim.Message, at time.Time) {
+func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result botsim.Message, at time.Time) {
 	t.Helper()
 	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit, in another update
 	group.EditAt(result, "/match @bob 3:1", at.Add(time.Second)) // back to the recorded score
@@ -144,12 +144,12 @@ func checkEditedOnce(t *testing.T, b *house, group *botsim.Chat, result botsim.M
 // numbers reports results in a group while Telegram's update ids restart at lower or higher numbers, as they do after a quiet
 // week.
 type numbers struct {
-	*house
+	*botFixture
 	group  *botsim.Chat
 	posted []botsim.Message
 }
 
-func newNumbers(b *house) *numbers { return &numbers{house: b, group: b.group("Numbers")} }
+func newNumbers(b *botFixture) *numbers { return &numbers{botFixture: b, group: b.group("Numbers")} }
 
 func (n *numbers) report(t *testing.T) {
 	t.Helper()
@@ -170,7 +170,7 @@ func (n *numbers) check(t *testing.T) {
 }
 
 // launchFromFile starts a bot with its settings in a file, one of which the environment overrides.
-func launchFromFile(t *testing.T, b *house) *process {
+func launchFromFile(t *testing.T, b *botFixture) *process {
 	t.Helper()
 	folder := t.TempDir()
 	file := "# settings\nTELEGRAM_API_URL=http://127.0.0.1:1\n"

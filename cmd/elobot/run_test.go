@@ -93,7 +93,7 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 }
 
 // testDeliveredTwice: an update that is delivered twice has one effect and one answer.
-func testDeliveredTwice(t *testing.T, b *house) {
+func testDeliveredTwice(t *testing.T, b *botFixture) {
 	sim, alice, group := b.sim, b.alice, b.group("Chess")
 	cut := cutPoll(t, sim)
 	group.Say(alice, "/match @bob 3:1")

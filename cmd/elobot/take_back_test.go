@@ -59,7 +59,7 @@ func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 }
 
 // testUndoButton: the button undoes the match once, for people who may undo it. Others get a callback answer only.
-func testUndoButton(t *testing.T, b *house) {
+func testUndoButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	button := undoButton(t, card)
@@ -84,7 +84,7 @@ func testUndoButton(t *testing.T, b *house) {
 
 // testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the command. One of them undoes
 // the match, and the bot tells the others that it is already undone.
-func testUndoneByTwoAtOnce(t *testing.T, b *house) {
+func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	edits := b.sim.CallCount("editMessageText")
 	var groups []*botsim.Chat
 	var cards []botsim.Message
@@ -118,7 +118,7 @@ func testUndoneByTwoAtOnce(t *testing.T, b *house) {
 }
 
 // testForgedButtons: a button can only change the match of its own card, whatever its data is.
-func testForgedButtons(t *testing.T, b *house) {
+func testForgedButtons(t *testing.T, b *botFixture) {
 	group, other := b.group("Chess"), b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	b.ask(other, b.alice, "/match @bob 3:1")
@@ -148,7 +148,7 @@ func testForgedButtons(t *testing.T, b *house) {
 
 // testAllWaysToTakeBack: /undo and /fix find the match by its number, by its card, by the command that reported it, and as
 // the sender's last one.
-func testAllWaysToTakeBack(t *testing.T, b *house) {
+func testAllWaysToTakeBack(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
 		target  func(asked, card botsim.Message) botsim.Message // replied to, if its id is set
@@ -201,7 +201,7 @@ func testAllWaysToTakeBack(t *testing.T, b *house) {
 }
 
 // testFixedTwice: the card shows the score before the last correction, and a fix with the current score is refused.
-func testFixedTwice(t *testing.T, b *house) {
+func testFixedTwice(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @bob 11:7 9:11 11:5")
 	says(t, visible(card), "Alice beat Bob 2:1 (11:7 9:11 11:5)")
@@ -226,7 +226,7 @@ func testFixedTwice(t *testing.T, b *house) {
 }
 
 // testWhoMayTakeBack: members who neither played nor reported a match may undo or fix it only as admins, even anonymous ones.
-func testWhoMayTakeBack(t *testing.T, b *house) {
+func testWhoMayTakeBack(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot()) // so that it gets updates about new admins
 	cards := []botsim.Message{
@@ -259,7 +259,7 @@ func testWhoMayTakeBack(t *testing.T, b *house) {
 }
 
 // testAdminsUnknown: while Telegram does not say who is an admin, the bot asks people to try again instead of guessing.
-func testAdminsUnknown(t *testing.T, b *house) {
+func testAdminsUnknown(t *testing.T, b *botFixture) {
 	type trial struct {
 		group  *botsim.Chat
 		card   botsim.Message
@@ -297,7 +297,7 @@ func testAdminsUnknown(t *testing.T, b *house) {
 }
 
 // testUndoWindow: players can undo and fix within the undo window, admins for ever.
-func testUndoWindow(t *testing.T, b *house) {
+func testUndoWindow(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)
 	card := b.answer(group.Post(botsim.Post{From: b.alice, Text: "/match @bob 3:1", Date: before}))

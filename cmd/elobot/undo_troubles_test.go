@@ -9,7 +9,7 @@ import (
 
 // testUndoInTopics: answers go to the topic of the command, and cards are edited in their own topic. Every message in a topic
 // formally replies to the creation of the topic, which the bot does not take for a reply.
-func testUndoInTopics(t *testing.T, b *house) {
+func testUndoInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
 	say := func(topic int, text string) botsim.Message {
@@ -42,7 +42,7 @@ func testUndoInTopics(t *testing.T, b *house) {
 
 // testUndoneBeforeTheCardIsSent: a card whose match is undone before the card is sent shows that at once: it is sent in order
 // and never edited.
-func testUndoneBeforeTheCardIsSent(t *testing.T, b *house) {
+func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
 	posted := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
@@ -76,7 +76,7 @@ func testUndoneBeforeTheCardIsSent(t *testing.T, b *house) {
 }
 
 // testUndoWithoutTheCard: a match can be undone after its card was deleted, and the queue does not get stuck.
-func testUndoWithoutTheCard(t *testing.T, b *house) {
+func testUndoWithoutTheCard(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)

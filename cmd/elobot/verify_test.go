@@ -32,7 +32,7 @@ func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout,
 }
 
 // mustVerify runs `elobot verify`, and checks its exit code and output, in which the names of groups stand for their ids.
-func (b *books) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
+func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	for i, a := range args {
 		args[i] = b.ids.Replace(a)
@@ -55,15 +55,15 @@ const (
 	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
 )
 
-// books is a database in which two groups have played, without a running bot.
-type books struct {
+// verifyFixture is a database in which two groups have played, without a running bot.
+type verifyFixture struct {
 	url  string
 	pool *pgxpool.Pool
 	ids  *strings.Replacer // CHESS and GO stand for the ids of the groups
 }
 
-// newBooks plays four matches in one group and one in another.
-func newBooks(t *testing.T) *books {
+// newVerifyFixture plays four matches in one group and one in another.
+func newVerifyFixture(t *testing.T) *verifyFixture {
 	t.Helper()
 	sim := botsim.Start(t)
 	url, pool := database(t)
@@ -85,11 +85,11 @@ func newBooks(t *testing.T) *books {
 	awaitSettled(t, sim, pool, second)
 	bot.stop(t)
 	pool.Close() // a database with sessions cannot be copied
-	return &books{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
+	return &verifyFixture{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
 }
 
 // copy returns a copy of the database.
-func (b *books) copy(t *testing.T) *books {
+func (b *verifyFixture) copy(t *testing.T) *verifyFixture {
 	t.Helper()
 	url := pgtest.Copy(t, b.url)
 	pool, err := pgxpool.New(t.Context(), url)
@@ -97,10 +97,10 @@ func (b *books) copy(t *testing.T) *books {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	return &books{url, pool, b.ids}
+	return &verifyFixture{url, pool, b.ids}
 }
 
-func (b *books) exec(t *testing.T, sql string) {
+func (b *verifyFixture) exec(t *testing.T, sql string) {
 	t.Helper()
 	if _, err := b.pool.Exec(t.Context(), b.ids.Replace(sql)); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -108,7 +108,7 @@ func (b *books) exec(t *testing.T, sql string) {
 }
 
 // contents returns the standings and the history, the only data that a repair changes.
-func (b *books) contents(t *testing.T) []string {
+func (b *verifyFixture) contents(t *testing.T) []string {
 	t.Helper()
 	return collect(t, b.pool, pgx.RowTo[string],
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
@@ -117,8 +117,8 @@ func (b *books) contents(t *testing.T) []string {
 // TestVerify plays in two groups, damages copies of the database, and checks the output of verify.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	b := newBooks(t)
-	for name, test := range map[string]func(*testing.T, *books){
+	b := newVerifyFixture(t)
+	for name, test := range map[string]func(*testing.T, *verifyFixture){
 		"right": testVerifyRight, "shows and repairs": testVerifyShowsAndRepairs,
 		"what cannot be repaired": testVerifyWhatCannotBeRepaired, "what cannot be calculated": testVerifyWhatCannotBeCalculated,
 		"shows the first": testVerifyShowsTheFirst, "interrupted": testVerifyInterrupted,
@@ -132,7 +132,7 @@ func TestVerify(t *testing.T) {
 }
 
 // testVerifyRight: without differences, nothing is found and nothing is changed.
-func testVerifyRight(t *testing.T, b *books) {
+func testVerifyRight(t *testing.T, b *verifyFixture) {
 	right := b.contents(t)
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "", "--repair")
 	b.mustVerify(t, 0, "Verified 1 group with 1 match: no differences.\n", "", "--group=GO")
@@ -143,7 +143,7 @@ func testVerifyRight(t *testing.T, b *books) {
 }
 
 // testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after the repair.
-func testVerifyShowsAndRepairs(t *testing.T, b *books) {
+func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
 		"UPDATE elo_history SET elo_before = elo_before + 1, best_before = 1600, elo_after = elo_after + 2 WHERE id = 5",
@@ -177,7 +177,7 @@ Verified 2 groups with 5 matches: no differences.
 }
 
 // testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is, and the rest is repaired.
-func testVerifyWhatCannotBeRepaired(t *testing.T, b *books) {
+func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
 		"ALTER TABLE matches DROP CONSTRAINT matches_idempotency_key_key",
@@ -212,7 +212,7 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 }
 
 // testVerifyWhatCannotBeCalculated: if a match lacks players, the ratings cannot be calculated, and nothing is changed.
-func testVerifyWhatCannotBeCalculated(t *testing.T, b *books) {
+func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	const found = `
@@ -232,7 +232,7 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 
 // testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match makes all later ones
 // differ.
-func testVerifyShowsTheFirst(t *testing.T, b *books) {
+func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
 		b.exec(t, fmt.Sprintf(`
@@ -260,7 +260,7 @@ func testVerifyShowsTheFirst(t *testing.T, b *books) {
 }
 
 // testVerifyAnotherVersion: verify does not touch a database with another schema version.
-func testVerifyAnotherVersion(t *testing.T, b *books) {
+func testVerifyAnotherVersion(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE schema_migrations SET version = 1")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	before := b.contents(t)
@@ -282,7 +282,7 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 }
 
 // testVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
-func testVerifyInterrupted(t *testing.T, b *books) {
+func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -183,18 +183,18 @@ func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
 // TestBehindAWebhook runs the tests that need a bot with a webhook.
 func TestBehindAWebhook(t *testing.T) {
 	t.Parallel()
-	b, door := newHouse(t), newEntrance(t)
+	b, door := newBotFixture(t), newEntrance(t)
 	b.env = append(environment(b.sim, b.url), "LOG_LEVEL=info")
 	b.bot = door.launch(t, b.env)
 	b.joinAll()
 	for _, tc := range []struct { //nolint:paralleltest // one after another: they look at all that there is
 		name string
-		test func(*testing.T, *house, *entrance)
+		test func(*testing.T, *botFixture, *entrance)
 	}{
 		{"takes nothing else", testTakesNothingElse},
 		{"metrics", testMetrics},
 		{"every command is logged", testEveryCommandIsLogged},
-		{"undo pressed by all", func(t *testing.T, b *house, _ *entrance) { testUndoPressedByAll(t, b) }},
+		{"undo pressed by all", func(t *testing.T, b *botFixture, _ *entrance) { testUndoPressedByAll(t, b) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b.later.Add(61)
@@ -209,7 +209,7 @@ func TestBehindAWebhook(t *testing.T) {
 
 // testTakesNothingElse: requests that do not come from Telegram are refused, and nothing of them is stored. Each update of
 // Telegram that cannot be decoded becomes a dead letter with the reason.
-func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
+func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)
 	stored := func() int {
@@ -272,7 +272,7 @@ func testTakesNothingElse(t *testing.T, b *house, door *entrance) {
 }
 
 // testMetrics checks the metrics that the bot serves.
-func testMetrics(t *testing.T, b *house, door *entrance) {
+func testMetrics(t *testing.T, b *botFixture, door *entrance) {
 	address := door.bot.Load().String()
 	b.settle()
 	var metrics struct {

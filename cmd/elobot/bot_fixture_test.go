@@ -13,9 +13,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// house is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin.
+// botFixture is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin.
 // Starting a bot takes longer than most tests do, so many of them share one.
-type house struct {
+type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server
 	url                     string
@@ -26,20 +26,20 @@ type house struct {
 	olga, alice, bob, carol botsim.User
 }
 
-// startHouse starts a bot that knows everybody.
-func startHouse(t *testing.T, settings ...string) *house {
+// startBotFixture starts a bot that knows everybody.
+func startBotFixture(t *testing.T, settings ...string) *botFixture {
 	t.Helper()
-	b := newHouse(t)
+	b := newBotFixture(t)
 	b.env = append(environment(b.sim, b.url), settings...)
 	b.bot = launch(t, b.env, "run")
 	b.joinAll()
 	return b
 }
 
-// newHouse returns a house without a running bot.
-func newHouse(t *testing.T) *house {
+// newBotFixture returns a botFixture without a running bot.
+func newBotFixture(t *testing.T) *botFixture {
 	t.Helper()
-	b := &house{t: t, later: new(atomic.Int64)}
+	b := &botFixture{t: t, later: new(atomic.Int64)}
 	b.sim = botsim.Start(t, botsim.WithClock(func() time.Time {
 		return time.Now().Add(time.Duration(b.later.Load()) * time.Second)
 	}))
@@ -49,17 +49,17 @@ func newHouse(t *testing.T) *house {
 }
 
 // joinAll makes everybody join one group, so that the bot knows them.
-func (b *house) joinAll() {
+func (b *botFixture) joinAll() {
 	b.t.Helper()
 	b.join(b.group("Lobby"), b.olga, b.alice, b.bob, b.carol)
 }
 
-func (b *house) group(title string) *botsim.Chat {
+func (b *botFixture) group(title string) *botsim.Chat {
 	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
 }
 
 // join makes people join a group.
-func (b *house) join(group *botsim.Chat, people ...botsim.User) {
+func (b *botFixture) join(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()
 	before := len(group.BotMessages())
 	for _, p := range people {
@@ -68,13 +68,13 @@ func (b *house) join(group *botsim.Chat, people ...botsim.User) {
 	awaitAnswers(b.t, group, before+len(people))
 }
 
-// TestInOneHouse runs the tests that can share a bot.
-func TestInOneHouse(t *testing.T) {
+// TestWithSharedBot runs the tests that can share a bot.
+func TestWithSharedBot(t *testing.T) {
 	t.Parallel()
-	h := startHouse(t, "UNDO_WINDOW=1h")
+	h := startBotFixture(t, "UNDO_WINDOW=1h")
 	for _, tc := range []struct { //nolint:paralleltest // sequential, because they look at the whole database
 		name string
-		test func(*testing.T, *house)
+		test func(*testing.T, *botFixture)
 	}{
 		{"a hundred results", testManyResults},
 		{"teams and sets", testTeamsAndSets},
@@ -96,7 +96,7 @@ func TestInOneHouse(t *testing.T) {
 		{"upgraded group is greeted once", testUpgradedGroupIsGreetedOnce},
 		{"removed from a group", testRemovedFromAGroup},
 		{"who leaves is hidden", testWhoLeavesIsHidden},
-		{"nobody has written it", testNobodyHasWrittenIt},
+		{"ignored senders", testIgnoredSenders},
 		{"an anonymous admin", testAnAnonymousAdmin},
 		{"answers in topics", testAnswersInTopics},
 		{"a username passes", testAUsernamePasses},
@@ -130,13 +130,13 @@ func TestInOneHouse(t *testing.T) {
 }
 
 // ask sends a message to a group and returns the bot's answer.
-func (b *house) ask(group *botsim.Chat, from botsim.User, text string) botsim.Message {
+func (b *botFixture) ask(group *botsim.Chat, from botsim.User, text string) botsim.Message {
 	b.t.Helper()
 	return b.answer(group.Say(from, text))
 }
 
 // answer waits for the bot's reply to a message.
-func (b *house) answer(m botsim.Message) botsim.Message {
+func (b *botFixture) answer(m botsim.Message) botsim.Message {
 	b.t.Helper()
 	group := b.sim.Chat(m.ChatID)
 	for n := 1; ; {
@@ -149,13 +149,13 @@ func (b *house) answer(m botsim.Message) botsim.Message {
 }
 
 // press presses a button of a message and returns the callback answer.
-func (b *house) press(from botsim.User, m botsim.Message, data string) string {
+func (b *botFixture) press(from botsim.User, m botsim.Message, data string) string {
 	b.t.Helper()
 	return b.toast(b.sim.Press(from, m, data))
 }
 
 // toast waits for the callback answer of a press.
-func (b *house) toast(press string) string {
+func (b *botFixture) toast(press string) string {
 	b.t.Helper()
 	answer, err := b.sim.WaitAnswer(testContext(b.t), press)
 	if err != nil {
@@ -166,7 +166,7 @@ func (b *house) toast(press string) string {
 
 // settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of a card that is not marked
 // yet would be merged.
-func (b *house) settle() {
+func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {
 		return b.sim.Pending() == 0 &&
@@ -175,7 +175,7 @@ func (b *house) settle() {
 }
 
 // finish checks what must hold at the end of a test.
-func (b *house) finish() {
+func (b *botFixture) finish() {
 	b.t.Helper()
 	b.settle()
 	if n := count(b.t, b.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
@@ -186,7 +186,7 @@ func (b *house) finish() {
 }
 
 // matches returns the number of matches recorded in a group.
-func (b *house) matches(group *botsim.Chat) int {
+func (b *botFixture) matches(group *botsim.Chat) int {
 	b.t.Helper()
 	return count(b.t, b.pool, `
 		SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
@@ -201,7 +201,7 @@ type standing struct {
 }
 
 // standings returns the standings of a group.
-func (b *house) standings(group *botsim.Chat) []standing {
+func (b *botFixture) standings(group *botsim.Chat) []standing {
 	b.t.Helper()
 	return collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
 		SELECT s.id, s.elo, s.played, s.name, coalesce(p.telegram_user_id, 0)
@@ -210,7 +210,7 @@ func (b *house) standings(group *botsim.Chat) []standing {
 }
 
 // exec runs a statement on the database.
-func (b *house) exec(sql string, args ...any) {
+func (b *botFixture) exec(sql string, args ...any) {
 	b.t.Helper()
 	if _, err := b.pool.Exec(b.t.Context(), sql, args...); err != nil {
 		b.t.Fatalf("%s: %v", sql, err)
@@ -218,7 +218,7 @@ func (b *house) exec(sql string, args ...any) {
 }
 
 // letters deletes all dead letters and restarts their numbers at 1.
-func (b *house) letters() letters {
+func (b *botFixture) letters() letters {
 	b.t.Helper()
 	b.exec(`TRUNCATE dead_letters RESTART IDENTITY`)
 	return letters{b.t, []string{"DATABASE_URL=" + b.url}, b.pool}
