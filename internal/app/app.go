@@ -107,8 +107,8 @@ type instance struct {
 	released   chan struct{} // holds one token: an instance released the lease
 	dispatcher *outbox.Dispatcher
 	admins     *telegram.AdminCache
-	// withLease handles what the leader polls, and writes only while it has the lease. withoutLease handles webhook
-	// requests, on every instance.
+	// withLease handles updates that the leader polls; it writes only while this instance has the lease. withoutLease handles
+	// updates from the webhook, on every instance.
 	withLease, withoutLease handling
 	polls                   bool
 	log                     *slog.Logger

@@ -36,7 +36,7 @@ type leadership struct {
 	log      *slog.Logger
 }
 
-// lead runs work while this instance has the lease, until the context ends or work fails. A lost lease cancels the context
+// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost lease cancels the context
 // of work. When the context ends, lead releases the lease after work has returned.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
