@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// apiError is a refusal: {"ok":false,…} with the matching HTTP status.
+// apiError is an error response: {"ok":false,…} with the matching HTTP status.
 type apiError struct {
 	code        int
 	description string
@@ -30,5 +30,5 @@ func asAPIError(err error) *apiError {
 	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
 }
 
-// errGone ends a request without an answer: the client has hung up or the server is closing.
-var errGone = errors.New("nobody waits for the answer")
+// errNoResponse ends a request without a response: the client has disconnected or the server is closing.
+var errNoResponse = errors.New("client disconnected or server closing")

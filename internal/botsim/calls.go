@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Call is one request of the bot, exactly as it came and as it was answered.
+// Call is one request of the bot and the response to it.
 type Call struct {
 	ID          int64 // 1, 2, 3 … in order of arrival
 	Method      string
 	ChatID      int64             // 0 if the request names no chat
-	Params      map[string]string // nested values are JSON text; treat as read-only
+	Params      map[string]string // nested values are JSON text; read-only
 	HTTPMethod  string
 	ContentType string
 	At          time.Time
-	Duration    time.Duration // until the answer was ready to be written
-	Done        bool          // false while it is being worked on
-	Status      int           // HTTP status of the answer, 0 if the connection was cut without one
-	Delivered   bool          // it took effect, whatever the client was told
-	MessageID   int           // the message that it made or edited
-	Shown       int           // how many updates a getUpdates showed, whatever the client was told
-	Fault       string        // name of the fault that was applied, if any
-	Body        string        // beginning of the answer
+	Duration    time.Duration // until the response is ready to be written
+	Done        bool          // false while the request is in progress
+	Status      int           // HTTP status of the response, 0 if the connection was closed without one
+	Delivered   bool          // the call took effect, even if the client got an error
+	MessageID   int           // the message that the call sent or edited
+	Shown       int           // number of updates that a getUpdates returned, even if the client got an error
+	Fault       string        // name of the injected fault, if any
+	Body        string        // beginning of the response
 }
 
 const maxExcerpt = 400
@@ -34,18 +34,18 @@ type callRecord struct {
 	limit  int
 	calls  []*Call
 	count  int64
-	byName map[string]int64 // finished calls, those that were forgotten included
+	byName map[string]int64 // finished calls, including those dropped from the record
 }
 
 func (r *callRecord) add(c *Call) {
 	r.count++
 	c.ID = r.count
-	r.calls = appendKept(r.calls, c, r.limit)
+	r.calls = appendBounded(r.calls, c, r.limit)
 }
 
-// appendKept adds to a record of which only the last few count. Forgetting half a limit's worth at a time keeps the
-// cost of it constant.
-func appendKept[T any](record []T, v T, limit int) []T {
+// appendBounded appends v and drops the oldest entries beyond limit. It drops them in batches of half the limit, so that
+// the amortized cost of an append is constant. A limit of 0 keeps everything.
+func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {
 		record = slices.Delete(record, 0, len(record)-limit)
@@ -53,18 +53,18 @@ func appendKept[T any](record []T, v T, limit int) []T {
 	return record
 }
 
-// kept is what of a record counts.
-func kept[T any](record []T, limit int) []T {
+// lastOf returns the last limit entries of a record, or all of them if limit is 0.
+func lastOf[T any](record []T, limit int) []T {
 	if limit > 0 && len(record) > limit {
 		return record[len(record)-limit:]
 	}
 	return record
 }
 
-// Calls is the record of all calls in order of arrival, those in hand included.
+// Calls returns all recorded calls in order of arrival, including those in progress.
 func (s *Server) Calls() []Call { return s.callsWhere(func(*Call) bool { return true }) }
 
-// CallsOf is the record of the calls of one method.
+// CallsOf returns the recorded calls of one method.
 func (s *Server) CallsOf(method string) []Call {
 	return s.callsWhere(func(c *Call) bool { return c.Method == method })
 }
@@ -73,7 +73,7 @@ func (s *Server) callsWhere(want func(*Call) bool) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []Call
-	for _, c := range kept(s.record.calls, s.record.limit) {
+	for _, c := range lastOf(s.record.calls, s.record.limit) {
 		if want(c) {
 			found = append(found, *c)
 		}
@@ -81,7 +81,8 @@ func (s *Server) callsWhere(want func(*Call) bool) []Call {
 	return found
 }
 
-// CallCount is how many calls of a method are finished, also those beyond the record's limit. It costs nothing.
+// CallCount returns how many calls of a method are finished, including those dropped from the record. It takes
+// constant time.
 func (s *Server) CallCount(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Server) CallCount(method string) int {
 func (s *Server) WaitCalls(ctx context.Context, method string, n int) error {
 	err := s.wait(ctx, &s.callDone, func() bool { return s.record.byName[method] >= int64(n) })
 	if err != nil {
-		return fmt.Errorf("wait for call %d of %s, of which there are %d: %w", n, method, s.CallCount(method), err)
+		return fmt.Errorf("wait for call %d of %s, have %d: %w", n, method, s.CallCount(method), err)
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (s *Server) WaitConfirmed(ctx context.Context) error {
 	return nil
 }
 
-// finish completes the record of a call; it happens before the client gets its answer.
+// finish completes the record of a call. It must run before the client gets its response.
 func (s *Server) finish(c *Call, a answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,22 +126,22 @@ func (s *Server) finish(c *Call, a answer) {
 func (s *Server) snapshot(c *Call) Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := *c
-	taken.Params = maps.Clone(c.Params)
-	return taken
+	copied := *c
+	copied.Params = maps.Clone(c.Params)
+	return copied
 }
 
-// hookList holds functions to be called at a moment, and gives out the means to remove each.
+// hookList holds the functions to call on one kind of event.
 type hookList[T any] struct {
 	next  int
 	hooks map[int]func(T)
 }
 
-// OnCall calls f for every request before it has any effect and before faults are chosen: f may add a fault
-// for this very call. It runs in the request's own goroutine and may block it; it must not call Close.
+// OnCall calls f for every request before the request has any effect and before faults are chosen, so that f may add
+// a fault for this very call. f runs in the request's own goroutine and may block it; it must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
-// AfterEffect calls f for every request after it took effect, or was refused, and before its answer is written.
+// AfterEffect calls f for every request after it took effect or was refused, and before its response is written.
 func (s *Server) AfterEffect(f func(Call)) (remove func()) { return addHook(s, &s.afterEffect, f) }
 
 func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {
@@ -159,14 +160,14 @@ func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {
 	}
 }
 
-// run calls the hooks of a call, without the lock.
+// run calls the hooks of a call. The caller must not hold the lock.
 func (s *Server) run(l *hookList[Call], c *Call) {
 	for _, f := range hooksOf(s, l) {
 		f(s.snapshot(c))
 	}
 }
 
-// hooksOf are the hooks in the order in which they were added.
+// hooksOf returns the hooks in the order in which they were added.
 func hooksOf[T any](s *Server, l *hookList[T]) []func(T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

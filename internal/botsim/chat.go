@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Ids start beyond 32 bits where Telegram's do.
+// The first chat ids. As in Telegram, they do not fit into 32 bits.
 const (
 	firstSupergroupID = -1002000000001
 	firstGroupID      = -4000000001
@@ -37,12 +37,12 @@ type Chat struct {
 	id      int64
 	kind    string
 	isForum bool
-	user    User // the other side of a private chat
+	user    User // the person in a private chat
 
 	// Guarded by s.mu.
 	title       string
-	order       []int64          // members in the order in which they came, for lists
-	status      map[int64]string // everybody who is or was a member, the bot included
+	order       []int64          // members in the order in which they joined, for lists
+	status      map[int64]string // all present and former members, including the bot
 	started     bool             // private chats: the user has written to the bot
 	migratedTo  int64
 	lastID      int
@@ -52,8 +52,8 @@ type Chat struct {
 	botSent     signal
 	edited      signal
 	topics      map[int]*topic
-	pinned      map[int]bool // by id; deleted ones do not count
-	otherBot    bool         // a bot other than ours was the last bot to write
+	pinned      map[int]bool // by message id; deleted messages do not count
+	otherBot    bool         // the last bot that wrote was not ours
 	rates       chatRates
 }
 
@@ -62,8 +62,8 @@ type topic struct {
 	closed  bool
 }
 
-// Group makes a supergroup. The bot is a member, the first of the members is the creator. Making it produces
-// neither updates nor messages.
+// Group makes a supergroup. The bot is a member, and the first of members is the creator. Neither updates nor messages
+// result.
 func (s *Server) Group(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, false, members)
 }
@@ -73,12 +73,12 @@ func (s *Server) BasicGroup(title string, members ...User) *Chat {
 	return s.addGroup(kindGroup, title, false, members)
 }
 
-// Forum makes a supergroup with topics; it begins with General alone.
+// Forum makes a supergroup with topics; at first it has only General.
 func (s *Server) Forum(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, true, members)
 }
 
-// generalTopic is the id of a forum's first topic, which no message can be sent to by its id.
+// generalTopic is the id of a forum's first topic. Messages cannot be sent to it by this id.
 const generalTopic = 1
 
 func (s *Server) addGroup(kind, title string, forum bool, members []User) *Chat {
@@ -94,7 +94,7 @@ func (s *Server) addGroup(kind, title string, forum bool, members []User) *Chat 
 		} else {
 			c.setStatus(u.ID, statusMember)
 		}
-		s.know(u)
+		s.ensureUser(u)
 	}
 	c.setStatus(s.bot.ID, statusMember)
 	return c
@@ -125,18 +125,18 @@ func (s *Server) newChat(id int64, kind string) *Chat {
 // PrivateOption changes how a private chat is made.
 type PrivateOption func(*Chat)
 
-// NotStarted leaves the chat as it is before the user has written to the bot: the bot cannot write first.
+// NotStarted makes a chat in which the user has not written to the bot yet: the bot cannot write first.
 func NotStarted() PrivateOption { return func(c *Chat) { c.started = false } }
 
-// Private is the private chat of the user with the bot; the user has started the bot. The same user gets the
-// same chat, the options count for the first call only.
+// Private returns the private chat of the user with the bot, in which the user has started the bot. Each user has one
+// such chat; the options apply only when it is made, at the first call.
 func (s *Server) Private(u User, opts ...PrivateOption) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c, ok := s.chats[u.ID]; ok {
 		return c
 	}
-	s.know(u)
+	s.ensureUser(u)
 	c := s.newChat(u.ID, kindPrivate)
 	c.user, c.started = u, true
 	c.setStatus(u.ID, statusMember)
@@ -147,27 +147,27 @@ func (s *Server) Private(u User, opts ...PrivateOption) *Chat {
 	return c
 }
 
-// know remembers a user that a test made up by itself.
-func (s *Server) know(u User) {
+// ensureUser registers a user that a test built itself.
+func (s *Server) ensureUser(u User) {
 	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
 		s.addUser(u)
 	}
 }
 
-// Chat is the chat with that id, nil if there is none.
+// Chat returns the chat with that id, nil if there is none.
 func (s *Server) Chat(id int64) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.chats[id]
 }
 
-// ID is the chat's Telegram id.
+// ID returns the chat's Telegram id.
 func (c *Chat) ID() int64 { return c.id }
 
-// Kind is "private", "group" or "supergroup".
+// Kind returns "private", "group" or "supergroup".
 func (c *Chat) Kind() string { return c.kind }
 
-// Title is the group's title, or the user's first name in a private chat.
+// Title returns the group's title, or the user's first name in a private chat.
 func (c *Chat) Title() string {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -177,15 +177,16 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages is everything in the chat in order, the users' and the bot's; deleted messages are marked.
+// Messages returns all messages of the chat in order, from users and from the bot. Deleted messages are included and
+// marked.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
-// BotMessages is what the bot has sent to the chat, in order.
+// BotMessages returns the messages that the bot has sent to the chat, in order.
 func (c *Chat) BotMessages() []Message {
 	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
 }
 
-// Message is the message with that id as it is now.
+// Message returns the message with that id in its present state.
 func (c *Chat) Message(id int) (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -208,18 +209,18 @@ func (c *Chat) collect(want func(*message) bool) []Message {
 	return all
 }
 
-// WaitBot waits until the bot has sent n messages to this chat since it was made, and returns all it has sent.
-// With an error it returns what there is.
+// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns them all. If it
+// returns an error, it returns the messages sent so far as well.
 func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
 	sent := c.BotMessages()
 	if err != nil {
-		return sent, fmt.Errorf("wait for message %d of the bot in %q, which has %d: %w", n, c.Title(), len(sent), err)
+		return sent, fmt.Errorf("wait for message %d of the bot in %q, have %d: %w", n, c.Title(), len(sent), err)
 	}
 	return sent, nil
 }
 
-// WaitEdits waits until the bot has edited a message n times, and returns it as it is then.
+// WaitEdits waits until the bot has edited a message n times, and returns its latest state.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)
@@ -236,9 +237,9 @@ func (c *Chat) setStatus(user int64, status string) {
 	c.status[user] = status
 }
 
-// join makes somebody who writes in a group a member, silently.
+// join makes the author of a message in a group a member, without an update.
 func (c *Chat) join(u User) {
-	c.s.know(u)
+	c.s.ensureUser(u)
 	switch c.status[u.ID] {
 	case "", statusLeft, statusKicked:
 		c.setStatus(u.ID, statusMember)
@@ -258,7 +259,7 @@ func (c *Chat) wire() wireChat {
 	return w
 }
 
-// nextMessageID draws the next id: a supergroup counts its own, all other chats share one sequence.
+// nextMessageID returns the next message id: each supergroup has its own sequence, all other chats share one.
 func (c *Chat) nextMessageID() int {
 	if c.kind == kindSupergroup {
 		c.lastID++

@@ -53,7 +53,7 @@ func (s *Server) getChatMember(r *request) (any, error) {
 	return chatMember(u, c.status[id]), nil
 }
 
-// readableChat is the chat that the bot asks about, or why it may not.
+// readableChat returns the chat that the bot asks about, or an error if the bot has no access to it.
 func (s *Server) readableChat(p params) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
@@ -79,14 +79,14 @@ func (s *Server) sendChatAction(r *request) (any, error) {
 	return true, nil
 }
 
-// CallbackAnswer is what a person sees after pressing a button.
+// CallbackAnswer is the bot's answer to a button press, as the person who pressed it sees it.
 type CallbackAnswer struct {
 	Text      string
 	ShowAlert bool
 	URL       string
 }
 
-// callbackLifetime is how long a press can be answered.
+// callbackLifetime is how long after a button press the bot can answer it.
 const callbackLifetime = 150 * time.Second
 
 func (s *Server) answerCallbackQuery(r *request) (any, error) {
@@ -106,7 +106,7 @@ func (s *Server) answerCallbackQuery(r *request) (any, error) {
 	return true, nil
 }
 
-// WaitAnswer waits until the bot has answered the press with that id.
+// WaitAnswer waits until the bot has answered the button press with that id.
 func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer, error) {
 	var found CallbackAnswer
 	err := s.wait(ctx, &s.answered, func() bool {
@@ -118,7 +118,7 @@ func (s *Server) WaitAnswer(ctx context.Context, queryID string) (CallbackAnswer
 		return true
 	})
 	if err != nil {
-		return found, fmt.Errorf("wait for the answer to press %s: %w", queryID, err)
+		return found, fmt.Errorf("wait for the answer to button press %s: %w", queryID, err)
 	}
 	return found, nil
 }

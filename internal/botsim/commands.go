@@ -75,7 +75,7 @@ func (s *Server) deleteMyCommands(r *request) (any, error) {
 	return true, nil
 }
 
-// commandsKey names one list of commands: each scope and language has its own.
+// commandsKey returns the key of the list of commands for a scope and language.
 func (s *Server) commandsKey(p params) (string, error) {
 	var scope struct {
 		Type   string          `json:"type"`

@@ -7,7 +7,7 @@ import (
 
 const maxComplaints = 1000
 
-// complaintList keeps each complaint once, in the order in which they came up. The server's lock guards it.
+// complaintList keeps each complaint once, in the order in which they occurred. The server's lock guards it.
 type complaintList struct {
 	list []string
 	seen map[string]bool
@@ -24,8 +24,8 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints is what Telegram lets pass but a careful bot does not do: parameters that do not exist, texts in
-// which a name turns into a mention or a link, markup that is shown as it stands. Each is listed once.
+// Complaints returns the mistakes that Telegram accepts but that a careful bot does not make: unknown parameters, names
+// in a text that become a mention or a link, markup that is shown literally. Each is listed once.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,8 +38,8 @@ func (s *Server) complain(format string, args ...any) {
 	s.complaints.add(fmt.Sprintf(format, args...))
 }
 
-// complainOfText lists what Telegram marks in the bot's text although the bot did not.
-func (s *Server) complainOfText(method string, m *message, explicit []Entity) {
+// complainOfDetected reports the entities that Telegram detects in the bot's text and that the bot did not mark itself.
+func (s *Server) complainOfDetected(method string, m *message, explicit []Entity) {
 	for _, e := range m.Entities {
 		if slices.ContainsFunc(explicit, func(x Entity) bool {
 			return x.Type == e.Type && x.Offset == e.Offset && x.Length == e.Length

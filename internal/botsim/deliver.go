@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxRepeatDelay = time.Minute
-	maxRetryAfter  = 3600 // seconds
-	maxHookAnswer  = 1 << 20
+	maxRetryDelay = time.Minute
+	maxRetryAfter = 3600 // seconds
+	maxHookAnswer = 1 << 20
 )
 
-// lane is a queue of updates that a webhook gets one after another.
+// lane identifies a queue of updates that the webhook gets one at a time.
 type lane struct {
 	kind laneKind
 	id   int64
@@ -29,19 +29,19 @@ type lane struct {
 type laneKind int
 
 const (
-	chatLane  laneKind = iota // whatever happens in a chat
-	pressLane                 // the button presses of a user
-	loneLane                  // an update of nobody, alone
+	chatLane   laneKind = iota // the updates of one chat
+	pressLane                  // the button presses of one user
+	singleLane                 // one update that belongs to no chat and no user
 )
 
 func laneOfChat(chat int64) lane    { return lane{chatLane, chat} }
 func laneOfPresses(user int64) lane { return lane{pressLane, user} }
 
-// rawLane finds the lane of an update that a test made up.
+// rawLane returns the lane of an update that a test wrote itself.
 func rawLane(id int64, raw json.RawMessage) lane {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		return lane{loneLane, id}
+		return lane{singleLane, id}
 	}
 	for kind, body := range fields {
 		var of struct{ Chat, From struct{ ID int64 } }
@@ -53,10 +53,10 @@ func rawLane(id int64, raw json.RawMessage) lane {
 			return laneOfChat(of.Chat.ID)
 		}
 	}
-	return lane{loneLane, id}
+	return lane{singleLane, id}
 }
 
-// webhookClient shows redirects as they are, and knows no proxy.
+// webhookClient returns a client that follows no redirects and uses no proxy.
 func webhookClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, DisableCompression: true},
@@ -64,16 +64,16 @@ func webhookClient() *http.Client {
 	}
 }
 
-// repeatDelay is how long Telegram waits after that many failed attempts.
-func repeatDelay(attempt int) time.Duration {
+// retryDelay returns how long Telegram waits after the given failed attempt.
+func retryDelay(attempt int) time.Duration {
 	if attempt <= 1 {
 		return 0
 	}
-	return min(time.Second<<min(attempt-1, 10), maxRepeatDelay)
+	return min(time.Second<<min(attempt-1, 10), maxRetryDelay)
 }
 
-// toWebhook puts an update into its lane, if there is a webhook, and has the lane run.
-func (s *Server) toWebhook(u *update) {
+// enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it is idle.
+func (s *Server) enqueueForWebhook(u *update) {
 	h := s.webhook
 	if h == nil || s.closed {
 		return
@@ -85,7 +85,7 @@ func (s *Server) toWebhook(u *update) {
 	}
 }
 
-// runLane delivers a lane's updates until none is left or the webhook ends.
+// runLane delivers a lane's updates until the lane is empty or the webhook ends.
 func (s *Server) runLane(h *webhook, l lane) {
 	var current *update
 	attempt := 0
@@ -95,7 +95,7 @@ func (s *Server) runLane(h *webhook, l lane) {
 		case <-h.ctx.Done():
 			return
 		}
-		u := s.headOf(h, l)
+		u := s.nextInLane(h, l)
 		if u == nil {
 			<-h.slots
 			return
@@ -112,8 +112,8 @@ func (s *Server) runLane(h *webhook, l lane) {
 	}
 }
 
-// headOf is the update of a lane that is to be delivered next. Without one, nil, the lane is no more.
-func (s *Server) headOf(h *webhook, l lane) *update {
+// nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane and returns nil.
+func (s *Server) nextInLane(h *webhook, l lane) *update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.webhook != h {
@@ -132,7 +132,7 @@ func (s *Server) headOf(h *webhook, l lane) *update {
 	return waiting[0]
 }
 
-// pause waits in real time; false means that the webhook has ended.
+// pause waits in real time. It returns false if the webhook has ended.
 func (h *webhook) pause(d time.Duration) bool {
 	if d <= 0 {
 		return h.ctx.Err() == nil
@@ -147,7 +147,7 @@ func (h *webhook) pause(d time.Duration) bool {
 	}
 }
 
-// deliver sends an update once and tells how long to wait until the next delivery of the lane.
+// deliver sends an update once and returns how long to wait before the lane's next delivery.
 func (s *Server) deliver(h *webhook, u *update, attempt int) time.Duration {
 	d := s.beginDelivery(u, attempt)
 	s.runDelivery(&s.onDelivery, d)
@@ -157,40 +157,40 @@ func (s *Server) deliver(h *webhook, u *update, attempt int) time.Duration {
 	return wait
 }
 
-// post sends an update and returns the answer's status and, if it is a refusal, for how long it asks to be spared.
+// post sends an update and returns the status of the response and, if it is an error, the value of Retry-After.
 func (s *Server) post(h *webhook, raw []byte) (status int, retryAfter time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(h.ctx, s.opts.webhookTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(raw))
 	if err != nil {
-		return 0, 0, fmt.Errorf("make the request: %w", err)
+		return 0, 0, fmt.Errorf("create request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "") // Telegram names none
+	req.Header.Set("User-Agent", "") // Telegram sends no User-Agent
 	if h.secret != "" {
 		req.Header.Set("X-Telegram-Bot-Api-Secret-Token", h.secret)
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return 0, 0, errors.New(failure(err))
+		return 0, 0, errors.New(describeFailure(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxHookAnswer)); err != nil {
-		return resp.StatusCode, 0, errors.New(failure(err))
+		return resp.StatusCode, 0, errors.New(describeFailure(err))
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return resp.StatusCode, 0, nil
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil {
-		seconds = 0 // Telegram reads seconds only
+		seconds = 0 // Telegram understands only seconds
 	}
 	return resp.StatusCode, time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second,
-		fmt.Errorf("Wrong response from the webhook: %s", resp.Status) //nolint:staticcheck // Telegram's words
+		fmt.Errorf("Wrong response from the webhook: %s", resp.Status) //nolint:staticcheck // Telegram's wording
 }
 
-// failure says in Telegram's words why no answer came.
-func failure(err error) string {
+// describeFailure describes, in Telegram's wording, why there was no response.
+func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "Read timeout expired"

@@ -260,10 +260,10 @@ func TestRepeatDelays(t *testing.T) {
 	t.Parallel()
 	var got []int
 	for attempt := 1; attempt <= 9; attempt++ {
-		got = append(got, int(botsim.RepeatDelay(attempt)/time.Second))
+		got = append(got, int(botsim.RetryDelay(attempt)/time.Second))
 	}
 	equal(t, "seconds", got, []int{0, 2, 4, 8, 16, 32, 60, 60, 60})
-	if d := botsim.RepeatDelay(100_000); d != time.Minute {
+	if d := botsim.RetryDelay(100_000); d != time.Minute {
 		t.Errorf("much later = %s", d)
 	}
 }

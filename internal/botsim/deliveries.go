@@ -9,34 +9,34 @@ import (
 // Delivery is one attempt to hand an update to the webhook.
 type Delivery struct {
 	UpdateID int64
-	ChatID   int64 // 0 for button presses and for what belongs to no chat
+	ChatID   int64 // 0 for button presses and for updates that belong to no chat
 	Attempt  int   // 1, 2, 3 … for each update and webhook
 	At       time.Time
-	Done     bool          // false while the answer is awaited
-	Status   int           // HTTP status of the answer, 0 if none came
-	Err      string        // why it has failed, in getWebhookInfo's words; empty if the update is confirmed
-	Took     time.Duration // until the answer was read
-	Wait     time.Duration // after a failure: until the next attempt
+	Done     bool          // false while waiting for the response
+	Status   int           // HTTP status of the response, 0 if there was none
+	Err      string        // why it failed, in getWebhookInfo's wording; empty if the update is confirmed
+	Took     time.Duration // until the response was read
+	Wait     time.Duration // after a failure: delay before the next attempt
 }
 
-// deliveryRecord keeps deliveries in order of their beginning. The server's lock guards it.
+// deliveryRecord keeps deliveries in the order in which they started. The server's lock guards it.
 type deliveryRecord struct {
 	list []*Delivery
-	done int // how many are finished, those that were forgotten included
+	done int // how many are finished, including those dropped from the list
 }
 
-// Deliveries is the record of all attempts in the order in which they began, those in hand included.
+// Deliveries returns all recorded attempts in the order in which they started, including those in progress.
 func (s *Server) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []Delivery
-	for _, d := range kept(s.deliveries.list, s.opts.recordLimit) {
+	for _, d := range lastOf(s.deliveries.list, s.opts.recordLimit) {
 		all = append(all, *d)
 	}
 	return all
 }
 
-// WaitDeliveries waits until n attempts are finished, well or badly.
+// WaitDeliveries waits until n attempts are finished, successful or not.
 func (s *Server) WaitDeliveries(ctx context.Context, n int) error {
 	done := 0
 	err := s.wait(ctx, &s.deliveryDone, func() bool {
@@ -44,16 +44,16 @@ func (s *Server) WaitDeliveries(ctx context.Context, n int) error {
 		return done >= n
 	})
 	if err != nil {
-		return fmt.Errorf("wait for delivery %d, of which there are %d: %w", n, done, err)
+		return fmt.Errorf("wait for delivery %d, have %d: %w", n, done, err)
 	}
 	return nil
 }
 
-// OnDelivery calls f before every attempt. It runs in the goroutine of the update's queue and may block it; the
-// delivery counts as one of max_connections meanwhile. It must not call Close.
+// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may block it; while it
+// does, the delivery counts towards max_connections. f must not call Close.
 func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
 
-// AfterDelivery calls f after every attempt, when its answer has taken effect and before the next one of its queue.
+// AfterDelivery calls f after every attempt: after its response has taken effect and before the lane's next attempt.
 func (s *Server) AfterDelivery(f func(Delivery)) (remove func()) {
 	return addHook(s, &s.afterDelivery, f)
 }
@@ -61,9 +61,9 @@ func (s *Server) AfterDelivery(f func(Delivery)) (remove func()) {
 func (s *Server) runDelivery(l *hookList[Delivery], d *Delivery) {
 	for _, f := range hooksOf(s, l) {
 		s.mu.Lock()
-		taken := *d
+		copied := *d
 		s.mu.Unlock()
-		f(taken)
+		f(copied)
 	}
 }
 
@@ -74,12 +74,12 @@ func (s *Server) beginDelivery(u *update, attempt int) *Delivery {
 	if u.lane.kind == chatLane {
 		d.ChatID = u.lane.id
 	}
-	s.deliveries.list = appendKept(s.deliveries.list, d, s.opts.recordLimit)
+	s.deliveries.list = appendBounded(s.deliveries.list, d, s.opts.recordLimit)
 	return d
 }
 
-// endDelivery completes the record of an attempt and has it take effect: a webhook that is no more neither confirms
-// nor fails.
+// endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the
+// attempt.
 func (s *Server) endDelivery(
 	h *webhook, u *update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {
@@ -90,7 +90,7 @@ func (s *Server) endDelivery(
 	s.deliveryDone.fire()
 	switch {
 	case s.closed || s.webhook != h:
-		d.Err = "the webhook was removed meanwhile"
+		d.Err = "the webhook was removed during the delivery"
 	case failed != nil:
 		d.Err = failed.Error()
 		d.Wait = retryAfter

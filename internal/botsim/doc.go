@@ -1,22 +1,24 @@
-// Package botsim is a Bot API server that plays Telegram over real HTTP: users, groups, topics and their
-// messages come from test code, the bot under test talks to it as it would to api.telegram.org.
+// Package botsim simulates Telegram: it is a Bot API server that speaks real HTTP. Test code creates users, groups,
+// topics and messages; the bot under test talks to the server as it would to api.telegram.org.
 //
-// It owns everything that Telegram would own: the chats and who is in them, the messages and their ids, the
-// queue of updates and what of it is confirmed, the rules by which a request is accepted or refused, and the
-// faults that a test asks for. It keeps an exact record of every call.
+// The server holds all the state that Telegram would hold: chats and their members, messages and their ids, the queue
+// of updates and which of them are confirmed. It accepts and refuses requests by Telegram's rules, injects the faults
+// that a test asks for, and records every call.
 //
-// It must not share code or models with a bot or with a Bot API library: it is what they are judged by. Where
-// Telegram is strict it is strict, with Telegram's own wording; what Telegram would let pass but a careful bot
-// would not do is listed by [Server.Complaints].
+// It must not share code or models with a bot or with a Bot API library, because it is the reference to test them
+// against. Where Telegram is strict it is strict, with Telegram's own wording. [Server.Complaints] lists the mistakes
+// that Telegram would accept but that a careful bot would not make.
 //
-// Simulated are:
-//   - updates, by getUpdates with its rules of confirmation, and by a webhook: a chat's updates are sent one at a time
-//     in order, a user's button presses beside them, whatever is not answered with 2xx again and again;
-//   - groups, forums, basic groups and private chats: who comes, goes, is promoted, restricted, kicked or renamed, how
-//     the bot is added, also by its link, and removed, new titles, pinned messages, the upgrade to a supergroup;
+// It simulates:
+//   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a chat are delivered one
+//     at a time in order, the button presses of a user in parallel to them, and a delivery is retried until the
+//     response is 2xx;
+//   - groups, forums, basic groups and private chats: members who join, leave, are promoted, restricted, kicked or
+//     renamed; a bot that is added, also by its link, and removed; new titles, pinned messages, the upgrade to a
+//     supergroup;
 //   - texts with their entities, replies, edits, inline keyboards, commands, privacy mode, limits.
 //
-// Channels, media, inline mode, and method calls in the answer of a webhook are not.
+// It does not simulate channels, media, inline mode, or method calls in the response of a webhook.
 //
 //	sim := botsim.Start(t)
 //	group := sim.Group("Table tennis", sim.User("alice"), sim.User("bob"))
@@ -24,5 +26,5 @@
 //	group.Say(sim.User("alice"), "/match @bob 3:1")
 //	answers, err := group.WaitBot(ctx, 1)
 //
-// All methods may be called from any goroutine, those of a closed server too.
+// All methods are safe for concurrent use, also after Close.
 package botsim

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Types of entities that Telegram finds in a text by itself.
+// Types of entities that Telegram detects in a text.
 const (
 	entityCommand = "bot_command"
 	entityMention = "mention"
@@ -18,11 +18,10 @@ const (
 	entityEmail   = "email"
 )
 
-// A character that may not stand directly before or after a name of the given sort is checked by hand: regular
-// expressions here find the name alone.
+// These patterns match the entity alone. The code checks the characters before and after it.
 var (
 	commandPattern = regexp.MustCompile(`^/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?`)
-	// Telegram's own pattern asks for four characters; people of tests may have shorter names.
+	// Telegram's own pattern requires four characters; users in tests may have shorter names.
 	mentionPattern = regexp.MustCompile(`^@[A-Za-z0-9_]{3,32}`)
 	hashtagPattern = regexp.MustCompile(`^#[\pL\p{Nd}_\x{200c}\x{b7}]{1,256}`)
 	cashtagPattern = regexp.MustCompile(`^\$(1INCH|[A-Z]{1,8})`)
@@ -33,7 +32,7 @@ var (
 	textMention    = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 )
 
-// topLevelDomains are those endings which turn a name with a dot into a link, besides country codes.
+// topLevelDomains are the endings, besides country codes, that turn a name with a dot into a link.
 var topLevelDomains = []string{
 	"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "app", "dev", "xyz", "site",
 	"online", "shop", "store", "blog", "club", "live", "life", "news", "tech", "space", "wiki", "world", "games",
@@ -41,7 +40,7 @@ var topLevelDomains = []string{
 	"рф", "рус", "укр", "бел", "онлайн", "сайт",
 }
 
-// countryCodes in pairs of letters; only those count as top-level domains.
+// countryCodes are the pairs of letters that count as top-level domains.
 const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt " +
 	"bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi " +
 	"fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq " +
@@ -50,8 +49,8 @@ const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb b
 	"pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td " +
 	"tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
-// markUserText is what Telegram makes of a text that somebody types: mentions of people without a username are
-// written as [Bob 2](tg://user?id=5) by tests, everything else is found in the text.
+// markUserText returns a text and its entities as Telegram does for a text that a user types. Tests write a mention of
+// a user without a username as [Bob 2](tg://user?id=5); all other entities are detected in the text.
 func (s *Server) markUserText(text string) (string, []Entity) {
 	var plain strings.Builder
 	var explicit []Entity
@@ -73,8 +72,8 @@ func (s *Server) markUserText(text string) (string, []Entity) {
 	return plain.String(), withDetected(plain.String(), explicit)
 }
 
-// withDetected adds what Telegram finds in a text to the entities that it has. Nothing is looked for inside
-// code, links and mentions.
+// withDetected adds the entities that Telegram detects in a text to the explicit ones. It detects nothing inside code,
+// links and mentions.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
 	for _, found := range detect(text) {
@@ -99,7 +98,8 @@ func withDetected(text string, explicit []Entity) []Entity {
 	return all
 }
 
-// detect goes through the text once; at each character that something can begin with it tries what fits.
+// detect returns the entities that Telegram detects in a text. It makes one pass and tries the patterns only at
+// characters with which an entity can begin.
 func detect(text string) []Entity {
 	var found []Entity
 	before, offset, wordStart := rune(0), 0, true
@@ -128,7 +128,7 @@ func detect(text string) []Entity {
 	return found
 }
 
-// matchMark matches what begins with a mark of its own, and returns its length in bytes or 0.
+// matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in bytes, 0 for none.
 func matchMark(rest string, mark, before rune) (string, int) {
 	if isWord(before) {
 		return "", 0
@@ -160,14 +160,14 @@ func matchMark(rest string, mark, before rune) (string, int) {
 	return "", 0
 }
 
-// matchAddress matches e-mail addresses and links.
+// matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, 0 for none.
 func matchAddress(rest string, before rune) (string, int) {
 	token := rest
 	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
 		token = rest[:end]
 	}
 	if !strings.Contains(token, ".") && !strings.Contains(token, "://") {
-		return "", 0 // by far the most words, spared the patterns
+		return "", 0 // shortcut: true for most words
 	}
 	if n := len(emailPattern.FindString(rest)); n > 0 {
 		return entityEmail, n
@@ -189,7 +189,7 @@ func matchAddress(rest string, before rune) (string, int) {
 	return entityURL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
 
-// addressee tells of a command such as /match@elo_bot whether it names a bot, and whether that is ours.
+// addressee reports whether a command such as /match@elo_bot names a bot, and whether that bot is ours.
 func (s *Server) addressee(command string) (mine, addressed bool) {
 	_, name, addressed := strings.Cut(command, "@")
 	return strings.EqualFold(name, s.bot.Username), addressed

@@ -1,4 +1,4 @@
 package botsim
 
-// RepeatDelay is the default of WithWebhookDelays.
-var RepeatDelay = repeatDelay
+// RetryDelay is the default of WithWebhookDelays.
+var RetryDelay = retryDelay

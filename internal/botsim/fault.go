@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// FaultKind is what goes wrong.
+// FaultKind is a kind of fault.
 type FaultKind int
 
 // Kinds of faults.
 const (
-	// Delay lets Fault.Delay pass before the request is worked on; nothing else is wrong.
+	// Delay waits Fault.Delay before the request is processed; nothing else is wrong.
 	Delay FaultKind = iota
-	// TooManyRequests is a 429 with Fault.RetryAfter seconds, or with what is left of Fault.For.
+	// TooManyRequests responds 429 with Fault.RetryAfter seconds, or with the rest of Fault.For. No effect.
 	TooManyRequests
-	// ServerError is a 502 with a page of HTML, or Fault.Status and Fault.Body. No effect.
+	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. No effect.
 	ServerError
-	// CutBefore closes the connection without an answer and without an effect.
+	// CutBefore closes the connection without a response. No effect.
 	CutBefore
-	// CutAfter closes the connection without an answer after the effect has taken place.
+	// CutAfter closes the connection without a response after the call took effect.
 	CutAfter
 	// Reject refuses with Fault.Status, Fault.Description and Fault.Parameters. No effect.
 	Reject
-	// SlowAnswer lets Fault.Delay pass between the effect and its answer.
+	// SlowAnswer waits Fault.Delay between the effect and the response.
 	SlowAnswer
-	// WrongAnswer answers with Fault.Status (200) and Fault.Body after the effect has taken place.
+	// WrongAnswer responds with Fault.Status (200) and Fault.Body after the call took effect.
 	WrongAnswer
 )
 
@@ -40,21 +40,20 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is something that goes wrong with the calls that it matches. Of several that match, the one added
-// first is applied.
+// Fault is a fault to inject into the calls that it matches. If several faults match, the one added first applies.
 type Fault struct {
 	Kind   FaultKind
-	Name   string          // for the record; the kind's name if empty
+	Name   string          // for the record; by default the kind's name
 	Method string          // "" for all methods
 	ChatID int64           // 0 for all chats
-	CallID int64           // 0 for all calls; a hook can aim at the very call it sees
-	Match  func(Call) bool // nil for all; runs with the server locked, so it must not call it
+	CallID int64           // 0 for all calls; a hook can target the call it sees
+	Match  func(Call) bool // nil for all; runs with the server's lock held, so it must not call the server
 
-	Skip  int           // so many matching calls pass first
-	Times int           // then so many are hit; 0 means until removed
-	For   time.Duration // ends so long after it was added; 0 means never
+	Skip  int           // number of matching calls that pass first
+	Times int           // number of calls then affected; 0 means until removed
+	For   time.Duration // lifetime from when it is added; 0 means unlimited
 
-	Delay       time.Duration // waited before anything else (with SlowAnswer: before the answer)
+	Delay       time.Duration // before anything else (with SlowAnswer: before the response)
 	RetryAfter  int
 	Status      int
 	Description string
@@ -68,8 +67,7 @@ type activeFault struct {
 	hits  int
 }
 
-// Fault makes something go wrong from now on, until it has happened Times times, For is over, or remove is
-// called.
+// Fault injects f from now on, until it has hit Times calls, For has passed, or remove is called.
 func (s *Server) Fault(f Fault) (remove func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +93,7 @@ func (s *Server) removeFault(f *activeFault) {
 	s.faults = kept
 }
 
-// takeFault chooses the fault for a call, if any, and notes it in the record.
+// takeFault chooses the fault for a call, if any, and records its name.
 func (s *Server) takeFault(c *Call) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,11 +115,11 @@ func (s *Server) takeFault(c *Call) (Fault, bool) {
 			s.removeFault(f)
 		}
 		c.Fault = f.Name
-		taken := f.Fault
-		if taken.Kind == TooManyRequests && taken.RetryAfter == 0 && f.For > 0 {
-			taken.RetryAfter = int(math.Ceil((f.For - now.Sub(f.since)).Seconds()))
+		chosen := f.Fault
+		if chosen.Kind == TooManyRequests && chosen.RetryAfter == 0 && f.For > 0 {
+			chosen.RetryAfter = int(math.Ceil((f.For - now.Sub(f.since)).Seconds()))
 		}
-		return taken, true
+		return chosen, true
 	}
 	return Fault{}, false
 }
@@ -131,7 +129,7 @@ func (f *activeFault) matches(c *Call) bool {
 		(f.CallID == 0 || f.CallID == c.ID) && (f.Match == nil || f.Match(*c))
 }
 
-// before is the outcome of a fault that keeps the call from having any effect.
+// before returns the response of a fault that keeps the call from taking effect; false for other kinds of faults.
 func (f Fault) before() (answer, bool) {
 	switch f.Kind {
 	case TooManyRequests:
@@ -152,7 +150,7 @@ func (f Fault) before() (answer, bool) {
 	return answer{}, false
 }
 
-// after is the outcome of a fault that hides from the client what has happened.
+// after returns the response of a fault that hides the result of the call from the client.
 func (f Fault) after(a answer) answer {
 	switch f.Kind {
 	case CutAfter:
@@ -184,8 +182,8 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// pause waits in real time. Only the end of the server cuts it short: a request that has arrived is worked on
-// even if its client has hung up.
+// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even if its client has
+// disconnected.
 func (s *Server) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -196,6 +194,6 @@ func (s *Server) pause(d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-s.done:
-		return errGone
+		return errNoResponse
 	}
 }

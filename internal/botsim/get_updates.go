@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	maxShown       = 100 // updates that a call shows
+	maxShown       = 100 // updates that a call returns
 	maxPollTimeout = 50 * time.Second
 	sameOffsetTime = 500 * time.Millisecond
 )
 
-// poll is a getUpdates that waits for something to happen.
+// poll is a getUpdates that waits for an update.
 type poll struct {
 	wake     chan struct{} // closed when there is an update
-	conflict chan struct{} // closed when something else takes the updates
-	ousted   error         // what that was; set before conflict is closed
+	conflict chan struct{} // closed when another request terminates this one
+	reason   error         // the error to return; set before conflict is closed
 }
 
-// conflict is the refusal of a getUpdates that is not the only way to the updates.
+// conflict returns the error of a getUpdates that conflicts with another one or with a webhook.
 func conflict(what string) error {
 	return &apiError{code: http.StatusConflict, description: "Conflict: " + what}
 }
 
-// oust ends the long poll that waits, if any.
-func (q *updateQueue) oust(reason error) {
+// terminate terminates the waiting long poll, if any.
+func (q *updateQueue) terminate(reason error) {
 	if q.poller != nil {
-		q.poller.ousted = reason
+		q.poller.reason = reason
 		close(q.poller.conflict)
 		q.poller = nil
 	}
@@ -50,7 +50,7 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.delivered(r.call) // what the offset confirms is confirmed, whoever hears of it
+	s.markDelivered(r.call) // the offset took effect, even if the client gets no response
 	if waiting == nil {
 		return shown, nil
 	}
@@ -62,16 +62,16 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	case <-timer.C:
 		return s.endPoll(waiting, limit), nil
 	case <-waiting.conflict:
-		return nil, waiting.ousted
+		return nil, waiting.reason
 	case <-r.ctx.Done():
 	case <-s.done:
 	}
 	s.dropPoll(waiting)
-	return nil, errGone
+	return nil, errNoResponse
 }
 
-// startPoll confirms what the offset confirms and shows what there is. With nothing to show and time to wait
-// it makes this request the one that waits, in place of any other.
+// startPoll confirms the updates below offset and returns the waiting ones. If there are none and wait is set, it makes
+// this request the waiting long poll, in place of any other.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updateList, *poll, error) {
@@ -85,12 +85,12 @@ func (s *Server) startPoll(
 	if given {
 		q.allowed = allowed
 	}
-	q.oust(conflict("terminated by other getUpdates request; make sure that only one bot instance is running"))
+	q.terminate(conflict("terminated by other getUpdates request; make sure that only one bot instance is running"))
 	q.expire(now)
 	if q.confirmBelow(offset) > 0 {
 		s.confirmed.fire()
 	}
-	if offset == q.lastOffset && q.lastGave && now.Sub(q.lastPoll) < sameOffsetTime {
+	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1
 	}
 	q.lastOffset, q.lastPoll = offset, now
@@ -102,7 +102,7 @@ func (s *Server) startPoll(
 	return nil, q.poller, nil
 }
 
-// endPoll shows what has come meanwhile.
+// endPoll ends the long poll p and returns the updates that have arrived.
 func (s *Server) endPoll(p *poll, limit int) updateList {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,18 +120,18 @@ func (s *Server) dropPoll(p *poll) {
 	}
 }
 
-// show is the beginning of the queue. Showing confirms nothing.
+// show returns the first updates of the queue, up to limit. It confirms nothing.
 func (q *updateQueue) show(limit int) updateList {
 	waiting := q.waiting()
 	shown := make(updateList, 0, min(limit, len(waiting)))
 	for _, u := range waiting[:min(limit, len(waiting))] {
 		shown = append(shown, u.raw)
 	}
-	q.lastGave = len(shown) > 0
+	q.lastHadUpdates = len(shown) > 0
 	return shown
 }
 
-// updateList is written as it is, so that an update that is no JSON reaches the bot as such.
+// updateList is written unchanged, so that an update that is not valid JSON reaches the bot as it is.
 type updateList [][]byte
 
 func (l updateList) raw() []byte {

@@ -1,18 +1,18 @@
 package botsim
 
-// Promote makes somebody, or the bot, an admin of the group.
+// Promote makes a user, or the bot, an admin of the group.
 func (c *Chat) Promote(u User) { c.setRole(u, statusAdministrator) }
 
-// Demote makes an admin, or somebody restricted, an ordinary member again.
+// Demote makes an admin, or a restricted member, an ordinary member again.
 func (c *Chat) Demote(u User) { c.setRole(u, statusMember) }
 
-// Restrict forbids somebody, or the bot, to send anything to the group. They stay in it.
+// Restrict forbids a member, or the bot, to send anything to the group. They stay in it.
 func (c *Chat) Restrict(u User) { c.setRole(u, statusRestricted) }
 
 func (c *Chat) setRole(u User, status string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.know(u)
+	c.s.ensureUser(u)
 	if u.ID == c.s.bot.ID {
 		c.changeBotStatus(c.owner(), status)
 		return
@@ -20,40 +20,40 @@ func (c *Chat) setRole(u User, status string) {
 	c.changeStatus(c.owner(), u, status)
 }
 
-// Join brings somebody into the group by a link, with the service message. Whoever writes there joins silently.
+// Join adds a user to the group by a link, with the service message. A user who writes to the group joins it without one.
 func (c *Chat) Join(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.know(u)
+	c.s.ensureUser(u)
 	c.changeStatus(u, u, statusMember)
 	c.serviceMessage(u, serviceNote(serviceNewMembers, []User{c.s.current(u)}))
 }
 
-// Leave removes somebody from the group by their own will, with the service message.
-func (c *Chat) Leave(u User) { c.part(u, u, statusLeft) }
+// Leave removes a user who leaves the group, with the service message.
+func (c *Chat) Leave(u User) { c.removeMember(u, u, statusLeft) }
 
-// KickMember removes somebody from the group by an admin's will, with the service message. Kick is for the bot.
-func (c *Chat) KickMember(by, u User) { c.part(by, u, statusKicked) }
+// KickMember removes a user whom an admin kicks, with the service message. For the bot use Kick.
+func (c *Chat) KickMember(by, u User) { c.removeMember(by, u, statusKicked) }
 
-func (c *Chat) part(by, u User, status string) {
+func (c *Chat) removeMember(by, u User, status string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.know(by)
-	c.s.know(u)
+	c.s.ensureUser(by)
+	c.s.ensureUser(u)
 	c.changeStatus(by, u, status)
 	c.serviceMessage(by, serviceNote("left_chat_member", c.s.current(u)))
 }
 
-// Rename gives the group another title, with the service message, which bears the new one already.
+// Rename changes the group's title, with the service message, which already shows the new title.
 func (c *Chat) Rename(by User, title string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.know(by)
+	c.s.ensureUser(by)
 	c.title = title
 	c.serviceMessage(by, serviceNote("new_chat_title", title))
 }
 
-// changeStatus is told to a bot that is an admin and has asked for chat_member.
+// changeStatus sets a member's status. The bot gets an update if it is an admin and allows chat_member.
 func (c *Chat) changeStatus(by, u User, status string) {
 	old := c.status[u.ID]
 	c.setStatus(u.ID, status)

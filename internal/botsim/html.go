@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// htmlTags are the supported tags and the entities that they make.
+// htmlTags maps the supported tags to the types of their entities.
 var htmlTags = map[string]string{
 	"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",
 	"s": "strikethrough", "strike": "strikethrough", "del": "strikethrough", "tg-spoiler": "spoiler",
@@ -16,7 +16,7 @@ var htmlTags = map[string]string{
 	"tg-emoji": "custom_emoji",
 }
 
-// cantParse is the refusal of a text whose markup is wrong.
+// cantParse returns the error for a text with invalid markup.
 func cantParse(format string, args ...any) error {
 	return badRequest("can't parse entities: " + fmt.Sprintf(format, args...))
 }
@@ -27,7 +27,7 @@ type openTag struct {
 	start  int // byte offset in the plain text
 }
 
-// htmlParser reads a text with parse_mode HTML by Telegram's rules and in its words.
+// htmlParser parses a text with parse_mode HTML. Its rules and error messages are Telegram's.
 type htmlParser struct {
 	s        *Server
 	in       string
@@ -36,10 +36,10 @@ type htmlParser struct {
 	units    int // UTF-16 units written
 	open     []openTag
 	entities []Entity
-	doubtful []string // what Telegram shows as it stands although it looks like markup
+	warnings []string // complaints about parts that look like markup but are shown literally or dropped
 }
 
-// parseHTML is the plain text, its entities, and what looks like markup but is shown as it stands.
+// parseHTML returns the plain text, its entities, and complaints about parts that look like markup but are not.
 func (s *Server) parseHTML(text string) (string, []Entity, []string, error) {
 	p := &htmlParser{s: s, in: text}
 	for p.pos < len(p.in) {
@@ -70,7 +70,7 @@ func (s *Server) parseHTML(text string) (string, []Entity, []string, error) {
 		}
 		return b.Length - a.Length
 	})
-	return p.out.String(), p.entities, p.doubtful, nil
+	return p.out.String(), p.entities, p.warnings, nil
 }
 
 func (p *htmlParser) write(text string) {
@@ -78,12 +78,12 @@ func (p *htmlParser) write(text string) {
 	p.units += utf16Len(text)
 }
 
-// reference reads &lt; and the like. What is none is shown as it stands.
+// reference reads a character reference such as &lt;. An unknown one is shown literally.
 func (p *htmlParser) reference() {
 	decoded, n := decodeReference(p.in[p.pos:])
 	if n == 0 {
 		shown := p.in[p.pos:min(p.pos+12, len(p.in))]
-		p.doubtful = append(p.doubtful, fmt.Sprintf("%q does not begin with a reference that Telegram knows", shown))
+		p.warnings = append(p.warnings, fmt.Sprintf("%q does not begin with a reference that Telegram knows", shown))
 		decoded, n = "&", 1
 	}
 	p.write(decoded)
@@ -165,7 +165,7 @@ func (p *htmlParser) tag() error {
 	return nil
 }
 
-// attributes reads up to and including the closing bracket.
+// attributes reads a tag's attributes up to and including the closing bracket.
 func (p *htmlParser) attributes(tag string, at int) (map[string]string, error) {
 	found := map[string]string{}
 	for {
@@ -257,7 +257,8 @@ func (p *htmlParser) endTag(at int) error {
 	return nil
 }
 
-// completeLink decides what a link is: a mention of a user, a link, or, with a bad address, plain text.
+// completeLink makes a link a mention of a user or an ordinary link. It returns false if the address is invalid: the
+// link is then plain text.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true
@@ -269,14 +270,14 @@ func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 		number, err := strconv.ParseInt(id, 10, 64)
 		u, known := p.s.users[number]
 		if err != nil || !known {
-			p.doubtful = append(p.doubtful, fmt.Sprintf("the link to %q was dropped: no such user", e.URL))
+			p.warnings = append(p.warnings, fmt.Sprintf("the link to %q was dropped: no such user", e.URL))
 			return false
 		}
 		e.Type, e.URL, e.User = "text_mention", "", &u
 		return true
 	}
 	if !validURL(e.URL) {
-		p.doubtful = append(p.doubtful, fmt.Sprintf("the link to %q was dropped: no valid address", e.URL))
+		p.warnings = append(p.warnings, fmt.Sprintf("the link to %q was dropped: no valid address", e.URL))
 		return false
 	}
 	return true

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Limits are how much a bot may send, edits included. A window with N 0 limits nothing.
+// Limits limit how much a bot may send, including edits. A window with N 0 limits nothing.
 type Limits struct {
-	Chat    Window // in any one chat
-	Group   Window // in any one group, besides Chat
-	Overall Window // by the bot as a whole
+	Chat    Window // in each chat
+	Group   Window // in each group, in addition to Chat
+	Overall Window // in all chats together
 }
 
-// Window allows N sends in every span of time of that length.
+// Window allows N sends in any period of length Per.
 type Window struct {
 	N   int
 	Per time.Duration
 }
 
-// TelegramLimits are those that Telegram names: about one message a second in a chat, of which short bursts
-// pass, 20 a minute in a group, 30 a second over all.
+// TelegramLimits returns the limits that Telegram documents: about one message per second in a chat, with short bursts
+// allowed, 20 per minute in a group, and 30 per second in total.
 func TelegramLimits() Limits {
 	return Limits{
 		Chat:    Window{N: 5, Per: 5 * time.Second},
@@ -28,16 +28,16 @@ func TelegramLimits() Limits {
 	}
 }
 
-// limiter judges sends against the limits. The server's lock guards it.
+// limiter enforces the limits. The server's lock guards it.
 type limiter struct {
 	limits  Limits
-	overall sliding
+	overall slidingWindow
 }
 
-// chatRates is what a chat remembers for the limiter.
-type chatRates struct{ chat, group sliding }
+// chatRates are the recent sends to one chat.
+type chatRates struct{ chat, group slidingWindow }
 
-// take counts a send, or refuses it. What is refused does not count.
+// take counts a send, or refuses it with a 429. A refused send does not count.
 func (l *limiter) take(now time.Time, c *Chat) error {
 	wait := max(l.overall.wait(now, l.limits.Overall), c.rates.chat.wait(now, l.limits.Chat))
 	if c.kind != kindPrivate {
@@ -52,21 +52,21 @@ func (l *limiter) take(now time.Time, c *Chat) error {
 	return nil
 }
 
-// sliding remembers the last N sends, oldest at next.
-type sliding struct {
+// slidingWindow is a ring of the times of the last N sends, the oldest at next.
+type slidingWindow struct {
 	times []time.Time
 	next  int
 }
 
-// wait is how long a send has to wait to be allowed.
-func (g *sliding) wait(now time.Time, w Window) time.Duration {
+// wait returns how long to wait until the next send is allowed.
+func (g *slidingWindow) wait(now time.Time, w Window) time.Duration {
 	if w.N == 0 || len(g.times) < w.N {
 		return 0
 	}
 	return max(w.Per-now.Sub(g.times[g.next]), 0)
 }
 
-func (g *sliding) add(now time.Time, w Window) {
+func (g *slidingWindow) add(now time.Time, w Window) {
 	switch {
 	case w.N == 0:
 	case len(g.times) < w.N:

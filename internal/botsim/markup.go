@@ -10,14 +10,14 @@ const (
 	maxButtons      = 100
 )
 
-// buttonActions are what a button of an inline keyboard can do.
+// buttonActions are the fields that give a button of an inline keyboard an action.
 var buttonActions = []string{
 	"url", "callback_data", "web_app", "login_url", "switch_inline_query", "switch_inline_query_current_chat",
 	"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay",
 }
 
-// readMarkup reads and checks reply_markup. Without an inline keyboard there are no rows; Telegram ignores an
-// object that is none of its keyboards.
+// readMarkup reads and checks reply_markup. Without an inline keyboard it returns no rows, as Telegram ignores objects
+// that are not keyboards.
 func readMarkup(p params) ([][]Button, error) {
 	var markup struct {
 		Rows json.RawMessage `json:"inline_keyboard"`
@@ -78,14 +78,14 @@ func readButton(fields map[string]json.RawMessage) (Button, error) {
 	case len(b.CallbackData) > maxCallbackData:
 		return b, badRequest("BUTTON_DATA_INVALID")
 	}
-	if !slices.ContainsFunc(buttonActions, func(name string) bool { return acts(fields, name) }) {
+	if !slices.ContainsFunc(buttonActions, func(name string) bool { return hasAction(fields, name) }) {
 		return b, badRequest("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
 	}
 	return b, nil
 }
 
-// acts tells whether a button has that action; an empty one is none.
-func acts(fields map[string]json.RawMessage, name string) bool {
+// hasAction reports whether a button has the named action. An empty value does not count.
+func hasAction(fields map[string]json.RawMessage, name string) bool {
 	raw, ok := fields[name]
 	switch name {
 	case "callback_data":

@@ -7,8 +7,8 @@ const (
 	serviceNewMembers = "new_chat_members"
 )
 
-// WithoutBot takes the bot out of a new group as if it had never been in it, and returns the group. The bot hears
-// of the group when it is added.
+// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its first update from
+// the group when it is added.
 func (c *Chat) WithoutBot() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Chat) Kick() {
 		m.extra["left_chat_participant"] = c.s.bot
 		m.From = by
 		c.add(m)
-		c.s.messageUpdate(kindOfMessageUpdate, m) // the last that the bot hears
+		c.s.messageUpdate(kindOfMessageUpdate, m) // the last update from this group
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *Chat) AddBot(by User) {
 	}
 }
 
-// CreateWithBot tells the bot of a basic group that was created with it among the members.
+// CreateWithBot sends the updates of a basic group that was created with the bot among its members.
 func (c *Chat) CreateWithBot(by User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -52,13 +52,13 @@ func (c *Chat) CreateWithBot(by User) {
 	c.serviceMessage(by, serviceNote("group_chat_created", true))
 }
 
-// AddBotByLink adds the bot by its link t.me/elo_bot?startgroup=parameter: after what AddBot tells comes "/start"
-// with the parameter, if there is one, from who has followed the link.
+// AddBotByLink adds the bot by its link t.me/elo_bot?startgroup=parameter. After the updates of AddBot, the user who
+// followed the link sends "/start" with the parameter, if any.
 func (c *Chat) AddBotByLink(by User, parameter string) Message {
 	return c.addByLink(by, parameter, false)
 }
 
-// AddBotByLinkStartFirst is AddBotByLink with the /start coming before the news that the bot was added.
+// AddBotByLinkStartFirst is AddBotByLink, but the bot gets /start before the updates that it was added.
 func (c *Chat) AddBotByLinkStartFirst(by User, parameter string) Message {
 	return c.addByLink(by, parameter, true)
 }
@@ -85,67 +85,67 @@ func (c *Chat) addByLink(by User, parameter string, startFirst bool) Message {
 	return start.Message
 }
 
-// Migrate turns the group into a supergroup with a new id, which it returns. The old chat tells of it first, then the
-// bot hears that it is in the new one as if it had been added there, and then the new one tells of it. Whatever is
-// written to the old id from now on is refused with the new one.
+// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets three updates: the
+// service message in the old chat, its membership in the new chat, and the service message in the new chat. From then
+// on, calls with the old id are refused with an error that contains the new id.
 func (c *Chat) Migrate() *Chat {
-	return c.migrate((*migration).tellOld, (*migration).tellJoin, (*migration).tellNew)
+	return c.migrate((*migration).announceOld, (*migration).announceJoin, (*migration).announceNew)
 }
 
-// MigrateNewFirst is Migrate with the new chat's message coming first and the old one's last.
+// MigrateNewFirst is Migrate with the new chat's service message first and the old chat's last.
 func (c *Chat) MigrateNewFirst() *Chat {
-	return c.migrate((*migration).tellNew, (*migration).tellJoin, (*migration).tellOld)
+	return c.migrate((*migration).announceNew, (*migration).announceJoin, (*migration).announceOld)
 }
 
-// MigrateJoinFirst is Migrate with the bot hearing that it is in the new chat before it can know why.
+// MigrateJoinFirst is Migrate with the membership update first, before either service message.
 func (c *Chat) MigrateJoinFirst() *Chat {
-	return c.migrate((*migration).tellJoin, (*migration).tellOld, (*migration).tellNew)
+	return c.migrate((*migration).announceJoin, (*migration).announceOld, (*migration).announceNew)
 }
 
-// migration is a group that becomes a supergroup. Telegram promises no order of what it tells of it.
+// migration is the upgrade of a group to a supergroup. Telegram guarantees no order of its updates.
 type migration struct{ old, next *Chat }
 
-func (m *migration) tellOld() {
+func (m *migration) announceOld() {
 	m.old.serviceMessage(m.old.owner(), serviceNote("migrate_to_chat_id", m.next.id))
 }
 
-func (m *migration) tellNew() {
+func (m *migration) announceNew() {
 	m.next.serviceMessage(groupAnonymousBot(), serviceNote("migrate_from_chat_id", m.old.id))
 }
 
-func (m *migration) tellJoin() {
+func (m *migration) announceJoin() {
 	if bot := m.next.s.bot; m.next.hasBot() {
 		m.next.memberUpdate(kindOfBotUpdate, m.old.owner(), bot, statusLeft, m.next.status[bot.ID])
 	}
 }
 
-func (c *Chat) migrate(tell ...func(*migration)) *Chat {
+func (c *Chat) migrate(announcements ...func(*migration)) *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	next := c.s.newGroup(kindSupergroup, c.title, c.isForum)
 	for _, id := range c.order {
 		next.setStatus(id, c.status[id])
 	}
-	for _, t := range tell {
-		t(&migration{old: c, next: next})
+	for _, announce := range announcements {
+		announce(&migration{old: c, next: next})
 	}
 	c.migratedTo = next.id
 	return next
 }
 
-// owner is who a service message names when the test does not say: the creator, else any person of the chat.
+// owner returns the default author of service messages: the creator, or else the first human member.
 func (c *Chat) owner() User {
-	var someone User
+	var firstHuman User
 	for _, id := range c.order {
 		u := c.s.users[id]
 		if c.status[id] == statusCreator {
 			return u
 		}
-		if someone.ID == 0 && !u.IsBot {
-			someone = u
+		if firstHuman.ID == 0 && !u.IsBot {
+			firstHuman = u
 		}
 	}
-	return someone
+	return firstHuman
 }
 
 func (c *Chat) changeBotStatus(by User, status string) {
@@ -154,21 +154,21 @@ func (c *Chat) changeBotStatus(by User, status string) {
 	c.memberUpdate(kindOfBotUpdate, by, c.s.bot, old, status)
 }
 
-func (c *Chat) memberUpdate(kind string, by, whom User, from, to string) {
+func (c *Chat) memberUpdate(kind string, by, member User, from, to string) {
 	c.s.sendUpdate(laneOfChat(c.id), kind, map[string]any{
 		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(),
-		"old_chat_member": chatMember(c.s.current(whom), from), "new_chat_member": chatMember(c.s.current(whom), to),
+		"old_chat_member": chatMember(c.s.current(member), from), "new_chat_member": chatMember(c.s.current(member), to),
 	})
 }
 
-// serviceNote is a service message that says one thing.
-func serviceNote(field string, what any) *message {
-	m := &message{extra: map[string]any{field: what}}
+// serviceNote returns a service message with a single field.
+func serviceNote(field string, value any) *message {
+	m := &message{extra: map[string]any{field: value}}
 	m.Service = field
 	return m
 }
 
-// serviceMessage adds a service message and its update, which comes even in privacy mode.
+// serviceMessage adds a service message and sends its update, even in privacy mode.
 func (c *Chat) serviceMessage(by User, m *message) {
 	m.From = c.s.current(by)
 	c.add(m)
@@ -177,7 +177,7 @@ func (c *Chat) serviceMessage(by User, m *message) {
 	}
 }
 
-// chatMember is a member as the Bot API writes it, with the fields that its status requires.
+// chatMember returns a ChatMember of the Bot API, with the fields that its status requires.
 func chatMember(u User, status string) map[string]any {
 	m := map[string]any{"user": u, "status": status}
 	switch status {

@@ -6,10 +6,10 @@ import (
 	"maps"
 )
 
-// serviceTopicCreated is the field of the message that creates a topic, whose id is the message's.
+// serviceTopicCreated is the field of the message that creates a topic. The topic's id is the message's id.
 const serviceTopicCreated = "forum_topic_created"
 
-// message is a Message with what only the wire needs.
+// message is a Message with the fields that only the encoded form needs.
 type message struct {
 	Message
 	chat       *Chat
@@ -17,11 +17,11 @@ type message struct {
 	senderChat *SenderChat
 	autoFwd    bool
 	fwdOrigin  json.RawMessage
-	extra      map[string]any // service fields and whatever a test adds
-	wireReply  *message       // what reply_to_message shows; in a topic perhaps its creation
+	extra      map[string]any // service fields and fields that a test adds
+	wireReply  *message       // shown in reply_to_message; in a topic it may be the message that created it
 }
 
-// add gives m its id, puts it into the chat and tells everybody who watches. Updates are the caller's.
+// add gives m an id, appends it to the chat and notifies waiters and subscribers. The caller sends the update.
 func (c *Chat) add(m *message) {
 	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
 	if m.Date.IsZero() {
@@ -45,8 +45,8 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// replyTarget fills in what m answers to: a message of the chat, or in a topic the message that created it.
-func (c *Chat) replyTarget(m *message) {
+// setReplyTarget sets the message that m replies to: a message of the chat, or in a topic the message that created it.
+func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target
 	} else if t, ok := c.topics[m.ThreadID]; ok && m.ThreadID != m.ID {
@@ -54,7 +54,7 @@ func (c *Chat) replyTarget(m *message) {
 	}
 }
 
-// shownReply is the message that reply_to_message shows, nil for none. One that was deleted is shown no more.
+// shownReply returns the message that reply_to_message shows, nil for none. Deleted messages are not shown.
 func (m *message) shownReply() *message {
 	switch {
 	case m.wireReply == nil || !m.wireReply.Deleted:
@@ -65,7 +65,7 @@ func (m *message) shownReply() *message {
 	return nil
 }
 
-// wire is the message as the Bot API writes it, replies one level deep.
+// wire encodes the message as the Bot API does, with replies one level deep.
 func (m *message) wire() (json.RawMessage, error) {
 	w := wireMessage{
 		MessageID:       m.ID,
@@ -106,7 +106,7 @@ func (m *message) wire() (json.RawMessage, error) {
 	return withFields(raw, m.extra)
 }
 
-// withFields adds fields to a JSON object, replacing those of the same name.
+// withFields adds fields to a JSON object, replacing fields of the same name.
 func withFields(object json.RawMessage, fields map[string]any) (json.RawMessage, error) {
 	kept := map[string]json.RawMessage{} // raw, so that large ids keep their digits
 	if err := json.Unmarshal(object, &kept); err != nil {

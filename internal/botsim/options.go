@@ -28,38 +28,38 @@ func defaultOptions() options {
 		botUsername: "elo_bot",
 		clock:       time.Now,
 
-		webhookDelays:  repeatDelay,
+		webhookDelays:  retryDelay,
 		webhookTimeout: time.Minute,
 	}
 }
 
-// WithToken sets the bot's token; the number before the colon is the bot's user id.
+// WithToken sets the bot's token. The number before the colon is the bot's user id.
 func WithToken(token string) Option { return func(o *options) { o.token = token } }
 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock that dates messages, judges limits and ages faults. Long polls, delays
-// and the repetition of deliveries are always waited for in real time.
+// WithClock sets the clock for the dates of messages, the limits and the lifetime of faults. Long polls, delays and
+// retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
 // WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the default, keeps all.
 func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
 
-// WithLimits answers 429 to whoever sends faster. Without it nothing is limited.
+// WithLimits makes the server respond 429 to sends beyond the limits. By default there are no limits.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
-// WithPrivacyMode turns privacy mode on: in groups the bot then sees only what concerns it, unless it is an
-// admin there. By default the simulated bot reads everything.
+// WithPrivacyMode turns privacy mode on: in groups in which it is not an admin, the bot then gets only commands for it
+// and replies to it. By default it gets all messages.
 func WithPrivacyMode() Option { return func(o *options) { o.privacy = true } }
 
-// WithWebhookDelays sets how long the repetition of a delivery waits after its attempt 1, 2, 3 … has failed without
-// a Retry-After. The default is at once, then 2, 4, 8 … seconds, at most 60.
+// WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 … has failed without a
+// Retry-After. The default is 0, then 2, 4, 8 … seconds, at most 60.
 func WithWebhookDelays(after func(attempt int) time.Duration) Option {
 	return func(o *options) { o.webhookDelays = after }
 }
 
-// WithWebhookTimeout sets how long a webhook has for its answer. The default is a minute.
+// WithWebhookTimeout sets how long to wait for the response of the webhook. The default is a minute.
 func WithWebhookTimeout(d time.Duration) Option { return func(o *options) { o.webhookTimeout = d } }
 
 func botUser(o options) (User, error) {

@@ -14,13 +14,12 @@ import (
 
 const maxBody = 50 << 20
 
-// params are a call's parameters as text: nested values are JSON, as in a form field.
+// params are a call's parameters as text. Nested values are JSON, as in a form field.
 type params map[string]string
 
-// readParams reads the query string and the body, whatever its kind.
+// readParams reads the parameters from the query string and from a body of any supported content type.
 func readParams(r *http.Request) (params, error) {
-	// The whole body is read even where it does not matter: only then does net/http notice that a client
-	// hangs up.
+	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	p := params{}
 	if err != nil {
@@ -39,7 +38,7 @@ func readParams(r *http.Request) (params, error) {
 	}
 	kind, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		kind = "" // as for Telegram, a body of no known kind holds no parameters
+		kind = "" // like Telegram, take no parameters from a body of unknown type
 	}
 	switch kind {
 	case "application/json":
@@ -81,7 +80,7 @@ func (p params) addJSON(body []byte) error {
 func (p params) addMultipart(form *multipart.Reader) error {
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF { //nolint:errorlint // a wrapped EOF is a form that was cut short
+		if err == io.EOF { //nolint:errorlint // a wrapped EOF means that the form is truncated
 			return nil
 		}
 		if err != nil {
@@ -99,7 +98,7 @@ func (p params) addMultipart(form *multipart.Reader) error {
 	}
 }
 
-// integer is a whole number, 0 if it is absent; ok is false if it is there but none.
+// integer returns a parameter as an integer, 0 if it is absent. ok is false if it is present but not an integer.
 func (p params) integer(name string) (n int64, ok bool) {
 	text, given := p[name]
 	if !given || text == "" {
@@ -117,7 +116,7 @@ func (p params) boolean(name string) bool {
 	return false
 }
 
-// object decodes a parameter that is JSON; false means that it is absent.
+// object decodes a JSON parameter. It returns false if the parameter is absent.
 func (p params) object(name string, into any) (bool, error) {
 	text := strings.TrimSpace(p[name])
 	if text == "" || text == "null" {

@@ -7,7 +7,7 @@ import (
 
 const servicePinned = "pinned_message"
 
-// getChat describes a chat, with the newest of its pinned messages.
+// getChat returns a chat with its newest pinned message.
 func (s *Server) getChat(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,11 +52,11 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	return true, c.pin(s.bot, m, r.params.boolean("disable_notification"))
 }
 
-// Pin pins a message of the chat, with the service message that tells of it.
+// Pin pins a message of the chat and adds the service message.
 func (c *Chat) Pin(by User, m Message) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.s.know(by)
+	c.s.ensureUser(by)
 	pinned, ok := c.byID[m.ID]
 	if !ok {
 		return
@@ -66,7 +66,7 @@ func (c *Chat) Pin(by User, m Message) {
 	}
 }
 
-// Pinned is the pinned message that the chat shows: of several the newest.
+// Pinned returns the pinned message that the chat shows, which is the newest one.
 func (c *Chat) Pinned() (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Chat) Pinned() (Message, bool) {
 	return m.Message, true
 }
 
-// pin does nothing to a message that is pinned already.
+// pin pins m and adds the service message. It does nothing if m is pinned already.
 func (c *Chat) pin(by User, m *message, silent bool) error {
 	if c.pinned[m.ID] {
 		return nil
@@ -89,7 +89,7 @@ func (c *Chat) pin(by User, m *message, silent bool) error {
 	c.pinned[m.ID] = true
 	note := &message{extra: map[string]any{servicePinned: raw}}
 	note.Service, note.ThreadID, note.Silent = servicePinned, m.ThreadID, silent
-	if by.ID == c.s.bot.ID { // a bot is not told of what it does itself
+	if by.ID == c.s.bot.ID { // a bot gets no update for its own actions
 		note.From = by
 		c.add(note)
 		return nil
@@ -98,7 +98,7 @@ func (c *Chat) pin(by User, m *message, silent bool) error {
 	return nil
 }
 
-// newestPinned is the pinned message that was sent last, nil for none. Who deletes a message unpins it.
+// newestPinned returns the pinned message that was sent last, nil for none. Deleting a message unpins it.
 func (c *Chat) newestPinned() *message {
 	var newest *message
 	for id := range c.pinned {
@@ -109,7 +109,7 @@ func (c *Chat) newestPinned() *message {
 	return newest
 }
 
-// shallow is wire without the message replied to.
+// shallow encodes the message without the message that it replies to.
 func (m *message) shallow() (json.RawMessage, error) {
 	alone := *m
 	alone.wireReply = nil

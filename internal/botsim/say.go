@@ -7,18 +7,18 @@ import (
 
 const firstQueryID = 4382913000000000001
 
-// Say is a message of a user, and the update that tells the bot of it. Commands, mentions, links and the like
-// are marked as Telegram does; "[Bob 2](tg://user?id=1002)" becomes a mention of somebody without a username.
+// Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does;
+// "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
 func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
 
-// Reply is Say as a reply to another message of the chat.
+// Reply is Say with a reply to another message of the chat.
 func (c *Chat) Reply(from User, to Message, text string) Message {
 	return c.Post(Post{From: from, Text: text, ReplyTo: to.ID, ThreadID: to.ThreadID})
 }
 
-// SayAnonymously is a message of an admin who hides behind the group.
+// SayAnonymously adds a message of an admin who writes anonymously, as the group.
 func (c *Chat) SayAnonymously(text string) Message {
 	return c.Post(Post{
 		From: groupAnonymousBot(), Text: text,
@@ -26,7 +26,7 @@ func (c *Chat) SayAnonymously(text string) Message {
 	})
 }
 
-// Post is a message with everything under the caller's control, and its update.
+// Post adds a message with all fields under the caller's control and sends its update.
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -48,14 +48,14 @@ func (c *Chat) Post(p Post) Message {
 	}
 	seen := c.botSees(m)
 	c.add(m)
-	c.replyTarget(m)
+	c.setReplyTarget(m)
 	if seen {
 		c.s.messageUpdate(kindOfMessageUpdate, m)
 	}
 	return m.Message
 }
 
-// Topic creates a forum topic. The message that does so has the id of the topic.
+// Topic creates a forum topic and returns the message that creates it. The topic's id is the message's id.
 func (c *Chat) Topic(by User, name string) Message {
 	return c.Post(Post{From: by, ForumTopicCreated: name})
 }
@@ -80,11 +80,10 @@ func (c *Chat) addTopic(m *message, name string) Message {
 	return m.Message
 }
 
-// Edit changes the text of a user's message. The same text again is an edit that nobody sees, which Telegram
-// reports too.
+// Edit changes the text of a user's message. As in Telegram, an edit that leaves the text unchanged is an update too.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 
-// EditAt is Edit with a time of its own for edit_date; zero means now. The message keeps its date.
+// EditAt is Edit with the given edit_date; zero means now. The message keeps its date.
 func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -104,7 +103,7 @@ func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	return old.Message
 }
 
-// Delete removes a message. Telegram tells bots nothing of it.
+// Delete deletes a message. As in Telegram, the bot gets no update.
 func (c *Chat) Delete(m Message) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -113,18 +112,18 @@ func (c *Chat) Delete(m Message) {
 	}
 }
 
-// callbackQuery is a press of a button that may still be answered.
+// callbackQuery is a button press that the bot can answer once.
 type callbackQuery struct {
 	at     time.Time
 	answer *CallbackAnswer
 }
 
-// Press is a press of a button under a message; data may be anything, as it can be forged. It returns the id of
-// the callback query. From a chat that the bot was removed from no press comes.
+// Press presses a button under a message and returns the id of the callback query. data may be anything, as a client
+// can forge it. If the bot is no longer in the chat, it gets no update.
 func (s *Server) Press(from User, m Message, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.know(from)
+	s.ensureUser(from)
 	id := strconv.FormatInt(s.nextQuery, 10)
 	s.nextQuery++
 	s.queries[id] = &callbackQuery{at: s.now()}
@@ -141,7 +140,7 @@ func (s *Server) Press(from User, m Message, data string) string {
 	return id
 }
 
-// pressedMessage is the message of a callback query: one that is gone is shown with date 0.
+// pressedMessage returns the message of a callback query. A deleted message has date 0.
 func (c *Chat) pressedMessage(id int) any {
 	if m, ok := c.byID[id]; ok && !m.Deleted {
 		raw, err := m.wire()
@@ -153,9 +152,8 @@ func (c *Chat) pressedMessage(id int) any {
 	return map[string]any{"message_id": id, "date": 0, "chat": c.wire()}
 }
 
-// botSees tells whether an update of m goes to the bot. With privacy mode on, a bot that is no admin sees
-// commands meant for it, replies to its messages, and commands without an addressee while it was the last bot
-// to write.
+// botSees reports whether the bot gets an update for m. In privacy mode, a bot that is not an admin gets commands that
+// name it, replies to its messages, and, if it was the last bot to write, commands that name no bot.
 func (c *Chat) botSees(m *message) bool {
 	if m.From.ID == c.s.bot.ID || !c.hasBot() {
 		return false

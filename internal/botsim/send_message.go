@@ -54,8 +54,8 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	m.From = s.bot
 	m.Silent = r.params.boolean("disable_notification")
 	c.add(m)
-	c.replyTarget(m)
-	s.complainOfText("sendMessage", m, explicit)
+	c.setReplyTarget(m)
+	s.complainOfDetected("sendMessage", m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()
 }
@@ -98,12 +98,12 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	m.Edits++
 	c.edited.fire()
 	s.publish(m.Message)
-	s.complainOfText("editMessageText", m, explicit)
+	s.complainOfDetected("editMessageText", m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()
 }
 
-// readText fills in the text of a message that the bot writes and returns the entities that it asked for.
+// readText sets the text and the entities of a message that the bot writes. It returns the entities that the bot marked.
 func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	text := r.params["text"]
 	if !utf8.ValidString(text) {
@@ -144,9 +144,9 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 		}
 		return explicit, checkEntities(m.Text, explicit)
 	case "html":
-		text, explicit, doubtful, err := s.parseHTML(m.HTML)
+		text, explicit, warnings, err := s.parseHTML(m.HTML)
 		m.Text = text
-		for _, d := range doubtful {
+		for _, d := range warnings {
 			s.complaints.add(r.call.Method + ": " + d)
 		}
 		return explicit, err
@@ -155,7 +155,7 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 	return nil, badRequest("unsupported parse_mode")
 }
 
-// writableChat is the chat that the bot writes to, or why it may not.
+// writableChat returns the chat that the bot writes to, or an error if it may not.
 func (s *Server) writableChat(p params) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Server) writableChat(p params) (*Chat, error) {
 	return c, nil
 }
 
-// findChat is the chat that a call names.
+// findChat returns the chat that a call names.
 func (s *Server) findChat(p params) (*Chat, error) {
 	if p["chat_id"] == "" {
 		return nil, badRequest("chat_id is empty")
@@ -187,7 +187,7 @@ func (s *Server) findChat(p params) (*Chat, error) {
 	return nil, badRequest("chat not found")
 }
 
-// access tells why the bot cannot reach a chat any more.
+// access returns an error if the bot no longer has access to the chat.
 func (c *Chat) access() error {
 	if c.migratedTo != 0 {
 		return &apiError{
@@ -207,7 +207,7 @@ func (c *Chat) access() error {
 	return nil
 }
 
-// readThread checks the topic: one that exists, in a forum; General is addressed by leaving it out.
+// readThread reads the topic, which must exist. General has no message_thread_id.
 func (s *Server) readThread(p params, c *Chat, m *message) error {
 	id, ok := p.integer("message_thread_id")
 	if id == 0 && ok {
@@ -220,7 +220,7 @@ func (s *Server) readThread(p params, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply finds the message that is answered. Without a topic of its own an answer goes to that message's.
+// readReply finds the message to reply to. Without message_thread_id, the reply goes to the topic of that message.
 func (s *Server) readReply(p params, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`

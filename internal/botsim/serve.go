@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// request is a call while it is worked on.
+// request is a call in progress.
 type request struct {
-	ctx    context.Context // ends when the client hangs up
+	ctx    context.Context // done when the client disconnects
 	params params
 	call   *Call
 }
 
-// answer is what goes back to the client.
+// answer is the response to the client.
 type answer struct {
 	status      int
 	contentType string
@@ -25,14 +25,14 @@ type answer struct {
 	cut         bool // close the connection instead
 }
 
-// method is the implementation of a Bot API method. It takes the lock itself. Its result is encoded as JSON.
+// method is the implementation of a Bot API method. run locks the server itself; its result is encoded as JSON.
 type method struct {
 	name   string
 	fields []string // the parameters that exist
 	run    func(*Server, *request) (any, error)
 }
 
-// methods are all that the server understands, by lower-case name.
+// methods returns all simulated methods by lower-case name.
 func methods() map[string]method {
 	all := []method{
 		{"getMe", nil, (*Server).getMe},
@@ -59,7 +59,7 @@ func methods() map[string]method {
 	return byName
 }
 
-// serve takes a request from its arrival to its answer.
+// serve handles one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
 		cut(w)
@@ -73,7 +73,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.begin(call, m)
 	s.run(&s.onCall, call)
 	fault, faulty := s.takeFault(call)
-	a := s.work(r.Context(), m, call, fault, routeErr, paramsErr)
+	a := s.execute(r.Context(), m, call, fault, routeErr, paramsErr)
 	if faulty && !a.cut {
 		a = fault.after(a)
 	}
@@ -86,7 +86,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
-// route finds the method that a path names. It refuses a wrong token and an unknown method.
+// route returns the method that a path names. It returns an error for a wrong token or an unknown method.
 func (s *Server) route(r *http.Request) (method, *Call, error) {
 	call := &Call{HTTPMethod: r.Method, ContentType: r.Header.Get("Content-Type")}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
@@ -108,7 +108,7 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 	return m, call, nil
 }
 
-// begin puts a call into the record and complains of parameters that do not exist.
+// begin records a call and complains about unknown parameters.
 func (s *Server) begin(c *Call, m method) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,14 +121,14 @@ func (s *Server) begin(c *Call, m method) {
 	}
 }
 
-// work has the call take effect unless something is in the way.
-func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier ...error) answer {
+// execute runs the call, unless a fault or an earlier error prevents it.
+func (s *Server) execute(ctx context.Context, m method, c *Call, f Fault, earlier ...error) answer {
 	if f.Kind != SlowAnswer {
 		if err := s.pause(f.Delay); err != nil {
 			return answer{cut: true}
 		}
 	}
-	if a, hindered := f.before(); hindered {
+	if a, prevented := f.before(); prevented {
 		return a
 	}
 	for _, err := range earlier {
@@ -140,9 +140,9 @@ func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier .
 	if err != nil {
 		return refuse(err)
 	}
-	s.delivered(c)
+	s.markDelivered(c)
 	if shown, ok := result.(updateList); ok {
-		s.showed(c, len(shown))
+		s.recordShown(c, len(shown))
 	}
 	body, err := success(result)
 	if err != nil {
@@ -151,13 +151,13 @@ func (s *Server) work(ctx context.Context, m method, c *Call, f Fault, earlier .
 	return answer{status: http.StatusOK, contentType: "application/json", body: body}
 }
 
-// described is a result with words about it.
+// described is a result with a description.
 type described struct {
 	result      any
 	description string
 }
 
-// success is the answer of a call that was not refused.
+// success encodes the response of a successful call.
 func success(result any) ([]byte, error) {
 	if list, ok := result.(updateList); ok {
 		return slices.Concat([]byte(`{"ok":true,"result":`), list.raw(), []byte{'}'}), nil
@@ -173,21 +173,21 @@ func success(result any) ([]byte, error) {
 	return body, nil
 }
 
-func (s *Server) delivered(c *Call) {
+func (s *Server) markDelivered(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Delivered = true
 }
 
-func (s *Server) showed(c *Call, updates int) {
+func (s *Server) recordShown(c *Call, updates int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.Shown = updates
 }
 
-// refuse is the answer that tells of an error.
+// refuse returns the response for an error.
 func refuse(err error) answer {
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errNoResponse) {
 		return answer{cut: true}
 	}
 	refused := asAPIError(err)
@@ -209,11 +209,11 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", a.contentType)
 	w.WriteHeader(a.status)
-	// An error here means that the client has hung up, which is its good right.
+	// An error means only that the client has disconnected.
 	_, _ = w.Write(a.body)
 }
 
-// cut closes the connection without an answer.
+// cut closes the connection without a response.
 func cut(w http.ResponseWriter) {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
@@ -223,6 +223,6 @@ func cut(w http.ResponseWriter) {
 	if err != nil {
 		return // the connection is closed already
 	}
-	// The client is to see a closed connection, and an error says that it does.
+	// An error means that the connection is closed already, which is the goal.
 	_ = conn.Close()
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Server is one simulated Telegram with one bot.
+// Server simulates Telegram for one bot.
 type Server struct {
 	opts     options
 	bot      User
@@ -19,21 +19,21 @@ type Server struct {
 	client   *http.Client // delivers to the webhook
 	methods  map[string]method
 	done     chan struct{}  // closed when Close begins
-	handlers sync.WaitGroup // requests in hand, the accept loop, the lanes of the webhook and the subscribers' pumps
-	serveErr error          // why the accept loop ended, read after handlers.Wait
+	handlers sync.WaitGroup // requests, the accept loop, webhook lanes and subscribers' pumps
+	serveErr error          // error of the accept loop; read only after handlers.Wait
 
 	mu     sync.Mutex // guards everything below and the state of every Chat
 	closed bool
 
 	users      map[int64]User
 	userByName map[string]int64 // lower-case username, or first name of those without one
-	former     map[User]bool    // what people were before they renamed themselves
+	former     map[User]bool    // earlier states of renamed users
 	nextUser   int64
 
 	chats          map[int64]*Chat
 	nextSupergroup int64
 	nextGroup      int64
-	lastSharedID   int // message ids of private chats and basic groups come from one sequence
+	lastSharedID   int // last message id in private chats and basic groups, which share one sequence
 
 	queue     updateQueue
 	webhook   *webhook // nil: updates are fetched by getUpdates
@@ -59,8 +59,8 @@ type Server struct {
 	deliveryDone signal // fires when a delivery is finished
 }
 
-// TB is the part of testing.TB that Start needs; naming it here keeps package testing out of programs that use
-// the simulator outside tests.
+// TB is the part of testing.TB that Start needs. It keeps package testing out of programs that use the simulator
+// outside tests.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -78,7 +78,7 @@ func Start(t TB, opts ...Option) *Server {
 	return s
 }
 
-// New listens on a free port of the loopback interface and serves at once.
+// New starts a server on a free port of the loopback interface.
 func New(opts ...Option) (*Server, error) {
 	o := defaultOptions()
 	for _, opt := range opts {
@@ -123,17 +123,17 @@ func New(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// URL is the address to give to the bot in place of https://api.telegram.org.
+// URL returns the address that the bot uses in place of https://api.telegram.org.
 func (s *Server) URL() string { return s.url }
 
-// Token is the bot's token; any other one is answered with 401.
+// Token returns the bot's token. Requests with any other token get a 401.
 func (s *Server) Token() string { return s.opts.token }
 
-// Bot is the bot's own user.
+// Bot returns the bot's own user.
 func (s *Server) Bot() User { return s.bot }
 
-// Close cuts long polls, deliveries and connections and returns when none of them is in hand any more. It must not
-// be called from a hook. A second call does nothing.
+// Close interrupts long polls, deliveries and connections, and returns when all of them have ended. It must not be
+// called from a hook. A second call does nothing.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.closed {
@@ -154,7 +154,7 @@ func (s *Server) Close() {
 	}
 }
 
-// enter counts a request as being in hand; it refuses when the server is closed.
+// enter registers a request in progress. It returns false if the server is closed.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,14 +167,15 @@ func (s *Server) enter() bool {
 
 func (s *Server) now() time.Time { return s.opts.clock() }
 
-// ErrClosed is returned by the Wait methods when the server is closed meanwhile.
+// ErrClosed is returned by the Wait methods if the server is closed while they wait.
 var ErrClosed = errors.New("botsim is closed")
 
-// wait returns when met, called with the lock held, is true; sig must fire whenever that may have changed.
-func (s *Server) wait(ctx context.Context, sig *signal, met func() bool) error {
+// wait returns when condition is true. It calls condition with the lock held. sig must fire whenever the result of
+// condition may have changed.
+func (s *Server) wait(ctx context.Context, sig *signal, condition func() bool) error {
 	for {
 		s.mu.Lock()
-		if met() {
+		if condition() {
 			s.mu.Unlock()
 			return nil
 		}
@@ -190,7 +191,7 @@ func (s *Server) wait(ctx context.Context, sig *signal, met func() bool) error {
 	}
 }
 
-// signal wakes everybody who waits for the next change of something. The server's lock guards it.
+// signal wakes all goroutines that wait for a change. The server's lock guards it.
 type signal struct{ ch chan struct{} }
 
 func (g *signal) next() <-chan struct{} {

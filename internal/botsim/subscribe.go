@@ -2,18 +2,18 @@ package botsim
 
 import "sync"
 
-// subscriber is somebody who reads every message. Its queue has no bound, so that a slow reader neither loses
-// anything nor holds up the server.
+// subscriber reads every message. Its queue is unbounded, so that a slow reader neither loses messages nor blocks the
+// server.
 type subscriber struct {
 	out   chan Message
 	queue []Message     // guarded by the server's lock
-	more  chan struct{} // has room for one: there is something in the queue
+	more  chan struct{} // capacity 1; signals that the queue is not empty
 	stop  chan struct{}
 	once  sync.Once
 }
 
-// Subscribe hands out every message of every chat from now on, in the order in which they appear; one that the bot
-// edits comes again as it reads then. The channel is closed by cancel and by Close.
+// Subscribe returns a channel of all messages of all chats from now on, in order. A message that the bot edits comes
+// again with its new text. cancel and Close close the channel.
 func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	sub := &subscriber{out: make(chan Message), more: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.mu.Lock()
@@ -27,7 +27,7 @@ func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	return sub.out, func() { sub.once.Do(func() { close(sub.stop) }) }
 }
 
-// publish queues a message for all subscribers; the lock is held.
+// publish queues a message for all subscribers. The caller must hold the lock.
 func (s *Server) publish(m Message) {
 	for sub := range s.subscribers {
 		sub.queue = append(sub.queue, m)
@@ -38,7 +38,7 @@ func (s *Server) publish(m Message) {
 	}
 }
 
-// pump carries a subscriber's queue to its channel until either side ends.
+// pump moves messages from a subscriber's queue to its channel until the subscriber or the server ends.
 func (s *Server) pump(sub *subscriber) {
 	defer close(sub.out)
 	defer func() {

@@ -16,15 +16,15 @@ type User struct {
 	LanguageCode string `json:"language_code,omitempty"`
 }
 
-// Message is what a chat shows: somebody's text, the bot's, or a service message.
+// Message is a message in a chat: a user's, the bot's, or a service message.
 type Message struct {
 	ID        int
 	ChatID    int64
 	From      User
 	Text      string // without markup
-	HTML      string // as the bot sent it; empty for others
+	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
-	Entities  []Entity // those of the markup and those that Telegram finds by itself, in order
+	Entities  []Entity // marked and detected entities, in order
 	ReplyTo   int      // id of the message replied to, 0 for none
 	ThreadID  int      // forum topic, 0 for General and for chats without topics
 	Silent    bool     // sent with disable_notification
@@ -32,12 +32,12 @@ type Message struct {
 	Buttons   [][]Button
 	Date      time.Time
 	EditDate  time.Time // zero if never edited
-	Edits     int       // how often it was edited
+	Edits     int       // number of edits
 	Service   string    // field name of a service message such as "new_chat_members"
 	Deleted   bool
 }
 
-// EntityText is the part of the text that e covers.
+// EntityText returns the part of the text that e covers.
 func (m Message) EntityText(e Entity) string {
 	units := utf16.Encode([]rune(m.Text))
 	from, to := min(max(e.Offset, 0), len(units)), min(max(e.Offset+e.Length, 0), len(units))
@@ -65,8 +65,8 @@ type Button struct {
 	URL          string `json:"url,omitempty"`
 }
 
-// SenderChat is the chat on behalf of which a message is written: the group itself for an anonymous admin, a
-// channel for a channel's post.
+// SenderChat is the chat in whose name a message is written: the group itself for an anonymous admin, the channel for
+// a channel's post.
 type SenderChat struct {
 	ID       int64  `json:"id"`
 	Type     string `json:"type"`
@@ -74,18 +74,18 @@ type SenderChat struct {
 	Username string `json:"username,omitempty"`
 }
 
-// Post is a message with everything under the caller's control.
+// Post is a message with all fields under the caller's control.
 type Post struct {
 	From             User
 	Text             string
-	Entities         []Entity // nil: worked out from the text as Telegram does
+	Entities         []Entity // nil: detected in the text as Telegram does
 	ReplyTo          int      // id of a message in the same chat
 	ThreadID         int
 	SenderChat       *SenderChat
 	AutomaticForward bool
 	ForwardOrigin    json.RawMessage
 	Date             time.Time // zero: now
-	// ForumTopicCreated is the name of a topic that this message creates; the message's id is the topic's.
+	// ForumTopicCreated is the name of a topic that this message creates. The topic's id is the message's id.
 	ForumTopicCreated string
 	// Extra holds further fields of the message object, for example {"via_bot": …} or {"dice": …}.
 	Extra map[string]any
@@ -102,7 +102,7 @@ type wireChat struct {
 	IsForum   bool   `json:"is_forum,omitempty"`
 }
 
-// wireMessage is a message as the Bot API writes it.
+// wireMessage is a message as the Bot API encodes it.
 type wireMessage struct {
 	MessageID       int             `json:"message_id"`
 	MessageThreadID int             `json:"message_thread_id,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// chatIDText is a chat_id of a nested object, which may be a number or a string.
+// chatIDText returns the chat_id of a nested object, which may be a number or a string.
 func chatIDText(v any) string {
 	switch id := v.(type) {
 	case float64:
@@ -19,7 +19,7 @@ func chatIDText(v any) string {
 	return "?"
 }
 
-// trim cuts white space off both ends, as Telegram does, and moves the entities accordingly.
+// trim removes white space from both ends, as Telegram does, and adjusts the entities.
 func trim(text string, entities []Entity) (string, []Entity) {
 	left := strings.TrimLeftFunc(text, unicode.IsSpace)
 	cutUnits := utf16Len(text[:len(text)-len(left)])
@@ -58,7 +58,7 @@ func checkEntities(text string, entities []Entity) error {
 	return nil
 }
 
-// validURL accepts what Telegram accepts as a link: a host with a dot, or one of Telegram's own schemes.
+// validURL reports whether Telegram accepts an address as a link: a host with a dot, or one of Telegram's own schemes.
 func validURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
 		return true
@@ -73,7 +73,7 @@ func validURL(address string) bool {
 	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// sameContent tells whether an edit would change nothing.
+// sameContent reports whether an edit from a to b would change nothing.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User

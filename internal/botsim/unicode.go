@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Len is the length of a text in UTF-16 units, in which the Bot API counts.
+// utf16Len returns the length of a text in UTF-16 units, the unit of the Bot API.
 func utf16Len(text string) int {
 	n := 0
 	for _, r := range text {
@@ -15,10 +15,10 @@ func utf16Len(text string) int {
 	return n
 }
 
-// isWord tells whether a character continues a word, so that no mention or command begins after it.
+// isWord reports whether a character continues a word. No mention or command begins after such a character.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 
-// decode is the first character of a text, 0 if there is none.
+// decode returns the first character of a text and its size in bytes, 0 if the text is empty.
 func decode(text string) (rune, int) {
 	if text == "" {
 		return 0, 0

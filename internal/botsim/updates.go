@@ -13,11 +13,11 @@ const (
 	firstUpdateID       = 731482905
 	kindOfMessageUpdate = "message"
 	updateRetention     = 24 * time.Hour
-	// futureMargin is how far an offset may lie beyond the newest update and still be taken seriously.
+	// futureMargin is how far an offset may lie beyond the next update id. Offsets further ahead are ignored.
 	futureMargin = 10
 )
 
-// notByDefault are the kinds of updates that a bot gets only if it names them in allowed_updates.
+// notByDefault are the kinds of updates that a bot gets only if allowed_updates contains them.
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
 type update struct {
@@ -28,24 +28,24 @@ type update struct {
 	gone bool // confirmed, dropped or too old
 }
 
-// updateQueue holds what is not confirmed yet, in ascending order of ids. The server's lock guards it.
+// updateQueue holds the unconfirmed updates in ascending order of ids. The server's lock guards it.
 type updateQueue struct {
 	next    int64
 	pending []*update // pending[head:] is the queue
 	head    int
 	allowed []string // nil: everything but notByDefault
 
-	poller     *poll // the long poll that waits, if any
-	lastOffset int64
-	lastPoll   time.Time
-	lastGave   bool // the previous answer held updates
+	poller         *poll // the waiting long poll, if any
+	lastOffset     int64
+	lastPoll       time.Time
+	lastHadUpdates bool // the previous response contained updates
 }
 
 func newUpdateQueue() updateQueue { return updateQueue{next: firstUpdateID} }
 
 func (q *updateQueue) waiting() []*update { return q.pending[q.head:] }
 
-// add puts an update at its place, which is nearly always the end.
+// add inserts an update by its id, nearly always at the end, and wakes the waiting long poll.
 func (q *updateQueue) add(u *update) {
 	i := len(q.pending)
 	for i > q.head && q.pending[i-1].id > u.id {
@@ -58,7 +58,7 @@ func (q *updateQueue) add(u *update) {
 	}
 }
 
-// confirm forgets the first n of the queue.
+// confirm removes the first n updates of the queue.
 func (q *updateQueue) confirm(n int) {
 	for _, u := range q.waiting()[:n] {
 		u.gone = true
@@ -71,7 +71,7 @@ func (q *updateQueue) confirm(n int) {
 	}
 }
 
-// confirmOne forgets one update, wherever it stands; false means that it is gone already.
+// confirmOne removes one update from any position. It returns false if the update is gone already.
 func (q *updateQueue) confirmOne(u *update) bool {
 	switch waiting := q.waiting(); {
 	case u.gone:
@@ -86,8 +86,8 @@ func (q *updateQueue) confirmOne(u *update) bool {
 	return true
 }
 
-// confirmBelow forgets what an offset confirms and tells how many that were. An offset beyond everything known
-// says nothing: it comes from before update ids started anew.
+// confirmBelow removes the updates that an offset confirms and returns their number. An offset far beyond the next id
+// confirms nothing: it dates from before the update ids restarted.
 func (q *updateQueue) confirmBelow(offset int64) int {
 	waiting := q.waiting()
 	if offset < 0 {
@@ -101,7 +101,7 @@ func (q *updateQueue) confirmBelow(offset int64) int {
 	return n
 }
 
-// expire forgets what nobody has fetched for a day.
+// expire removes updates that have been waiting for more than a day.
 func (q *updateQueue) expire(now time.Time) {
 	for waiting := q.waiting(); len(waiting) > 0 && now.Sub(waiting[0].at) > updateRetention; waiting = q.waiting() {
 		q.confirm(1)
@@ -115,7 +115,7 @@ func (q *updateQueue) allows(kind string) bool {
 	return slices.Contains(q.allowed, kind)
 }
 
-// sendUpdate queues an update of that kind if the bot wants it.
+// sendUpdate queues an update if the bot allows its kind.
 func (s *Server) sendUpdate(l lane, kind string, payload any) {
 	if !s.queue.allows(kind) {
 		return
@@ -141,29 +141,29 @@ func (s *Server) messageUpdate(kind string, m *message) {
 	s.sendUpdate(laneOfChat(m.ChatID), kind, raw)
 }
 
-// enqueue hands an update to whoever fetches or is sent the updates.
+// enqueue queues an update for getUpdates or the webhook.
 func (s *Server) enqueue(u *update) {
 	s.queue.add(u)
-	s.toWebhook(u)
+	s.enqueueForWebhook(u)
 }
 
-// Update queues an update as given and returns its id. A JSON object without update_id gets the next one; with
-// one it is queued under that, also if it was used before. Anything else is handed to the bot untouched, also
-// what cannot be decoded. allowed_updates does not hold it back.
+// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object without update_id gets
+// the next id; one with update_id keeps it, even if that id was used before. Anything else, even invalid JSON, reaches
+// the bot unchanged.
 func (s *Server) Update(raw json.RawMessage) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, raw := s.identify(raw)
 	switch {
 	case id >= s.queue.next || len(s.queue.waiting()) == 0:
-		// An id that is lower than the last one is how ids start anew after a quiet week.
+		// A lower id than the last one is valid too: ids restart after a week without updates.
 		s.queue.next = id + 1
 	}
 	s.enqueue(&update{id: id, at: s.now(), raw: slices.Clone(raw), lane: rawLane(id, raw)})
 	return id
 }
 
-// identify finds the id of a raw update, or gives it one.
+// identify returns a raw update and its id. It adds an id to an object that has none.
 func (s *Server) identify(raw json.RawMessage) (int64, json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -184,14 +184,14 @@ func (s *Server) identify(raw json.RawMessage) (int64, json.RawMessage) {
 	return id, extended
 }
 
-// RestartUpdateIDs makes the next update have that id, as after a week without any.
+// RestartUpdateIDs sets the id of the next update, as Telegram does after a week without updates.
 func (s *Server) RestartUpdateIDs(next int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue.next = next
 }
 
-// Pending is how many updates are not confirmed yet.
+// Pending returns the number of unconfirmed updates.
 func (s *Server) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

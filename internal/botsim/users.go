@@ -11,13 +11,13 @@ const firstUserID = 1001
 
 var validUsername = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,31}$`)
 
-// groupAnonymousBot is the stand-in that Telegram names as the author when an admin writes as the group.
+// groupAnonymousBot returns the user that Telegram names as the author when an admin writes as the group.
 func groupAnonymousBot() User {
 	return User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
 }
 
-// User is the user with that username, or with that first name if it has no username. The first use makes it:
-// "alice" becomes Alice with the username alice, "Bob 2", which cannot be a username, becomes somebody without
+// User returns the user with that username, or the user without a username who has that first name. The first call
+// makes the user: "alice" makes Alice with the username alice; "Bob 2" is not a valid username and makes a user without
 // one. Ids ascend from 1001.
 func (s *Server) User(name string) User {
 	s.mu.Lock()
@@ -34,9 +34,9 @@ func (s *Server) User(name string) User {
 	return s.addUser(u)
 }
 
-// AddUser makes a user as given; id 0 means the next free one. A known id gets the new names from now on, as
-// when somebody renames themselves: whatever the bot is shown later names them so, also where a test still uses
-// the User of before. A username that somebody else had is theirs no more.
+// AddUser adds a user as given; id 0 means the next free one. If the id is known, AddUser renames the user: from then
+// on the bot sees the new names, even if a test still uses the old User value. A user who had the same username before
+// loses it.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,15 +52,15 @@ func (s *Server) addUser(u User) User {
 		s.nextUser++
 	}
 	if holder, ok := s.users[s.userByName[userKey(u)]]; ok && holder.ID != u.ID && holder.Username != "" && u.Username != "" {
-		robbed := holder
-		robbed.Username = ""
-		s.rename(holder, robbed)
+		withoutUsername := holder
+		withoutUsername.Username = ""
+		s.rename(holder, withoutUsername)
 	}
 	s.rename(s.users[u.ID], u)
 	return u
 }
 
-// rename puts a user in the place of what was known of them before.
+// rename replaces the stored user old by u.
 func (s *Server) rename(old, u User) {
 	if s.userByName[userKey(old)] == u.ID {
 		delete(s.userByName, userKey(old))
@@ -72,7 +72,8 @@ func (s *Server) rename(old, u User) {
 	s.userByName[userKey(u)] = u.ID
 }
 
-// current is the user as they are now. One that a test made up for a single occasion stays as given.
+// current returns the latest state of a renamed user. Any other user, such as one that a test built itself, is returned
+// unchanged.
 func (s *Server) current(u User) User {
 	if s.former[u] {
 		return s.users[u.ID]

@@ -25,14 +25,14 @@ var (
 	webhookPorts = []string{"", "443", "80", "88", "8443"}
 )
 
-// webhook is where updates are sent to. The server's lock guards what is not fixed.
+// webhook is the receiver of updates. The server's lock guards the fields below slots.
 type webhook struct {
 	webhookSettings
-	ctx   context.Context // ends with the webhook or the server
+	ctx   context.Context // done when the webhook or the server ends
 	end   context.CancelFunc
-	slots chan struct{} // holds one for each delivery in hand
+	slots chan struct{} // one element for each delivery in progress
 
-	lanes      map[lane][]*update // what waits, by lane; each lane in it has a goroutine
+	lanes      map[lane][]*update // waiting updates by lane; each lane in the map has a goroutine
 	failedAt   time.Time
 	lastFailed string
 }
@@ -66,7 +66,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 		return described{true, "Webhook is already set"}, nil
 	}
 	s.removeWebhook(drop)
-	s.queue.oust(conflict("terminated by setWebhook request"))
+	s.queue.terminate(conflict("terminated by setWebhook request"))
 	ctx, cancel := context.WithCancel(context.Background())
 	s.webhook = &webhook{
 		webhookSettings: settings, ctx: ctx, end: cancel,
@@ -74,7 +74,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	}
 	s.queue.expire(s.now())
 	for _, u := range s.queue.waiting() {
-		s.toWebhook(u)
+		s.enqueueForWebhook(u)
 	}
 	return described{true, "Webhook was set"}, nil
 }
@@ -85,7 +85,7 @@ func (s *Server) deleteWebhook(r *request) (any, error) {
 	return s.removeWebhook(r.params.boolean("drop_pending_updates")), nil
 }
 
-// removeWebhook cuts the deliveries in hand. What they carried is not confirmed.
+// removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed unless drop is set.
 func (s *Server) removeWebhook(drop bool) described {
 	if drop {
 		s.queue.confirm(len(s.queue.waiting()))
@@ -123,7 +123,7 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 	return info, nil
 }
 
-// readWebhook reads and checks where updates are to go. Without an address there are no settings.
+// readWebhook reads and checks the settings of a webhook. They are empty if there is no URL.
 func readWebhook(p params) (webhookSettings, error) {
 	if p["url"] == "" {
 		return webhookSettings{}, nil
@@ -150,8 +150,7 @@ func readWebhook(p params) (webhookSettings, error) {
 	return w, nil
 }
 
-// readWebhookURL completes an address without a scheme. Only a host of this machine may do without https, and with
-// any port.
+// readWebhookURL checks an address and adds a missing scheme. Only a loopback address may use http or any port.
 func readWebhookURL(address string) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
