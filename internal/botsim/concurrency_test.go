@@ -12,7 +12,7 @@ func TestSubscribersSeeEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	fast, cancelFast := s.Subscribe()
-	slow, cancelSlow := s.Subscribe() // reads nothing until all is said
+	slow, cancelSlow := s.Subscribe() // reads nothing until all messages are sent
 	const n = 200
 	for i := range n {
 		group.Say(alice, fmt.Sprint("q", i))
@@ -29,21 +29,21 @@ func TestSubscribersSeeEverythingInOrder(t *testing.T) {
 	cancelFast()
 	cancelFast()
 	if _, open := <-fast; open {
-		t.Error("a message came after cancel")
+		t.Error("got a message after cancel")
 	}
 	s.Close()
 	if _, open := <-slow; open {
-		t.Error("a message came after Close")
+		t.Error("got a message after Close")
 	}
 	cancelSlow()
 	if late, _ := s.Subscribe(); late != nil {
 		if _, open := <-late; open {
-			t.Error("a message came from a closed server")
+			t.Error("got a message from a closed server")
 		}
 	}
 }
 
-func TestManyChatsAtOnce(t *testing.T) {
+func TestConcurrentChats(t *testing.T) {
 	t.Parallel()
 	s := botsim.Start(t)
 	bot := newClient(t, s)
@@ -83,7 +83,7 @@ func TestManyChatsAtOnce(t *testing.T) {
 	for offset := int64(0); len(seen) < chats*messages; {
 		for _, u := range bot.updates(t, fields{"offset": offset, "timeout": 5}) {
 			if seen[u.ID] {
-				t.Errorf("update %d came again after it was confirmed", u.ID)
+				t.Errorf("got update %d again after it was confirmed", u.ID)
 			}
 			seen[u.ID] = true
 			offset = u.ID + 1
@@ -91,11 +91,11 @@ func TestManyChatsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if n := s.CallCount("sendMessage"); n != chats*messages {
-		t.Errorf("%d sends on the record, want %d", n, chats*messages)
+		t.Errorf("%d recorded sends, want %d", n, chats*messages)
 	}
 }
 
-func TestCloseCutsLongPollsAndIsRepeatable(t *testing.T) {
+func TestCloseInterruptsLongPollsAndIsIdempotent(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	arrived := polls(t, s)
@@ -104,10 +104,10 @@ func TestCloseCutsLongPollsAndIsRepeatable(t *testing.T) {
 	s.Close()
 	s.Close()
 	if r := receive(t, got); r.Status != 0 {
-		t.Errorf("the long poll is answered: %+v", r)
+		t.Errorf("the long poll got a response: %+v", r)
 	}
 	if _, err := bot.send(testContext(t), "getMe", nil); err == nil {
-		t.Error("a closed server answers")
+		t.Error("a closed server responds")
 	}
 	group.Say(alice, "still harmless")
 	if len(group.Messages()) != 1 {
@@ -115,7 +115,7 @@ func TestCloseCutsLongPollsAndIsRepeatable(t *testing.T) {
 	}
 }
 
-func TestStartFailsTheTestThatCannotStart(t *testing.T) {
+func TestStartFailsTheTestOnError(t *testing.T) {
 	t.Parallel()
 	f := &fakeTB{}
 	botsim.Start(f, botsim.WithToken("x"))

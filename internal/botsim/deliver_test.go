@@ -13,7 +13,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-func TestAWebhookGetsWhatWaitsAndWhatComes(t *testing.T) {
+func TestWebhookGetsWaitingAndNewUpdates(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	h := newHook(t)
@@ -22,14 +22,14 @@ func TestAWebhookGetsWhatWaitsAndWhatComes(t *testing.T) {
 	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "s3cret_-"}, nil)
 	first := receive(t, h.arrivals)
 	if first.update.ID != polled[0].ID || first.text() != "before" {
-		t.Errorf("first delivery = %s, want the update that was polled and not confirmed", first.raw)
+		t.Errorf("first delivery = %s, want the unconfirmed update from getUpdates", first.raw)
 	}
 	if first.method != http.MethodPost || first.header.Get("Content-Type") != "application/json" ||
 		first.header.Get("X-Telegram-Bot-Api-Secret-Token") != "s3cret_-" || first.header.Get("User-Agent") != "" {
 		t.Errorf("request = %s %v", first.method, first.header)
 	}
 	if s.Pending() != 1 {
-		t.Errorf("Pending() = %d before the answer", s.Pending())
+		t.Errorf("Pending() = %d before the response", s.Pending())
 	}
 	first.answer <- 204
 	if err := s.WaitConfirmed(testContext(t)); err != nil {
@@ -54,7 +54,7 @@ func TestAWebhookGetsWhatWaitsAndWhatComes(t *testing.T) {
 	}
 }
 
-func TestWithoutASecretThereIsNoHeader(t *testing.T) {
+func TestNoSecretHeaderWithoutSecret(t *testing.T) {
 	t.Parallel()
 	_, _, group, alice, h := webhookScene(t)
 	group.Say(alice, "x")
@@ -65,8 +65,8 @@ func TestWithoutASecretThereIsNoHeader(t *testing.T) {
 	a.answer <- 200
 }
 
-// TestRawUpdatesAreDeliveredAsTheyAre: those of a chat in its queue, the others each alone.
-func TestRawUpdatesAreDeliveredAsTheyAre(t *testing.T) {
+// TestRawUpdatesAreDeliveredUnchanged: updates of a chat use its lane, all others a lane of their own.
+func TestRawUpdatesAreDeliveredUnchanged(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice, h := webhookScene(t)
 	group.Say(alice, "1")
@@ -89,7 +89,7 @@ func TestRawUpdatesAreDeliveredAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAChatsUpdatesComeOneAfterAnother(t *testing.T) {
+func TestUpdatesOfAChatAreDeliveredInOrder(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice, h := webhookScene(t)
 	other := s.Group("Other", alice)
@@ -99,16 +99,16 @@ func TestAChatsUpdatesComeOneAfterAnother(t *testing.T) {
 	group.Promote(s.Bot()) // my_chat_member
 	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "card"}, nil)
 	other.Say(alice, "b1")
-	s.Press(alice, group.BotMessages()[0], "press 1") // passes the messages of its chat
+	s.Press(alice, group.BotMessages()[0], "press 1") // overtakes the messages of its chat
 	s.Press(alice, group.BotMessages()[0], "press 2")
 	s.Press(s.User("bob"), group.BotMessages()[0], "press of bob")
 	got := h.take(t, 4)
-	equal(t, "at first", said(got), []string{"a1", "b1", "press 1", "press of bob"})
+	equal(t, "at first", arrivalTexts(got), []string{"a1", "b1", "press 1", "press of bob"})
 	got[3].answer <- 200
 	got[2].answer <- 200
 	press := receive(t, h.arrivals)
 	if press.text() != "press 2" {
-		t.Errorf("after the first press came %s", press.raw)
+		t.Errorf("got %s after the first press", press.raw)
 	}
 	press.answer <- 200
 	got[1].answer <- 200
@@ -117,14 +117,14 @@ func TestAChatsUpdatesComeOneAfterAnother(t *testing.T) {
 		order[len(order)-1].answer <- 200
 		order = append(order, receive(t, h.arrivals))
 	}
-	equal(t, "of the chat", said(order), []string{"a1", "a2", "a3", "my_chat_member"})
+	equal(t, "of the chat", arrivalTexts(order), []string{"a1", "a2", "a3", "my_chat_member"})
 	order[3].answer <- 200
 	if err := s.WaitConfirmed(testContext(t)); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAFailingUpdateBlocksItsQueueOnly(t *testing.T) {
+func TestFailingUpdateBlocksOnlyItsLane(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice, h := webhookScene(t)
 	other := s.Group("Other", alice)
@@ -151,7 +151,7 @@ func TestAFailingUpdateBlocksItsQueueOnly(t *testing.T) {
 	a1.answer <- 200
 	a2 := receive(t, h.arrivals)
 	if a2.text() != "a2" {
-		t.Errorf("after a1 came %s", a2.raw)
+		t.Errorf("got %s after a1", a2.raw)
 	}
 	a2.answer <- 200
 	if err := s.WaitConfirmed(testContext(t)); err != nil {
@@ -166,8 +166,8 @@ func TestAFailingUpdateBlocksItsQueueOnly(t *testing.T) {
 	equal(t, "attempts", attempts, []int{1, 2, 3, 4, 5, 1})
 }
 
-// TestWhateverIsNotWellIsRepeated also holds the words in which getWebhookInfo tells of it.
-func TestWhateverIsNotWellIsRepeated(t *testing.T) {
+// TestFailedDeliveriesAreRetried also checks the error messages of getWebhookInfo.
+func TestFailedDeliveriesAreRetried(t *testing.T) {
 	t.Parallel()
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -195,7 +195,7 @@ func TestWhateverIsNotWellIsRepeated(t *testing.T) {
 			began := time.Now().Truncate(time.Second)
 			timeout := time.Minute
 			if name == "no answer" {
-				timeout = 100 * time.Millisecond // which a good answer may take too
+				timeout = 100 * time.Millisecond // a good response may take that long too
 			}
 			s, bot, group, alice := scene(t, botsim.WithWebhookDelays(quick), botsim.WithWebhookTimeout(timeout))
 			var mu sync.Mutex
@@ -205,7 +205,7 @@ func TestWhateverIsNotWellIsRepeated(t *testing.T) {
 				seen++
 				n := seen
 				mu.Unlock()
-				if _, err := io.Copy(io.Discard, r.Body); err != nil { // only then is a client that hangs up noticed
+				if _, err := io.Copy(io.Discard, r.Body); err != nil { // without this, a disconnect is not noticed
 					t.Error(err)
 				}
 				if n == 1 {
@@ -238,7 +238,7 @@ func TestWhateverIsNotWellIsRepeated(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	gone := botsim.Start(t)
@@ -256,7 +256,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-func TestRepeatDelays(t *testing.T) {
+func TestRetryDelays(t *testing.T) {
 	t.Parallel()
 	var got []int
 	for attempt := 1; attempt <= 9; attempt++ {
@@ -264,7 +264,7 @@ func TestRepeatDelays(t *testing.T) {
 	}
 	equal(t, "seconds", got, []int{0, 2, 4, 8, 16, 32, 60, 60, 60})
 	if d := botsim.RetryDelay(100_000); d != time.Minute {
-		t.Errorf("much later = %s", d)
+		t.Errorf("delay after many attempts = %s", d)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestRetryAfterReplacesTheDelay(t *testing.T) {
 	}
 	eventually(t, "all but the patient ones are repeated", func() bool { return s.Pending() == 2 })
 	if took := time.Since(began); took < time.Second {
-		t.Errorf("repeated after %s, asked for 1 s", took)
+		t.Errorf("retried after %s, Retry-After was 1 s", took)
 	}
 	for _, d := range s.Deliveries() {
 		if text := chats[d.ChatID]; d.Attempt == 1 && d.Wait != asked[text] {
@@ -311,7 +311,7 @@ func TestRetryAfterReplacesTheDelay(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanMaxConnectionsAtATime(t *testing.T) {
+func TestMaxConnections(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
 	h := newHook(t)
@@ -344,11 +344,11 @@ func TestNoMoreThanMaxConnectionsAtATime(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if most != 3 {
-		t.Errorf("%d deliveries at a time, want 3", most)
+		t.Errorf("%d concurrent deliveries, want 3", most)
 	}
 }
 
-func TestUpdatesOfYesterdayAreDeliveredNoMore(t *testing.T) {
+func TestExpiredUpdatesAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s, _, group, alice, h := webhookScene(t, botsim.WithClock(c.Now))
@@ -372,7 +372,7 @@ func TestUpdatesOfYesterdayAreDeliveredNoMore(t *testing.T) {
 	}
 }
 
-func TestCloseCutsDeliveries(t *testing.T) {
+func TestCloseInterruptsDeliveries(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice, h := webhookScene(t)
 	other := s.Group("Other", alice)
@@ -392,8 +392,8 @@ func TestCloseCutsDeliveries(t *testing.T) {
 	}
 }
 
-// TestCloseWhileARepetitionWaits: it waits for an hour, Close does not.
-func TestCloseWhileARepetitionWaits(t *testing.T) {
+// TestCloseInterruptsRetryDelay: the retry waits for an hour, Close does not.
+func TestCloseInterruptsRetryDelay(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice, h := webhookScene(t, botsim.WithWebhookDelays(func(int) time.Duration { return time.Hour }))
 	group.Say(alice, "x")
@@ -407,7 +407,7 @@ func TestCloseWhileARepetitionWaits(t *testing.T) {
 	}
 }
 
-func TestHooksAndLimitOfTheDeliveryRecord(t *testing.T) {
+func TestDeliveryHooksAndRecordLimit(t *testing.T) {
 	t.Parallel()
 	s, _, group, alice, h := webhookScene(t, botsim.WithRecordLimit(4))
 	began, ended := make(chan botsim.Delivery, 20), make(chan botsim.Delivery, 20)

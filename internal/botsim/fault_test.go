@@ -11,7 +11,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// sendText is a sendMessage to the group; an error means that the connection was cut.
+// sendText calls sendMessage. An error means that the connection was closed without a response.
 func sendText(t *testing.T, bot *client, chat *botsim.Chat, text string) (reply, error) {
 	t.Helper()
 	return bot.send(testContext(t), "sendMessage", fields{"chat_id": chat.ID(), "text": text})
@@ -53,7 +53,7 @@ func TestServerError(t *testing.T) {
 	remove := s.Fault(botsim.Fault{Kind: botsim.ServerError, Method: "sendMessage"})
 	r, err := sendText(t, bot, group, "x")
 	if err != nil || r.Status != http.StatusBadGateway || !strings.HasPrefix(r.Raw, "<html>") {
-		t.Errorf("answer = %+v, %v", r, err)
+		t.Errorf("response =  %+v, %v", r, err)
 	}
 	bot.want(t, "getMe", nil, nil)
 	remove()
@@ -65,7 +65,7 @@ func TestServerError(t *testing.T) {
 	}
 	s.Fault(botsim.Fault{Kind: botsim.ServerError, Status: 503, Body: "busy", Times: 1})
 	if r, err = sendText(t, bot, group, "x"); err != nil || r.Status != 503 || r.Raw != "busy" {
-		t.Errorf("answer = %+v, %v", r, err)
+		t.Errorf("response =  %+v, %v", r, err)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCutBeforeAndAfterTheEffect(t *testing.T) {
 		before := len(group.BotMessages())
 		s.Fault(botsim.Fault{Kind: kind, Times: 1})
 		if r, err := sendText(t, bot, group, "x"); err == nil {
-			t.Errorf("%s: an answer came: %+v", kind, r)
+			t.Errorf("%s: got a response: %+v", kind, r)
 		}
 		if n := len(group.BotMessages()) - before; n != effect {
 			t.Errorf("%s: %d messages, want %d", kind, n, effect)
@@ -88,7 +88,7 @@ func TestCutBeforeAndAfterTheEffect(t *testing.T) {
 	}
 }
 
-func TestCutAfterAConfirmation(t *testing.T) {
+func TestCutAroundConfirmation(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	group.Say(alice, "x")
@@ -109,7 +109,7 @@ func TestDelaysAndSlowAnswers(t *testing.T) {
 	s.Fault(botsim.Fault{Kind: botsim.Delay, Delay: 50 * time.Millisecond, Times: 1})
 	began := time.Now()
 	if r, err := sendText(t, bot, group, "x"); err != nil || !r.OK || time.Since(began) < 50*time.Millisecond {
-		t.Errorf("answer after %s: %+v, %v", time.Since(began), r, err)
+		t.Errorf("response after %s: %+v, %v", time.Since(began), r, err)
 	}
 	s.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Delay: time.Hour, Times: 1})
 	ctx, giveUp := context.WithCancel(testContext(t))
@@ -119,9 +119,9 @@ func TestDelaysAndSlowAnswers(t *testing.T) {
 	}
 	giveUp()
 	if r := receive(t, got); r.Status != 0 {
-		t.Errorf("an answer came: %+v", r)
+		t.Errorf("got a response: %+v", r)
 	}
-	s.Close() // does not wait for the hour
+	s.Close() // does not wait for the whole delay
 }
 
 func TestRejectAndWrongAnswer(t *testing.T) {
@@ -133,12 +133,12 @@ func TestRejectAndWrongAnswer(t *testing.T) {
 	})
 	r := bot.refused(t, "sendMessage", fields{"chat_id": group.ID(), "text": "x"}, 400, "Bad Request: CHAT_WRITE_FORBIDDEN")
 	if r.Parameters["migrate_to_chat_id"] != float64(-5) || lastCall(t, s).Fault != "muted" {
-		t.Errorf("answer = %+v, record = %+v", r, lastCall(t, s))
+		t.Errorf("response =  %+v, record = %+v", r, lastCall(t, s))
 	}
 	s.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Body: `{"ok":true,"result":"?"}`, Times: 1})
 	r = bot.must(t, "sendMessage", fields{"chat_id": group.ID(), "text": "x"})
 	if string(r.Result) != `"?"` || len(group.BotMessages()) != 1 {
-		t.Errorf("answer = %+v, %d messages", r, len(group.BotMessages()))
+		t.Errorf("response =  %+v, %d messages", r, len(group.BotMessages()))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestSkipTimesAndMatch(t *testing.T) {
 	equal(t, "statuses", statuses, []int{200, 400, 200, 400, 200})
 }
 
-func TestHooksRunAtTheirMoments(t *testing.T) {
+func TestHookOrder(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
 	var before, after []int
@@ -178,7 +178,7 @@ func TestHooksRunAtTheirMoments(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := sendText(t, bot, group, "cut me"); err == nil {
-		t.Error("the fault of the hook was not applied")
+		t.Error("the hook's fault was not applied")
 	}
 	removeBefore()
 	removeAfter()
@@ -202,26 +202,26 @@ func TestLimits(t *testing.T) {
 		t.Helper()
 		r, err := sendText(t, bot, chat, "x")
 		if err != nil || r.Status != want || r.Parameters["retry_after"] != retryAfter {
-			t.Errorf("answer = %+v, %v; want %d, retry_after %v", r, err, want, retryAfter)
+			t.Errorf("response =  %+v, %v; want %d, retry_after %v", r, err, want, retryAfter)
 		}
 	}
 	send(group, 200, nil)
 	c.advance(400 * time.Millisecond)
 	send(group, 200, nil)
-	send(group, 429, 1.0) // two in this second
+	send(group, 429, 1.0) // second send in this second
 	send(private, 200, nil)
 	send(private, 200, nil)
-	send(private, 429, 1.0) // the bot's four, and two of this chat
+	send(private, 429, 1.0) // the bot's fourth send, and the second in this chat
 	c.advance(600 * time.Millisecond)
-	send(group, 200, nil) // the first has left the window
+	send(group, 200, nil) // the first send is outside the window
 	c.advance(2 * time.Second)
-	send(group, 429, 57.0) // three in this minute
+	send(group, 429, 57.0) // third send in this minute
 	send(private, 200, nil)
 	c.advance(57 * time.Second)
 	send(group, 200, nil)
 }
 
-func TestWithoutLimitsNothingIsLimited(t *testing.T) {
+func TestNoLimitsByDefault(t *testing.T) {
 	t.Parallel()
 	_, bot, group, _ := scene(t)
 	for range 100 {
@@ -234,7 +234,7 @@ func TestWithoutLimitsNothingIsLimited(t *testing.T) {
 	}
 }
 
-func TestWaitsEndWithTheirContextAndTheServer(t *testing.T) {
+func TestWaitsEndWithContextOrServer(t *testing.T) {
 	t.Parallel()
 	s, _, group, _ := scene(t)
 	ctx, cancel := context.WithCancel(testContext(t))

@@ -14,7 +14,7 @@ import (
 
 const conflictText = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 
-// scene is a server with one group of two people.
+// scene starts a server with one group of two users.
 func scene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsim.Chat, botsim.User) {
 	t.Helper()
 	s := botsim.Start(t, opts...)
@@ -22,7 +22,7 @@ func scene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsi
 	return s, newClient(t, s), s.Group("Table tennis", alice, s.User("bob")), alice
 }
 
-func TestUpdateStaysUntilALaterOffsetConfirmsIt(t *testing.T) {
+func TestUpdateStaysUntilOffsetConfirmsIt(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
@@ -33,7 +33,7 @@ func TestUpdateStaysUntilALaterOffsetConfirmsIt(t *testing.T) {
 	first := bot.updates(t, fields{})
 	equal(t, "texts", texts(first), []string{"one", "two", "three"})
 	if first[0].ID < 1_000_000 || first[1].ID != first[0].ID+1 || first[2].ID != first[1].ID+1 {
-		t.Errorf("update ids = %v, want large ones that grow by one", ids(first))
+		t.Errorf("update ids = %v, want large consecutive ids", ids(first))
 	}
 	c.advance(time.Second)
 	equal(t, "shown again", texts(bot.updates(t, fields{"offset": first[0].ID})), []string{"one", "two", "three"})
@@ -51,7 +51,7 @@ func TestUpdateStaysUntilALaterOffsetConfirmsIt(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstHundredAreShown(t *testing.T) {
+func TestGetUpdatesReturnsAtMostOneHundred(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))
@@ -60,21 +60,21 @@ func TestOnlyTheFirstHundredAreShown(t *testing.T) {
 	}
 	shown := bot.updates(t, fields{})
 	if len(shown) != 100 || texts(shown)[99] != "99" {
-		t.Fatalf("%d shown, the last is %v", len(shown), shown[len(shown)-1].Message["text"])
+		t.Fatalf("%d updates, the last is %v", len(shown), shown[len(shown)-1].Message["text"])
 	}
 	c.advance(time.Second)
 	if got := len(bot.updates(t, fields{"limit": 1000})); got != 100 {
-		t.Errorf("limit 1000 shows %d", got)
+		t.Errorf("limit 1000 returns %d updates", got)
 	}
 	if got := texts(bot.updates(t, fields{"offset": shown[99].ID + 1, "limit": 3})); got[0] != "100" || len(got) != 3 {
-		t.Errorf("limit 3 after the first hundred shows %v", got)
+		t.Errorf("limit 3 after the first hundred returns %v", got)
 	}
 	if s.Pending() != 150 {
 		t.Errorf("Pending() = %d, want 150", s.Pending())
 	}
 }
 
-func TestNegativeOffsetForgetsAllButTheLast(t *testing.T) {
+func TestNegativeOffsetKeepsOnlyTheLast(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	for i := range 5 {
@@ -86,12 +86,12 @@ func TestNegativeOffsetForgetsAllButTheLast(t *testing.T) {
 	}
 }
 
-func TestSameOffsetWithinHalfASecondShowsOne(t *testing.T) {
+func TestSameOffsetWithinHalfASecondReturnsOne(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	_, bot, group, alice := scene(t, botsim.WithClock(c.Now))
 	if got := bot.updates(t, fields{"offset": 0}); len(got) != 0 {
-		t.Fatalf("nothing was said, yet %v", got)
+		t.Fatalf("got %v, want no updates", got)
 	}
 	group.Say(alice, "one")
 	group.Say(alice, "two")
@@ -119,11 +119,11 @@ func TestLongPollEndsEmptyAfterItsTimeout(t *testing.T) {
 	began := time.Now()
 	r := bot.must(t, "getUpdates", fields{"timeout": 1})
 	if took := time.Since(began); took < time.Second || string(r.Result) != "[]" {
-		t.Errorf("answer %s after %s, want [] after 1 s", r.Result, took)
+		t.Errorf("response %s after %s, want [] after 1 s", r.Result, took)
 	}
 }
 
-func TestTheOlderOfTwoPollersGetsAConflict(t *testing.T) {
+func TestOlderPollGetsConflict(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	arrived := polls(t, s)
@@ -139,7 +139,7 @@ func TestTheOlderOfTwoPollersGetsAConflict(t *testing.T) {
 	equal(t, "newer poller", texts(receive(t, newer).updates(t)), []string{"still here"})
 }
 
-// awaitLongPoll returns when the getUpdates that has arrived is known to wait: its effect is on the record.
+// awaitLongPoll waits until a getUpdates waits for updates, which the record shows by its effect.
 func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	t.Helper()
 	eventually(t, "a long poll waits", func() bool {
@@ -148,7 +148,7 @@ func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	})
 }
 
-func TestAClientThatHangsUpLosesNothing(t *testing.T) {
+func TestDisconnectedClientLosesNothing(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	arrived := polls(t, s)
@@ -158,7 +158,7 @@ func TestAClientThatHangsUpLosesNothing(t *testing.T) {
 	awaitLongPoll(t, s)
 	hangUp()
 	if r := receive(t, gone); r.Status != 0 {
-		t.Fatal("an answer came although the client hung up")
+		t.Fatal("got a response although the client disconnected")
 	}
 	if err := s.WaitCalls(testContext(t), "getUpdates", 1); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestAClientThatHangsUpLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAllowedUpdatesAreRememberedWhenLeftOut(t *testing.T) {
+func TestAllowedUpdatesPersist(t *testing.T) {
 	t.Parallel()
 	_, bot, group, alice := scene(t)
 	bot.updates(t, fields{"allowed_updates": []string{"edited_message"}})
@@ -178,19 +178,19 @@ func TestAllowedUpdatesAreRememberedWhenLeftOut(t *testing.T) {
 	group.Edit(m, "seen")
 	got := bot.updates(t, fields{})
 	if len(got) != 1 || got[0].Edited["text"] != "seen" || got[0].Edited["edit_date"] == nil {
-		t.Fatalf("updates = %v, want the edit alone", got)
+		t.Fatalf("updates = %v, want only the edit", got)
 	}
 	bot.updates(t, fields{"offset": got[0].ID + 1, "allowed_updates": []string{}})
 	group.Say(alice, "seen again")
 	equal(t, "after resetting", texts(bot.updates(t, fields{})), []string{"seen again"})
 }
 
-func TestChatMemberComesOnlyToAnAdminWhoAskedForIt(t *testing.T) {
+func TestChatMemberNeedsAdminAndAllowedUpdates(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
-	group.Promote(alice) // not asked for, no admin
+	group.Promote(alice) // not allowed, not an admin
 	bot.updates(t, fields{"allowed_updates": []string{"chat_member"}})
-	group.Demote(alice) // asked for, no admin
+	group.Demote(alice) // allowed, not an admin
 	group.Promote(s.Bot())
 	group.Promote(alice)
 	got := bot.updates(t, fields{})
@@ -216,18 +216,18 @@ func TestRawUpdates(t *testing.T) {
 		t.Errorf("second update = %s", got[1])
 	}
 	if !strings.Contains(string(got[2]), "9007199254740993") {
-		t.Errorf("a large id was damaged: %s", got[2])
+		t.Errorf("a large id was changed: %s", got[2])
 	}
 	if string(got[3]) != `"not even an object"` {
 		t.Errorf("fourth update = %s", got[3])
 	}
 	s.Update(json.RawMessage(`{"message":`))
 	if _, err := bot.send(testContext(t), "getUpdates", fields{"offset": 1}); err == nil {
-		t.Error("an update that is no JSON did not break the answer")
+		t.Error("the response is valid JSON although an update is not")
 	}
 }
 
-func TestTheSameUpdateTwiceAndIdsThatStartAnew(t *testing.T) {
+func TestRepeatedUpdateAndRestartedIDs(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	first := s.Update(json.RawMessage(`{"update_id":800000000,"poll":{}}`))
@@ -245,7 +245,7 @@ func TestTheSameUpdateTwiceAndIdsThatStartAnew(t *testing.T) {
 	}
 }
 
-func TestUpdatesAreKeptForADay(t *testing.T) {
+func TestUpdatesExpireAfterADay(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s, bot, group, alice := scene(t, botsim.WithClock(c.Now))

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// kinds names what each update tells, in order.
+// kinds returns the kind of each update, in order.
 func kinds(updates []wireUpdate) []string {
 	var all []string
 	for _, u := range updates {
@@ -28,13 +28,13 @@ func kinds(updates []wireUpdate) []string {
 	return all
 }
 
-// statusIn is the change of status that an update of a member tells.
+// statusIn returns the change of status in a membership update.
 func statusIn(update map[string]any) string {
 	status := func(of string) string { return update[of].(map[string]any)["status"].(string) }
 	return status("old_chat_member") + "→" + status("new_chat_member")
 }
 
-func TestTheBotIsAddedToANewGroup(t *testing.T) {
+func TestBotIsAddedToNewGroup(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
 	carol := s.AddUser(botsim.User{FirstName: "Carol", LanguageCode: "de"})
@@ -58,18 +58,18 @@ func TestTheBotIsAddedToANewGroup(t *testing.T) {
 	var member struct{ Status string }
 	bot.want(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": carol.ID}, &member)
 	if member.Status != "member" {
-		t.Errorf("who added the bot is %s", member.Status)
+		t.Errorf("the user who added the bot is %s", member.Status)
 	}
 }
 
-func TestABasicGroupCreatedWithTheBot(t *testing.T) {
+func TestBasicGroupCreatedWithBot(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
 	s.BasicGroup("New", alice).CreateWithBot(alice)
 	equal(t, "updates", kinds(bot.updates(t, fields{})), []string{"my_chat_member left→member", "group_chat_created"})
 }
 
-func TestTheBotIsAddedByItsLink(t *testing.T) {
+func TestBotIsAddedByLink(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t, botsim.WithPrivacyMode())
 	s.Group("A", alice).WithoutBot().AddBotByLink(alice, "invite_7")
@@ -95,7 +95,7 @@ func TestTheBotIsAddedByItsLink(t *testing.T) {
 	}
 }
 
-func TestAKickedBotHearsNothing(t *testing.T) {
+func TestKickedBotGetsNoUpdates(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	m := group.Say(alice, "before")
@@ -115,13 +115,13 @@ func TestAKickedBotHearsNothing(t *testing.T) {
 	group.Promote(alice)
 	s.Press(alice, group.BotMessages()[0], "x")
 	if got := bot.updates(t, fields{"offset": all[len(all)-1].ID + 1}); len(got) != 0 {
-		t.Errorf("a bot that was kicked is told %v", kinds(got))
+		t.Errorf("a kicked bot got %v", kinds(got))
 	}
 	private := s.Private(alice)
 	private.Kick()
 	private.Say(alice, "a blocked bot hears nothing either")
 	if got := bot.updates(t, fields{}); len(got) != 0 {
-		t.Errorf("a blocked bot is told %v", kinds(got))
+		t.Errorf("a blocked bot got %v", kinds(got))
 	}
 }
 
@@ -142,11 +142,11 @@ func TestRename(t *testing.T) {
 	}
 }
 
-func TestMembersComeAndGo(t *testing.T) {
+func TestMembersJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	carol := s.User("carol")
-	comeAndGo := func() {
+	joinAndLeave := func() {
 		group.Join(carol)
 		group.Restrict(carol)
 		group.Demote(carol)
@@ -155,19 +155,19 @@ func TestMembersComeAndGo(t *testing.T) {
 		group.KickMember(alice, carol)
 	}
 	service := []string{"new_chat_members", "left_chat_member", "new_chat_members", "left_chat_member"}
-	comeAndGo() // not asked for
+	joinAndLeave() // not allowed
 	got := bot.updates(t, fields{})
 	equal(t, "by default", kinds(got), service)
 	if by := got[3].Message["from"].(map[string]any)["id"]; by != float64(alice.ID) {
 		t.Errorf("kicked by %v", by)
 	}
 	bot.updates(t, fields{"offset": got[3].ID + 1, "allowed_updates": []string{"message", "chat_member"}})
-	comeAndGo() // asked for, but no admin
+	joinAndLeave() // allowed, but not an admin
 	got = bot.updates(t, fields{})
 	equal(t, "to no admin", kinds(got), service)
 	group.Promote(s.Bot())
 	bot.updates(t, fields{"offset": got[3].ID + 1})
-	comeAndGo()
+	joinAndLeave()
 	got = bot.updates(t, fields{})
 	equal(t, "to an admin who asked", kinds(got), []string{
 		"chat_member kicked→member", "new_chat_members", "chat_member member→restricted", "chat_member restricted→member",
@@ -179,7 +179,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	}
 }
 
-func TestTheBotIsRestricted(t *testing.T) {
+func TestRestrictedBot(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	send := fields{"chat_id": group.ID(), "text": "x"}
@@ -196,13 +196,13 @@ func TestTheBotIsRestricted(t *testing.T) {
 	}
 }
 
-func TestPeopleWhoRenameThemselves(t *testing.T) {
+func TestRenamedUsers(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	bob, private := s.User("bob"), s.Private(alice)
 	old := group.Say(alice, "1")
 	s.AddUser(botsim.User{ID: alice.ID, FirstName: "Alicia", Username: "alicia"})
-	group.Reply(alice, old, "2") // as she was known to the test
+	group.Reply(alice, old, "2") // with the old User value
 	private.Say(alice, "3")
 	s.Press(alice, old, "x")
 	group.AddBot(alice)
@@ -223,7 +223,7 @@ func TestPeopleWhoRenameThemselves(t *testing.T) {
 		}
 		for _, who := range people {
 			if p := who.(map[string]any); p["first_name"] != "Alicia" || p["username"] != "alicia" {
-				t.Errorf("named %v in %v", p, of)
+				t.Errorf("name %v in %v", p, of)
 			}
 		}
 	}
@@ -235,22 +235,22 @@ func TestPeopleWhoRenameThemselves(t *testing.T) {
 	if got := s.User("alicia"); got.ID != bob.ID {
 		t.Errorf("the username belongs to %+v", got)
 	}
-	var robbed struct{ User botsim.User }
-	bot.want(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": alice.ID}, &robbed)
-	if robbed.User.Username != "" || robbed.User.FirstName != "Alicia" {
-		t.Errorf("who had the username before = %+v", robbed.User)
+	var formerHolder struct{ User botsim.User }
+	bot.want(t, "getChatMember", fields{"chat_id": group.ID(), "user_id": alice.ID}, &formerHolder)
+	if formerHolder.User.Username != "" || formerHolder.User.FirstName != "Alicia" {
+		t.Errorf("former holder of the username = %+v", formerHolder.User)
 	}
 	s.AddUser(alice) // and back
 	if m := group.Say(alice, "x"); m.From != alice || s.User("alice") != alice {
-		t.Errorf("named back: %+v", m.From)
+		t.Errorf("after renaming back: %+v", m.From)
 	}
 	made := botsim.User{ID: bob.ID, FirstName: "Somebody", Username: "else"}
 	if m := group.Say(made, "x"); m.From != made {
-		t.Errorf("who was made up for one message = %+v", m.From)
+		t.Errorf("user built for one message = %+v", m.From)
 	}
 }
 
-func TestAnEditKeepsTheDate(t *testing.T) {
+func TestEditKeepsDate(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	_, bot, group, alice := scene(t, botsim.WithClock(c.Now))
@@ -267,7 +267,7 @@ func TestAnEditKeepsTheDate(t *testing.T) {
 	}
 }
 
-func TestAPressShowsWhatItsMessageAnswers(t *testing.T) {
+func TestPressContainsReplyTarget(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	asked := group.Say(alice, "/match")
@@ -280,9 +280,9 @@ func TestAPressShowsWhatItsMessageAnswers(t *testing.T) {
 	shown := func(u wireUpdate) any { return u.Callback["message"].(map[string]any)["reply_to_message"] }
 	reply, ok := shown(got[0]).(map[string]any)
 	if !ok || reply["text"] != "/match" || reply["from"].(map[string]any)["id"] != float64(alice.ID) {
-		t.Errorf("first press shows %v", got[0].Callback)
+		t.Errorf("first press contains %v", got[0].Callback)
 	}
 	if shown(got[1]) != nil {
-		t.Errorf("a message that was deleted is shown: %v", got[1].Callback)
+		t.Errorf("the press contains a deleted message: %v", got[1].Callback)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reply is an answer of the server, decoded by hand so that nothing of the package judges itself.
+// reply is a response of the server. The tests decode it themselves, to be independent of the package.
 type reply struct {
 	Status      int             `json:"-"`
 	OK          bool            `json:"ok"`
@@ -32,7 +32,7 @@ type reply struct {
 
 type fields map[string]any
 
-// client is a bot of its own: it keeps no idle connections behind.
+// client is a minimal bot. It leaves no idle connections open.
 type client struct {
 	http *http.Client
 	base string
@@ -45,7 +45,7 @@ func newClient(t *testing.T, s *botsim.Server) *client {
 	return &client{http: &http.Client{Transport: transport}, base: s.URL() + "/bot" + s.Token() + "/"}
 }
 
-// send posts parameters as JSON; an error means that no answer came.
+// send posts parameters as JSON. An error means that there was no response.
 func (c *client) send(ctx context.Context, method string, params fields) (reply, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *client) do(req *http.Request) (reply, error) {
 	return r, nil
 }
 
-// must is send for calls that get an answer.
+// must is send for calls that get a response.
 func (c *client) must(t *testing.T, method string, params fields) reply {
 	t.Helper()
 	r, err := c.send(testContext(t), method, params)
@@ -88,7 +88,7 @@ func (c *client) must(t *testing.T, method string, params fields) reply {
 	return r
 }
 
-// want is must for calls that succeed; it decodes the result.
+// want is must for calls that succeed. It decodes the result.
 func (c *client) want(t *testing.T, method string, params fields, into any) {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -102,7 +102,7 @@ func (c *client) want(t *testing.T, method string, params fields, into any) {
 	}
 }
 
-// refused is must for calls that are refused with that status and description.
+// refused is must for calls that are refused with the given status and description.
 func (c *client) refused(t *testing.T, method string, params fields, status int, description string) reply {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -112,7 +112,7 @@ func (c *client) refused(t *testing.T, method string, params fields, status int,
 	return r
 }
 
-// later is send in a goroutine of its own; a call that gets no answer hands out an empty reply.
+// later is send in its own goroutine. A call that gets no response yields an empty reply.
 func (c *client) later(ctx context.Context, method string, params fields) <-chan reply {
 	got := make(chan reply, 1)
 	go func() {
@@ -148,7 +148,7 @@ func (c *client) updates(t *testing.T, params fields) []wireUpdate {
 	return got
 }
 
-// updates reads the updates of a reply.
+// updates decodes the updates of a reply.
 func (r reply) updates(t *testing.T) []wireUpdate {
 	t.Helper()
 	var got []wireUpdate
@@ -175,7 +175,7 @@ func texts(updates []wireUpdate) []string {
 	return all
 }
 
-// clock is a clock that tests move by hand.
+// clock is a clock that tests advance explicitly.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -195,7 +195,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// polls hands out every getUpdates at the moment it arrives.
+// polls returns a channel of all getUpdates calls as they arrive.
 func polls(t *testing.T, s *botsim.Server) <-chan botsim.Call {
 	t.Helper()
 	arrived := make(chan botsim.Call, 100)
@@ -214,19 +214,19 @@ func receive[T any](t *testing.T, from <-chan T) T {
 	case v := <-from:
 		return v
 	case <-testContext(t).Done():
-		t.Fatal("nothing came")
+		t.Fatal("nothing received")
 		var none T
 		return none
 	}
 }
 
-// eventually polls a condition under a deadline.
-func eventually(t *testing.T, what string, met func() bool) {
+// eventually polls a condition until a deadline.
+func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ctx := testContext(t)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for !met() {
+	for !condition() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

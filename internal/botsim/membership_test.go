@@ -68,7 +68,7 @@ func TestMigration(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		migrate             func(*botsim.Chat) *botsim.Chat
-		old, join, newGroup int // in which place each is told
+		old, join, newGroup int // position of each update
 	}{
 		"old first":  {(*botsim.Chat).Migrate, 0, 1, 2},
 		"new first":  {(*botsim.Chat).MigrateNewFirst, 2, 1, 0},
@@ -101,7 +101,7 @@ func TestMigration(t *testing.T) {
 			}
 			if join["chat"].(map[string]any)["id"] != float64(next.ID()) || statusIn(join) != "left→administrator" ||
 				join["from"].(map[string]any)["id"] != float64(alice.ID) {
-				t.Errorf("the bot's part in the new chat = %v", join)
+				t.Errorf("the bot's membership of the new chat = %v", join)
 			}
 			var member struct{ Status string }
 			bot.want(t, "getChatMember", fields{"chat_id": next.ID(), "user_id": alice.ID}, &member)
@@ -112,7 +112,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// TestMigrationWithoutTheBot: it hears nothing of a group that it is not in.
+// TestMigrationWithoutTheBot: the bot gets no updates from a group that it is not in.
 func TestMigrationWithoutTheBot(t *testing.T) {
 	t.Parallel()
 	s := botsim.Start(t)
@@ -150,7 +150,7 @@ func TestAdministratorsAndMembers(t *testing.T) {
 	group.Demote(bob)
 	bot.want(t, "getChatAdministrators", fields{"chat_id": group.ID()}, &admins)
 	if len(admins) != 1 {
-		t.Errorf("admins after the demotion = %+v", admins)
+		t.Errorf("admins after Demote = %+v", admins)
 	}
 	s.Private(alice)
 	bot.refused(t, "getChatAdministrators", fields{"chat_id": alice.ID}, 400,
@@ -171,7 +171,7 @@ func TestCommandLists(t *testing.T) {
 		return got
 	}
 	if r := bot.must(t, "getMyCommands", nil); string(r.Result) != "[]" {
-		t.Errorf("commands at the start = %s", r.Raw)
+		t.Errorf("initial commands = %s", r.Raw)
 	}
 	set := func(more fields, names ...string) fields {
 		var commands []fields

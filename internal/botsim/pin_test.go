@@ -6,7 +6,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// chatOf is what getChat says.
+// chatOf is the result of getChat.
 type chatOf struct {
 	ID       int64
 	Type     string
@@ -79,7 +79,7 @@ func TestPinChatMessage(t *testing.T) {
 	}
 	bot.refused(t, "pinChatMessage", pin(first), 400, "Bad Request: not enough rights to manage pinned messages in the chat")
 	if m, ok := group.Pinned(); ok {
-		t.Errorf("pinned without the right to: %+v", m)
+		t.Errorf("pinned without permission: %+v", m)
 	}
 	group.Promote(s.Bot())
 	bot.want(t, "pinChatMessage", pin(first), nil)
@@ -94,7 +94,7 @@ func TestPinChatMessage(t *testing.T) {
 	if note := all[len(all)-1]; note.Service != "pinned_message" || !note.Silent || note.From.ID != s.Bot().ID {
 		t.Errorf("service message = %+v", note)
 	}
-	bot.want(t, "pinChatMessage", pin(first), nil) // which changes nothing
+	bot.want(t, "pinChatMessage", pin(first), nil) // changes nothing
 	if n := len(group.Messages()); n != len(all) {
 		t.Errorf("%d messages after pinning again, want %d", n, len(all))
 	}
@@ -110,9 +110,9 @@ func TestPinChatMessage(t *testing.T) {
 	}
 }
 
-// TestTheNewestPinnedMessageIsShown: of several that are pinned getChat has the one that was sent last, whoever pinned it
-// when.
-func TestTheNewestPinnedMessageIsShown(t *testing.T) {
+// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no matter who pinned it
+// or when.
+func TestNewestPinnedMessageIsShown(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	group.Promote(s.Bot())
@@ -140,7 +140,7 @@ func TestTheNewestPinnedMessageIsShown(t *testing.T) {
 	equal(t, "messages that the bot is told were pinned", notes, []any{float64(hers.ID)})
 }
 
-func TestPinInAPrivateChat(t *testing.T) {
+func TestPinInPrivateChat(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t)
 	private := s.Private(alice)

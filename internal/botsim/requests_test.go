@@ -13,7 +13,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-func TestEveryKindOfBody(t *testing.T) {
+func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
 	chat := strconv.FormatInt(group.ID(), 10)
@@ -66,7 +66,7 @@ func TestEveryKindOfBody(t *testing.T) {
 	}
 }
 
-// An empty body with a multipart content type is what a call without parameters looks like.
+// Some clients send calls without parameters as an empty body with a multipart content type.
 func TestEmptyMultipartBody(t *testing.T) {
 	t.Parallel()
 	s, bot, _, _ := scene(t)
@@ -123,7 +123,7 @@ func TestWrongTokenAndUnknownMethod(t *testing.T) {
 	bot.want(t, "getMe", nil, nil)
 }
 
-func TestOptionsOfTheBot(t *testing.T) {
+func TestBotOptions(t *testing.T) {
 	t.Parallel()
 	s := botsim.Start(t, botsim.WithToken("42:secret"), botsim.WithBotUsername("RankBot"))
 	var me struct {
@@ -140,12 +140,12 @@ func TestOptionsOfTheBot(t *testing.T) {
 	}
 }
 
-func TestUnknownParametersAreComplainedOf(t *testing.T) {
+func TestComplaintsAboutUnknownParameters(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
 	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi"}, nil)
 	if c := s.Complaints(); len(c) != 0 {
-		t.Fatalf("complaints of a good call: %q", c)
+		t.Fatalf("complaints about a good call: %q", c)
 	}
 	for range 2 {
 		bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi", "parsemode": "HTML"}, nil)
@@ -153,7 +153,7 @@ func TestUnknownParametersAreComplainedOf(t *testing.T) {
 	equal(t, "complaints", s.Complaints(), []string{`sendMessage: there is no parameter "parsemode"`})
 }
 
-func TestRecordOfCalls(t *testing.T) {
+func TestCallRecord(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t, botsim.WithRecordLimit(10))
 	bot.want(t, "getMe", nil, nil)
@@ -163,16 +163,16 @@ func TestRecordOfCalls(t *testing.T) {
 	bot.must(t, "sendMessage", fields{"chat_id": 1, "text": "nobody"})
 	calls := s.Calls()
 	if len(calls) != 10 || s.CallCount("sendMessage") != 31 || s.CallCount("getMe") != 1 {
-		t.Fatalf("%d kept, %d sends counted", len(calls), s.CallCount("sendMessage"))
+		t.Fatalf("%d recorded calls, %d sends counted", len(calls), s.CallCount("sendMessage"))
 	}
 	if len(s.CallsOf("getMe")) != 0 {
-		t.Error("a call beyond the limit was kept")
+		t.Error("the record exceeds its limit")
 	}
 	last, before := calls[9], calls[8]
 	if last.Status != 400 || last.Delivered || !strings.Contains(last.Body, "chat not found") || last.ID != 32 {
 		t.Errorf("last call = %+v", last)
 	}
 	if before.Status != 200 || !before.Delivered || before.MessageID != 30 || before.Params["text"] != "29" || !before.Done {
-		t.Errorf("the call before = %+v", before)
+		t.Errorf("the previous call = %+v", before)
 	}
 }

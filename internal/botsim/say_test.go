@@ -52,7 +52,7 @@ func TestOffsetsCountUTF16Units(t *testing.T) {
 		{Type: "bot_command", Offset: 3, Length: 6},
 		{Type: "text_mention", Offset: 10, Length: 5, User: &bob},
 		{Type: "mention", Offset: 18, Length: 6},
-		{Type: "url", Offset: 29, Length: 14}, // nobody has that id, so the link is a link
+		{Type: "url", Offset: 29, Length: 14}, // no user has that id, so this is an ordinary link
 	}
 	if diff := cmp.Diff(want, m.Entities); diff != "" {
 		t.Error(diff)
@@ -101,7 +101,7 @@ func TestUsers(t *testing.T) {
 	}
 	s.AddUser(botsim.User{ID: alice.ID, FirstName: "Alice", Username: "alice_new"})
 	if s.User("alice_new").ID != alice.ID || s.User("alice").ID == alice.ID {
-		t.Error("a username did not pass on")
+		t.Error("the username did not pass to the new user")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAnonymousAdminsForwardsAndExtras(t *testing.T) {
 	}
 }
 
-func TestMessageIDsBelongToTheirChat(t *testing.T) {
+func TestMessageIDSequences(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	other := s.Group("Other", alice)
@@ -164,7 +164,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(raw)
 }
 
-func TestEditThatNobodySees(t *testing.T) {
+func TestEditWithoutChange(t *testing.T) {
 	t.Parallel()
 	_, bot, group, alice := scene(t)
 	m := group.Say(alice, "/match @bob 3:1")
@@ -202,7 +202,7 @@ func TestButtonPresses(t *testing.T) {
 	s.Press(alice, card, "x")
 	all := bot.updates(t, fields{})
 	if m := all[len(all)-1].Callback["message"].(map[string]any); m["date"] != float64(0) {
-		t.Errorf("message that is gone = %v", m)
+		t.Errorf("deleted message = %v", m)
 	}
 }
 
@@ -228,6 +228,6 @@ func TestPrivacyMode(t *testing.T) {
 	c.advance(time.Second)
 	seen := texts(bot.updates(t, fields{}))
 	if seen[len(seen)-1] != "to the admin" {
-		t.Errorf("seen by an admin = %q", seen)
+		t.Errorf("updates for an admin = %q", seen)
 	}
 }

@@ -31,10 +31,10 @@ func TestSendMessage(t *testing.T) {
 		"reply_markup":     fields{"inline_keyboard": [][]fields{{{"text": "Undo", "callback_data": "undo:1"}}}},
 	}, &sent)
 	if sent.MessageID != asked.ID+1 || sent.Text != "Alice <3 & 😀" || sent.ReplyTo["message_id"] != float64(asked.ID) {
-		t.Errorf("answer = %+v", sent)
+		t.Errorf("response = %+v", sent)
 	}
 	if sent.From != s.Bot() || sent.Chat["type"] != "supergroup" || sent.Markup["inline_keyboard"] == nil {
-		t.Errorf("answer = %+v", sent)
+		t.Errorf("response = %+v", sent)
 	}
 	got, err := group.WaitBot(testContext(t), 1)
 	if err != nil {
@@ -101,11 +101,11 @@ func TestSendMessageRefusals(t *testing.T) {
 		bot.refused(t, "sendMessage", tc.params, tc.status, tc.text)
 	}
 	if n := len(group.BotMessages()); n != 0 {
-		t.Errorf("%d refused messages were delivered", n)
+		t.Errorf("%d refused messages were added to the chat", n)
 	}
 }
 
-func TestSendMessageAcceptsTheEdges(t *testing.T) {
+func TestSendMessageAcceptsLimits(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
 	for _, params := range []fields{
@@ -123,7 +123,7 @@ func TestSendMessageAcceptsTheEdges(t *testing.T) {
 	}
 	for _, m := range group.BotMessages() {
 		if m.ReplyTo != 0 {
-			t.Errorf("a reply to nothing: %+v", m)
+			t.Errorf("got a reply, want none: %+v", m)
 		}
 	}
 	if c := s.Complaints(); len(c) != 0 {
@@ -182,7 +182,7 @@ func TestHTMLEntities(t *testing.T) {
 	}
 }
 
-func TestComplaintsOfTexts(t *testing.T) {
+func TestComplaintsAboutTexts(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
 	say := func(text string) {
@@ -191,7 +191,7 @@ func TestComplaintsOfTexts(t *testing.T) {
 	}
 	say("Try /match, ask @elo_bot, read https://example.org or <code>@alice bob.com #1a</code>. It is 3.1 to St. Pierre, a@b")
 	if c := s.Complaints(); len(c) != 0 {
-		t.Fatalf("complaints of a harmless text: %q", c)
+		t.Fatalf("complaints about a harmless text: %q", c)
 	}
 	say("Rock&roll by @alice, see bob.com or bob@home.org, #topscorer")
 	say("&nbsp;x")
@@ -203,7 +203,7 @@ func TestComplaintsOfTexts(t *testing.T) {
 		`"&nbsp;x" does not begin`, `link to "nowhere" was dropped`,
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no complaint holds %s:\n%s", want, got)
+			t.Errorf("no complaint contains %s:\n%s", want, got)
 		}
 	}
 	sent := group.BotMessages()
@@ -229,13 +229,13 @@ func TestEditMessageText(t *testing.T) {
 	}
 	bot.want(t, "editMessageText", edit(sent.ID, "2:0"), &edited)
 	if edited.Text != "2:0" || edited.Date == 0 {
-		t.Errorf("answer = %+v", edited)
+		t.Errorf("response = %+v", edited)
 	}
 	withButton := edit(sent.ID, "2:0")
 	withButton["reply_markup"] = fields{"inline_keyboard": [][]fields{{{"text": "Undo", "callback_data": "u"}}}}
 	bot.want(t, "editMessageText", withButton, nil)
 	if r := bot.must(t, "editMessageText", withButton); !strings.Contains(r.Description, "message is not modified") {
-		t.Errorf("the same buttons again = %+v", r)
+		t.Errorf("edit with the same buttons = %+v", r)
 	}
 	bot.want(t, "editMessageText", edit(sent.ID, "2:0"), nil) // an edit without buttons removes them
 	m, err := group.WaitEdits(testContext(t), sent.ID, 3)
@@ -305,23 +305,23 @@ func TestReplyAcrossChats(t *testing.T) {
 		"chat_id": group.ID(), "text": "x", "reply_parameters": fields{"message_id": m.ID, "chat_id": "@nowhere"},
 	}, 400, "Bad Request: chat not found")
 	if s.Chat(other.ID()) != other || s.Chat(5) != nil || other.Title() != "Other" || s.Private(alice).Title() != "Alice" {
-		t.Error("a chat is not found by its id")
+		t.Error("Chat does not find a chat by its id")
 	}
 	bot.refused(t, "sendMessage", fields{
 		"chat_id": group.ID(), "text": "x", "reply_parameters": fields{"message_id": 9, "chat_id": other.ID()},
 	}, 400, "Bad Request: message to be replied not found")
 }
 
-func TestAnswerHasTelegramsShape(t *testing.T) {
+func TestResponseShape(t *testing.T) {
 	t.Parallel()
 	_, bot, group, _ := scene(t)
 	r := bot.must(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi"})
 	var shape map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(r.Raw), &shape); err != nil || len(shape) != 2 || string(shape["ok"]) != "true" {
-		t.Errorf("answer = %s", r.Raw)
+		t.Errorf("response = %s", r.Raw)
 	}
 	r = bot.must(t, "sendMessage", fields{"chat_id": 1, "text": "hi"})
 	if r.Raw != `{"description":"Bad Request: chat not found","error_code":400,"ok":false}` {
-		t.Errorf("refusal = %s", r.Raw)
+		t.Errorf("error response = %s", r.Raw)
 	}
 }

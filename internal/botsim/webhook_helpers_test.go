@@ -13,7 +13,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// arrival is a request that the webhook has got and that waits for its answer.
+// arrival is a request to the webhook that waits for its response.
 type arrival struct {
 	update wireUpdate
 	raw    string
@@ -22,7 +22,7 @@ type arrival struct {
 	answer chan<- int
 }
 
-// text is what the update says: of a message, an edit, or a press.
+// text returns the text of the update's message, edit or button press.
 func (a arrival) text() string {
 	for _, of := range []map[string]any{a.update.Message, a.update.Edited} {
 		if text, ok := of["text"].(string); ok {
@@ -36,7 +36,7 @@ func (a arrival) text() string {
 	return data
 }
 
-// hook is a bot's end of a webhook. Each request waits until the test answers it.
+// hook is the bot's side of a webhook. Each request waits until the test responds.
 type hook struct {
 	url      string
 	arrivals chan arrival
@@ -52,7 +52,7 @@ func newHook(t *testing.T) *hook {
 		}
 		answer := make(chan int, 1)
 		a := arrival{raw: string(raw), method: r.Method, header: r.Header, answer: answer}
-		_ = json.Unmarshal(raw, &a.update) // some are no JSON
+		_ = json.Unmarshal(raw, &a.update) // some are not JSON
 		h.arrivals <- a
 		select {
 		case status := <-answer:
@@ -67,7 +67,7 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// answers is a hook that answers by itself.
+// answers starts a hook that handles requests with f.
 func answers(t *testing.T, f http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -75,7 +75,7 @@ func answers(t *testing.T, f http.HandlerFunc) string {
 	return server.URL
 }
 
-// take takes n requests, sorted by what they say, without answering them.
+// take receives n requests, sorted by their texts, without responding.
 func (h *hook) take(t *testing.T, n int) []arrival {
 	t.Helper()
 	var got []arrival
@@ -91,7 +91,7 @@ func (h *hook) take(t *testing.T, n int) []arrival {
 	return got
 }
 
-func said(arrivals []arrival) []string {
+func arrivalTexts(arrivals []arrival) []string {
 	var all []string
 	for _, a := range arrivals {
 		all = append(all, a.text())
@@ -99,21 +99,21 @@ func said(arrivals []arrival) []string {
 	return all
 }
 
-// webhookScene is a scene whose bot has a webhook that fails quickly. It watches that no queue has two deliveries in
-// hand.
+// webhookScene starts a scene whose bot has a webhook with short retry delays. It checks that no lane has two deliveries
+// at a time.
 func webhookScene(t *testing.T, opts ...botsim.Option) (*botsim.Server, *client, *botsim.Chat, botsim.User, *hook) {
 	t.Helper()
 	opts = append([]botsim.Option{botsim.WithWebhookDelays(quick)}, opts...)
 	s, bot, group, alice := scene(t, opts...)
 	h := newHook(t)
-	watchQueues(t, s)
+	watchLanes(t, s)
 	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
 	return s, bot, group, alice, h
 }
 
 func quick(int) time.Duration { return time.Millisecond }
 
-func watchQueues(t *testing.T, s *botsim.Server) {
+func watchLanes(t *testing.T, s *botsim.Server) {
 	t.Helper()
 	var mu sync.Mutex
 	inHand := map[int64]int{}
@@ -121,7 +121,7 @@ func watchQueues(t *testing.T, s *botsim.Server) {
 		mu.Lock()
 		defer mu.Unlock()
 		if inHand[d.ChatID] += by; d.ChatID != 0 && inHand[d.ChatID] > 1 {
-			t.Errorf("update %d was sent while chat %d had another one in hand", d.UpdateID, d.ChatID)
+			t.Errorf("update %d was sent during another delivery to chat %d", d.UpdateID, d.ChatID)
 		}
 	}
 	t.Cleanup(s.OnDelivery(func(d botsim.Delivery) { count(d, 1) }))

@@ -8,7 +8,7 @@ import (
 
 const webhookActive = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
-func TestSettingAndDeletingAWebhookIsDescribed(t *testing.T) {
+func TestWebhookDescriptions(t *testing.T) {
 	t.Parallel()
 	_, bot, _, _ := scene(t)
 	h := newHook(t)
@@ -48,12 +48,12 @@ func TestWebhookInfo(t *testing.T) {
 	bot.want(t, "setWebhook", fields{"url": h.url}, nil)
 	if info := bot.webhookInfo(t); info.URL != h.url || info.Connections != 40 || info.Certificate || info.IP != "" ||
 		info.Allowed != nil || info.Failed != "" {
-		t.Errorf("with the least: %+v", info)
+		t.Errorf("with minimal settings: %+v", info)
 	}
 	for given, want := range map[int]int{-1: 1, 0: 1, 1: 1, 100: 100, 101: 100} {
 		bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": given}, nil)
 		if got := bot.webhookInfo(t).Connections; got != want {
-			t.Errorf("max_connections %d is taken as %d, want %d", given, got, want)
+			t.Errorf("max_connections %d is read as %d, want %d", given, got, want)
 		}
 	}
 	bot.want(t, "setWebhook", fields{
@@ -61,7 +61,7 @@ func TestWebhookInfo(t *testing.T) {
 	}, nil)
 	group.Say(alice, "x")
 	if info := bot.webhookInfo(t); !info.Certificate || info.IP != "127.0.0.1" || len(info.Allowed) != 1 || info.Pending != 1 {
-		t.Errorf("with everything: %+v", info)
+		t.Errorf("with all settings: %+v", info)
 	}
 	if c := s.Complaints(); len(c) > 0 {
 		t.Errorf("complaints: %q", c)
@@ -107,7 +107,7 @@ func TestWrongWebhooks(t *testing.T) {
 	equal(t, "complaints", s.Complaints(), []string{`setWebhook: there is no parameter "shoe_size"`})
 }
 
-func TestPollingBesideAWebhookIsRefused(t *testing.T) {
+func TestGetUpdatesConflictsWithWebhook(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	h := newHook(t)
@@ -123,18 +123,18 @@ func TestPollingBesideAWebhookIsRefused(t *testing.T) {
 	a := receive(t, h.arrivals)
 	bot.refused(t, "getUpdates", fields{"offset": a.update.ID + 1, "allowed_updates": []string{"poll"}}, 409, webhookActive)
 	if s.Pending() != 1 {
-		t.Error("a refused getUpdates confirmed something")
+		t.Error("a refused getUpdates confirmed an update")
 	}
 	group.Say(alice, "y")
 	bot.want(t, "deleteWebhook", nil, nil)
 	equal(t, "polled afterwards", texts(bot.updates(t, fields{})), []string{"x", "y"})
 	a.answer <- 200
 	if s.Pending() != 2 {
-		t.Errorf("Pending() = %d: a webhook that is no more has confirmed", s.Pending())
+		t.Errorf("Pending() = %d: a removed webhook confirmed an update", s.Pending())
 	}
 }
 
-func TestAllowedUpdatesOfAWebhook(t *testing.T) {
+func TestWebhookAllowedUpdates(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	h := newHook(t)
@@ -149,7 +149,7 @@ func TestAllowedUpdatesOfAWebhook(t *testing.T) {
 	if err := s.WaitConfirmed(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x"}, nil) // keeps what was allowed
+	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x"}, nil) // keeps allowed_updates
 	group.Say(alice, "unseen")
 	bot.want(t, "setWebhook", fields{"url": h.url, "secret_token": "x", "allowed_updates": []string{}}, nil)
 	group.Say(alice, "again")
@@ -163,7 +163,7 @@ func TestAllowedUpdatesOfAWebhook(t *testing.T) {
 	}
 }
 
-func TestPendingUpdatesAreDroppedOnDemandOnly(t *testing.T) {
+func TestPendingUpdatesAreDroppedOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	h := newHook(t)
@@ -175,10 +175,10 @@ func TestPendingUpdatesAreDroppedOnDemandOnly(t *testing.T) {
 	bot.want(t, "setWebhook", fields{"url": second.url}, nil)
 	again := receive(t, second.arrivals)
 	if again.raw != cut.raw {
-		t.Errorf("the new webhook first got %s, want what the old one had in hand", again.raw)
+		t.Errorf("the new webhook first got %s, want the update of the interrupted delivery", again.raw)
 	}
 	if err := s.WaitDeliveries(testContext(t), 1); err != nil {
-		t.Errorf("what the old one had in hand was not cut: %v", err)
+		t.Errorf("the old webhook's delivery was not interrupted: %v", err)
 	}
 	third := newHook(t)
 	bot.want(t, "setWebhook", fields{"url": third.url, "drop_pending_updates": true}, nil)
@@ -188,13 +188,13 @@ func TestPendingUpdatesAreDroppedOnDemandOnly(t *testing.T) {
 	group.Say(alice, "3")
 	a := receive(t, third.arrivals)
 	if a.text() != "3" {
-		t.Errorf("after dropping came %s", a.raw)
+		t.Errorf("got %s after dropping", a.raw)
 	}
 	bot.want(t, "deleteWebhook", fields{"drop_pending_updates": true}, nil)
 	if got := bot.updates(t, fields{}); len(got) != 0 {
-		t.Errorf("left after dropping: %v", texts(got))
+		t.Errorf("updates left after dropping: %v", texts(got))
 	}
 	if len(h.arrivals)+len(second.arrivals)+len(third.arrivals) != 0 {
-		t.Error("something was delivered to a webhook that is no more")
+		t.Error("a removed webhook got a delivery")
 	}
 }
