@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	// mavenCentral has the archives of github.com/zonkyio/embedded-postgres-binaries: PostgreSQL's programs and all
+	// mavenCentral hosts the archives of github.com/zonkyio/embedded-postgres-binaries: PostgreSQL's programs and all the
 	// libraries that they need, for most systems.
 	mavenCentral   = "https://repo1.maven.org/maven2"
 	archiveVersion = "17.5.0"
-	// fetchPatience is short because there is another way when the repository cannot be reached.
-	fetchPatience = 5 * time.Second
+	// fetchTimeout limits each step of a fetch. It is short because Start tries another way if the repository is unreachable.
+	fetchTimeout = 5 * time.Second
 )
 
-// fromArchive is the source of programs in an archive of the repository.
+// fromArchive is the source that fetches an archive of programs from the repository.
 func fromArchive(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
 	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
 		return installation{}, fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
@@ -42,8 +42,8 @@ func fromArchive(ctx context.Context, o Options, user identity, dataMajor string
 	_, alpineErr := os.Stat("/etc/alpine-release")
 	artifact := "embedded-postgres-binaries-" + platform(runtime.GOOS, runtime.GOARCH, alpineErr == nil)
 	address := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%s-%[3]s.jar", repository, artifact, archiveVersion, artifact)
-	kept := openCache(o.cache)
-	return kept.keep("archive-"+archiveVersion, kept.find(ctx, archivePattern, user, dataMajor), func(_ *Watcher, folder string) error {
+	c := openCache(o.cache)
+	return c.ensure("archive-"+archiveVersion, c.find(ctx, archivePattern, user, dataMajor), func(_ *Watcher, folder string) error {
 		o.log("fetching PostgreSQL %s from %s", archiveVersion, repository)
 		archive := filepath.Join(folder, "archive")
 		if err := fetchArchive(ctx, o, address, archive); err != nil {
@@ -56,7 +56,7 @@ func fromArchive(ctx context.Context, o Options, user identity, dataMajor string
 	})
 }
 
-// platform is what the archives call a system.
+// platform returns the archives' name of a system.
 func platform(system, processor string, alpine bool) string {
 	if processor == "arm64" {
 		processor = "arm64v8"
@@ -67,17 +67,17 @@ func platform(system, processor string, alpine bool) string {
 	return system + "-" + processor
 }
 
-// fetchArchive fetches an archive into a file and compares it with its checksum.
+// fetchArchive fetches an archive into a file and verifies its checksum.
 func fetchArchive(ctx context.Context, o Options, address, to string) error {
-	patience := cmp.Or(o.patience, fetchPatience)
+	stepTimeout := cmp.Or(o.stepTimeout, fetchTimeout)
 	client := &http.Client{Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: patience}).DialContext,
-		TLSHandshakeTimeout:   patience,
-		ResponseHeaderTimeout: 2 * patience,
+		DialContext:           (&net.Dialer{Timeout: stepTimeout}).DialContext,
+		TLSHandshakeTimeout:   stepTimeout,
+		ResponseHeaderTimeout: 2 * stepTimeout,
 	}}
 	defer client.CloseIdleConnections()
-	f := fetcher{client: client, stall: 4 * patience}
+	f := fetcher{client: client, stall: 4 * stepTimeout}
 	var sum strings.Builder
 	if err := f.fetch(ctx, address+".sha256", &sum); err != nil {
 		return err
@@ -93,20 +93,20 @@ func fetchArchive(ctx context.Context, o Options, address, to string) error {
 		return err
 	}
 	if got, want := hex.EncodeToString(hash.Sum(nil)), strings.TrimSpace(sum.String()); got != want {
-		return fmt.Errorf("fetch %s: its checksum is %s and not %.64s", address, got, want)
+		return fmt.Errorf("fetch %s: its checksum is %s, want %.64s", address, got, want)
 	}
 	return nil
 }
 
 type fetcher struct {
 	client *http.Client
-	// stall ends a transfer of which nothing comes for so long.
+	// stall is how long a transfer may go without receiving data before it is aborted.
 	stall time.Duration
-	// progress, if it is set, is called after each tenth of what the server has announced.
+	// progress, if not nil, is called after each tenth of the announced length.
 	progress func(percent int64)
 }
 
-// fetch copies what is at the address.
+// fetch downloads the address into to.
 func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -116,7 +116,7 @@ func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error 
 	}
 	response, err := f.client.Do(request)
 	if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
-		return fmt.Errorf("fetch %s: %w", address, urlErr.Err) // whose own words repeat the address
+		return fmt.Errorf("fetch %s: %w", address, urlErr.Err) // urlErr would repeat the address
 	}
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", address, err)
@@ -125,7 +125,7 @@ func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error 
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("fetch %s: %s", address, response.Status)
 	}
-	stalled := time.AfterFunc(f.stall, func() { cancel(errors.New("nothing more comes in time")) })
+	stalled := time.AfterFunc(f.stall, func() { cancel(errors.New("no more data received in time")) })
 	defer stalled.Stop()
 	var done, tenths int64
 	buffer := make([]byte, 1<<16)
@@ -149,7 +149,7 @@ func (f fetcher) fetch(ctx context.Context, address string, to io.Writer) error 
 	}
 }
 
-// unpackArchive unpacks the compressed tar file that is in the zip file.
+// unpackArchive unpacks the compressed tar file inside the zip file.
 func unpackArchive(archive, folder string) error {
 	outer, err := zip.OpenReader(archive)
 	if err != nil {
@@ -171,11 +171,11 @@ func unpackArchive(archive, folder string) error {
 		}
 		return unpackTar(tar.NewReader(unpacked), folder)
 	}
-	return errors.New("there is no .txz in it")
+	return errors.New("the archive contains no .txz")
 }
 
-// unpackTar unpacks into the folder and nowhere else. Everybody may read and execute what comes out, whatever the umask,
-// because the server can run as another user.
+// unpackTar unpacks into the folder and nowhere else. Regardless of the umask, all users may read the files and execute
+// the programs, because the server may run as another user.
 func unpackTar(archive *tar.Reader, folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -199,7 +199,7 @@ func unpackTar(archive *tar.Reader, folder string) error {
 func unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
 	name := filepath.Clean(filepath.FromSlash(header.Name))
 	if !filepath.IsLocal(name) {
-		return fmt.Errorf("%s is outside of the folder", header.Name)
+		return fmt.Errorf("%s is outside the folder", header.Name)
 	}
 	if err := openFolders(root, filepath.Dir(name)); err != nil {
 		return err
@@ -223,11 +223,11 @@ func unpackEntry(root *os.Root, header *tar.Header, content io.Reader) error {
 		_, err = io.Copy(file, content)
 		return errors.Join(err, file.Close(), root.Chmod(name, mode))
 	default:
-		return fmt.Errorf("%s is of an unknown type", header.Name)
+		return fmt.Errorf("%s has an unknown type", header.Name)
 	}
 }
 
-// openFolders makes a folder and its parents, open to everybody.
+// openFolders makes a folder and its parents, accessible to all users.
 func openFolders(root *os.Root, name string) error {
 	if name == "." {
 		return nil

@@ -115,9 +115,9 @@ func TestUselessArchiveLeavesNothing(t *testing.T) {
 	good, _ := jar(t, "postgres.txz", programsArchive)
 	const soon = 50 * time.Millisecond
 	for name, test := range map[string]struct {
-		answer   http.HandlerFunc
-		patience time.Duration
-		want     string
+		answer      http.HandlerFunc
+		stepTimeout time.Duration
+		want        string
 	}{
 		"another checksum": {repository(good, strings.Repeat("0", 64)), testTimeout, "its checksum is"},
 		"no programs":      {repository(jar(t, "README", []byte("no programs"))), testTimeout, "no .txz"},
@@ -130,7 +130,7 @@ func TestUselessArchiveLeavesNothing(t *testing.T) {
 			t.Parallel()
 			cache := publicFolder(t)
 			_, err := Start(t.Context(), Options{
-				Ways: []Way{Archive}, cache: cache, repository: internet(t, test.answer).URL, patience: test.patience,
+				Ways: []Way{Archive}, cache: cache, repository: internet(t, test.answer).URL, stepTimeout: test.stepTimeout,
 			})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Start: %v", err)

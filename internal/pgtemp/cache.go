@@ -10,16 +10,17 @@ import (
 	"strconv"
 )
 
-// systemCache is where root keeps fetched programs, for everybody.
+// systemCache is the folder in which root keeps fetched programs for all users.
 const systemCache = "/var/cache/elobot"
 
-// cache is where fetched programs are kept.
+// cache is the set of folders that keep fetched programs.
 type cache struct {
-	own  []string // the places for a new one, best first
-	read []string // the places to look at
+	own  []string // folders to write to, best first
+	read []string // folders to search
 }
 
-// The server's user must be able to enter the cache: root's home is closed to it.
+// openCache returns the cache in folder, or the default one if folder is empty. The server's user must be able to enter
+// the cache, so root cannot use its home folder.
 func openCache(folder string) cache {
 	if folder != "" {
 		return cache{[]string{folder}, []string{folder}}
@@ -27,23 +28,23 @@ func openCache(folder string) cache {
 	own := []string{filepath.Join(os.TempDir(), "elobot-cache-"+strconv.Itoa(os.Geteuid()))}
 	if os.Geteuid() == 0 {
 		own = slices.Insert(own, 0, systemCache)
-	} else if home, err := os.UserCacheDir(); err == nil { // there is none without HOME
+	} else if home, err := os.UserCacheDir(); err == nil { // fails without HOME
 		own = slices.Insert(own, 0, filepath.Join(home, "elobot"))
 	}
 	return cache{own, append(slices.Clone(own), systemCache)}
 }
 
-// What is kept in the cache has one of these forms.
+// Paths of the programs in a cache folder.
 const (
 	archivePattern  = "archive-*/bin"
 	packagesPattern = "packages-*/usr/lib/postgresql/*/bin"
 )
 
-// patterns are where to look for programs of these forms.
+// patterns returns the patterns of all program folders in the cache that have one of the forms.
 func (c cache) patterns(forms ...string) []string {
 	var patterns []string
 	for _, folder := range c.read {
-		if usable(folder) != nil {
+		if checkUsable(folder) != nil {
 			continue
 		}
 		for _, form := range forms {
@@ -53,25 +54,25 @@ func (c cache) patterns(forms ...string) []string {
 	return patterns
 }
 
-// usable is an error unless the folder is there and nobody but this user or root can have put programs into it.
-func usable(folder string) error {
+// checkUsable returns an error unless the folder exists and only this user or root can write to it.
+func checkUsable(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
 		return fmt.Errorf("use cache folder: %w", err)
 	}
 	if !trusted(info) {
-		return fmt.Errorf("use cache folder: others can write %s", folder)
+		return fmt.Errorf("use cache folder: other users can write to %s", folder)
 	}
 	return nil
 }
 
-// choose makes the first folder that can be made and used.
+// choose returns the first folder that is usable, and makes it if necessary.
 func (c cache) choose() (folder string, err error) {
 	var reasons []error
 	for _, folder := range c.own {
 		err := makeFolder(folder, 0o755)
 		if err == nil {
-			err = usable(folder)
+			err = checkUsable(folder)
 		}
 		if err == nil {
 			return folder, nil
@@ -81,9 +82,9 @@ func (c cache) choose() (folder string, err error) {
 	return "", errors.Join(reasons...)
 }
 
-// keep returns the programs that find has under a name in the cache. When it has none, fill puts them into a new folder,
-// which gets the name when it is complete.
-func (c cache) keep(name string, find func() (installation, error), fill func(*Watcher, string) error) (installation, error) {
+// ensure returns the programs that find finds in the cache. If there are none, it calls fill for a new folder and renames
+// the folder to name when it is complete.
+func (c cache) ensure(name string, find func() (installation, error), fill func(*Watcher, string) error) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
 	}
@@ -91,39 +92,40 @@ func (c cache) keep(name string, find func() (installation, error), fill func(*W
 	if err != nil {
 		return installation{}, err
 	}
-	half := filepath.Join(folder, "new-"+newPassword())
-	watcher, err := watch(nil, programsScript, half)
+	partial := filepath.Join(folder, "new-"+newPassword())
+	watcher, err := watch(nil, programsScript, partial)
 	if err != nil {
 		return installation{}, err
 	}
-	if err = os.Mkdir(half, 0o755); err == nil {
-		err = fill(watcher, half)
+	if err = os.Mkdir(partial, 0o755); err == nil {
+		err = fill(watcher, partial)
 	}
 	if err == nil {
-		err = os.Chmod(half, 0o755) // whatever the umask
+		err = os.Chmod(partial, 0o755) // regardless of the umask
 	}
 	var found installation
 	if err == nil {
-		found, err = settle(half, filepath.Join(folder, name), find)
+		found, err = publish(partial, filepath.Join(folder, name), find)
 	}
-	return found, errors.Join(err, os.RemoveAll(half), watcher.Dismiss())
+	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
 }
 
-// settle gives a complete folder its name. What another process has put there meanwhile is as good, and may be in use.
-func settle(half, name string, find func() (installation, error)) (installation, error) {
+// publish renames a complete folder. If another process has published one first, that one is used: it is equivalent and
+// may be in use already.
+func publish(partial, name string, find func() (installation, error)) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
 	}
 	if err := os.RemoveAll(name); err != nil {
 		return installation{}, err
 	}
-	if err := os.Rename(half, name); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Rename(partial, name); err != nil && !errors.Is(err, os.ErrExist) {
 		return installation{}, err
 	}
 	return find()
 }
 
-// find returns good programs of a form from the cache.
+// find returns a function that searches the cache for suitable programs of the given form.
 func (c cache) find(ctx context.Context, form string, user identity, dataMajor string) func() (installation, error) {
 	return func() (installation, error) {
 		return findPrograms(ctx, "", c.patterns(form), dataMajor, user.apply)

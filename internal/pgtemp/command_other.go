@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// run runs cmd to its end and returns what it wrote.
+// run runs cmd to its end and returns its output.
 func (*Watcher) run(cmd *exec.Cmd) (string, error) {
 	output, err := cmd.CombinedOutput()
 	if err != nil {

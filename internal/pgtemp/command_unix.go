@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// gate holds a program back until it reads a word. Without the word, because whoever should say it has died, the
-// program does not begin.
+// gate starts a program only after it has read a line from stdin. If this process dies before it writes that line, the
+// program never starts.
 const gate = `read -r word && exec "$@" </dev/null`
 
-// begin starts cmd in a session of its own, and lets it run only when the watcher knows its process group: should
-// this process die at any moment from here on, the watcher either sends that signal to the group or has none to end.
+// begin starts cmd in its own session and lets it run only after the watcher knows its process group. If this process
+// dies at any moment, either the watcher sends the signal to the group, or cmd never runs.
 func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -43,8 +43,8 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	return errors.Join(err, writer.Close())
 }
 
-// run runs cmd to its end and returns what it wrote. cmd comes from exec.CommandContext: when that context ends,
-// so does everything that cmd has started in its process group.
+// run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that context ends, run
+// kills the whole process group of cmd.
 func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

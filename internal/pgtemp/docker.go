@@ -17,7 +17,7 @@ import (
 //go:embed docker.sh
 var dockerScript string
 
-// newestMajor is the version that a container runs unless its data wants another.
+// newestMajor is the version that a container runs unless its data requires another one.
 const newestMajor = "17"
 
 // container is a server that runs in a container.
@@ -28,7 +28,7 @@ type container struct {
 }
 
 func startDocker(ctx context.Context, o Options, named *folder) (started, error) {
-	if err := engineAnswers(ctx); err != nil {
+	if err := checkEngine(ctx); err != nil {
 		return started{}, err
 	}
 	major, err := named.dataVersion()
@@ -53,14 +53,14 @@ func startDocker(ctx context.Context, o Options, named *folder) (started, error)
 			return s, nil
 		}
 		if !strings.Contains(err.Error(), "already allocated") && !strings.Contains(err.Error(), "already in use") {
-			break // anything but a port that somebody took first
+			break // only a port conflict is worth another attempt
 		}
 	}
 	return started{}, err
 }
 
-// engineAnswers finds out in a short time whether there is any use in trying.
-func engineAnswers(ctx context.Context) error {
+// checkEngine returns an error if the Docker engine is not available. It takes at most 15 seconds.
+func checkEngine(ctx context.Context) error {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return errors.New("the docker command is not in PATH")
 	}
@@ -72,7 +72,7 @@ func engineAnswers(ctx context.Context) error {
 	return nil
 }
 
-// docker runs a docker command that leaves nothing behind.
+// docker runs a docker command that needs no cleanup.
 func docker(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.WaitDelay = time.Second
@@ -84,7 +84,7 @@ func docker(ctx context.Context, args ...string) (string, error) {
 }
 
 func runContainer(ctx context.Context, o Options, named *folder, image, password string) (started, error) {
-	// The port is chosen here and not by Docker, which would choose another one when the container is restarted.
+	// Choose the port here, because Docker would choose another one when the container restarts.
 	port, err := freePort()
 	if err != nil {
 		return started{}, err
@@ -94,9 +94,9 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 		return started{}, err
 	}
 	o.log("starting the container %s of %s", c.name, image)
-	// Without --rm: an engine that is busy may take the restart of a container for its end, and remove it.
+	// No --rm: a busy engine may mistake the restart of a container for its end and remove it.
 	args := []string{"run", "--detach", "--name", c.name,
-		// Tells a human, and a test, whose it is.
+		// Shows users and tests which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data", "--env", "POSTGRES_INITDB_ARGS=--no-sync"}
 	if named.named() {
@@ -113,12 +113,12 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 		args = append(args, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, "docker", args...)
-	// In the environment, because everybody on the machine can read the arguments of a process.
+	// Pass the password in the environment, because all users can read the arguments of a process.
 	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD="+password)
 	_, err = c.watcher.run(cmd)
 	var version string
 	if err == nil {
-		version, err = waitReady(ctx, c.url, c.alive)
+		version, err = waitReady(ctx, c.url, c.checkAlive)
 	}
 	if err != nil {
 		return started{}, errors.Join(err, c.stop(ctx))
@@ -126,8 +126,8 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	return started{engine: c, url: c.url, version: version, kind: "PostgreSQL " + version + " in a container of " + image}, nil
 }
 
-// alive returns an error with the container's last words when it has ended.
-func (c *container) alive(ctx context.Context) error {
+// checkAlive returns an error with the end of the container's log if the container has ended.
+func (c *container) checkAlive(ctx context.Context) error {
 	running, err := docker(ctx, "container", "inspect", "--format", "{{.State.Running}}", c.name)
 	if err == nil && running == "true" {
 		return nil
@@ -135,21 +135,21 @@ func (c *container) alive(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the container is gone: %w", err)
 	}
-	words, err := docker(ctx, "logs", "--tail", "4", c.name)
+	output, err := docker(ctx, "logs", "--tail", "4", c.name)
 	if err != nil {
 		return fmt.Errorf("the container ended: %w", err)
 	}
-	return fmt.Errorf("the container ended: %s", lastLines(words))
+	return fmt.Errorf("the container ended: %s", lastLines(output))
 }
 
 func (*container) pid() int { return 0 }
 
 func (c *container) pause(ctx context.Context, immediate bool) error {
-	patience := "10"
+	seconds := "10"
 	if immediate {
-		patience = "0"
+		seconds = "0"
 	}
-	_, err := docker(ctx, "stop", "--time", patience, c.name)
+	_, err := docker(ctx, "stop", "--time", seconds, c.name)
 	return err
 }
 
@@ -157,11 +157,11 @@ func (c *container) resume(ctx context.Context) error {
 	if _, err := docker(ctx, "start", c.name); err != nil {
 		return err
 	}
-	_, err := waitReady(ctx, c.url, c.alive)
+	_, err := waitReady(ctx, c.url, c.checkAlive)
 	return err
 }
 
-// stop lets the server end in peace if the caller has time, and removes the container in any case.
+// stop shuts the server down gracefully if ctx allows, and removes the container in any case.
 func (c *container) stop(ctx context.Context) error {
 	_, stopErr := docker(ctx, "stop", "--time", "10", c.name)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)

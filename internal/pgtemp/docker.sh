@@ -1,8 +1,8 @@
-# Removes the container named in $1. $state is "SIGNAL PID" while a docker command is about to make it.
+# Removes the container named in $1. $state is "SIGNAL PID" while a docker command is creating the container.
 
 if [ -n "$state" ]; then
 	kill -"${state% *}" -"${state#* }"
-	# The engine may go on making the container although nobody waits for it any more.
+	# The engine may still create the container after the docker command has ended.
 	tries=10
 else
 	docker stop --time 5 "$1"

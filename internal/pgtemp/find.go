@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// oldestMajor is the oldest version that is good enough.
+// oldestMajor is the oldest supported version.
 const oldestMajor = 15
 
-// usualFolders are where packages put versions beside each other, outside PATH.
+// usualFolders returns the folders outside PATH in which packages install PostgreSQL versions side by side.
 func usualFolders() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu
@@ -36,11 +36,11 @@ type installation struct {
 	version string
 }
 
-// program is the path of one of the programs.
+// program returns the path of one of the programs.
 func (i installation) program(name string) string { return filepath.Join(i.bin, name+executable) }
 
-// apply lets cmd find the libraries of programs whose packages were unpacked and not installed: they are beside the
-// programs, where the system does not look.
+// apply sets the library path of cmd if the programs come from packages that were unpacked but not installed. The system
+// does not find their libraries otherwise.
 func (i installation) apply(cmd *exec.Cmd) {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
@@ -50,7 +50,7 @@ func (i installation) apply(cmd *exec.Cmd) {
 	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
 		some, err := filepath.Glob(root + pattern)
 		if err != nil {
-			continue // the folder's name has characters that mean something in a pattern: the programs will tell
+			continue // the folder's name contains pattern characters; the programs will report the missing libraries
 		}
 		folders = append(folders, some...)
 	}
@@ -60,7 +60,7 @@ func (i installation) apply(cmd *exec.Cmd) {
 	cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+strings.Join(folders, ":"))
 }
 
-// installed is the source of programs that are there, installed or kept from an earlier fetch.
+// installed is the source of programs that are on the machine already, installed or in the cache.
 func installed(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
 	folders := o.programFolders
 	if folders == nil {
@@ -70,11 +70,11 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	return findPrograms(ctx, os.Getenv("PATH"), folders, dataMajor, user.apply)
 }
 
-// findPrograms chooses the installation to use: the first good one in PATH, else the newest in folders. With a
-// dataMajor only that version is good, because a version cannot read another's data. runnable adjusts a command to run
-// as the user that the server will run as.
+// findPrograms chooses the installation to use: the first suitable one in PATH, or else the newest in folders. If
+// dataMajor is not empty, only that version is suitable, because a version cannot read another's data. runnable adjusts
+// a command to run as the server's user.
 func findPrograms(ctx context.Context, path string, folders []string, dataMajor string, runnable func(*exec.Cmd)) (installation, error) {
-	var refused []string
+	var rejected []string
 	look := func(bin string) (installation, bool) {
 		if !filepath.IsAbs(bin) {
 			return installation{}, false
@@ -84,13 +84,13 @@ func findPrograms(ctx context.Context, path string, folders []string, dataMajor 
 		case errors.Is(err, os.ErrNotExist):
 			return found, false
 		case err != nil:
-			refused = append(refused, err.Error())
+			rejected = append(rejected, err.Error())
 			return found, false
 		case found.major < oldestMajor:
-			refused = append(refused, fmt.Sprintf("%s in %s is too old", found.version, found.bin))
+			rejected = append(rejected, fmt.Sprintf("%s in %s is too old", found.version, found.bin))
 			return found, false
 		case dataMajor != "" && dataMajor != strconv.Itoa(found.major):
-			refused = append(refused, fmt.Sprintf("%s in %s cannot read data of version %s", found.version, found.bin, dataMajor))
+			rejected = append(rejected, fmt.Sprintf("%s in %s cannot read data of version %s", found.version, found.bin, dataMajor))
 			return found, false
 		}
 		return found, true
@@ -100,7 +100,7 @@ func findPrograms(ctx context.Context, path string, folders []string, dataMajor 
 			return found, nil
 		}
 	}
-	var good []installation
+	var usable []installation
 	for _, pattern := range folders {
 		bins, err := filepath.Glob(pattern)
 		if err != nil {
@@ -108,28 +108,28 @@ func findPrograms(ctx context.Context, path string, folders []string, dataMajor 
 		}
 		for _, bin := range bins {
 			if found, ok := look(bin); ok {
-				good = append(good, found)
+				usable = append(usable, found)
 			}
 		}
 	}
-	if len(good) == 0 {
-		if len(refused) == 0 {
+	if len(usable) == 0 {
+		if len(rejected) == 0 {
 			return installation{}, errors.New("none in PATH or the usual folders")
 		}
-		slices.Sort(refused)
-		return installation{}, errors.New(strings.Join(slices.Compact(refused), ", "))
+		slices.Sort(rejected)
+		return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
 	}
-	return slices.MaxFunc(good, newer), nil
+	return slices.MaxFunc(usable, compareVersions), nil
 }
 
-func newer(a, b installation) int {
+func compareVersions(a, b installation) int {
 	if a.major != b.major {
 		return a.major - b.major
 	}
 	return minor(a.version) - minor(b.version)
 }
 
-// minor is the second number of a version such as 15.18; a beta has none and is older than the first release.
+// minor returns the second number of a version such as 15.18. It returns -1 for a beta, which is older than any release.
 func minor(version string) int {
 	_, after, found := strings.Cut(version, ".")
 	n, err := strconv.Atoi(after)
@@ -139,7 +139,7 @@ func minor(version string) int {
 	return n
 }
 
-// inspect asks the programs in bin for their version. The error is os.ErrNotExist when there are none.
+// inspect runs the server in bin to get its version. The error is os.ErrNotExist if there are no programs.
 func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (installation, error) {
 	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
 	if err != nil {
@@ -164,18 +164,19 @@ func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (install
 	return parseVersion(bin, string(output))
 }
 
-// parseVersion reads what postgres --version prints, such as "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+// parseVersion parses the output of postgres --version, such as
+// "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
 func parseVersion(bin, output string) (installation, error) {
 	_, rest, found := strings.Cut(output, "(PostgreSQL) ")
 	fields := strings.Fields(rest)
 	if !found || len(fields) == 0 {
-		return installation{}, fmt.Errorf("understand the version of %s: %q", bin, strings.TrimSpace(output))
+		return installation{}, fmt.Errorf("parse the version of %s: %q", bin, strings.TrimSpace(output))
 	}
 	version := fields[0]
 	digits := len(version) - len(strings.TrimLeft(version, "0123456789"))
 	major, err := strconv.Atoi(version[:digits])
 	if err != nil {
-		return installation{}, fmt.Errorf("understand the version of %s: %q", bin, version)
+		return installation{}, fmt.Errorf("parse the version of %s: %q", bin, version)
 	}
 	return installation{bin: bin, major: major, version: version}, nil
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// folder is the named folder that keeps a server's data. The zero value stands for a temporary one.
+// folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds data (the server's own folder), password (the superuser's) and lock. Whoever serves the data holds the
-// lock: this process while it starts, then the server's watcher, which lives until the server has ended. The server's
-// own lock would not do, because it means nothing between a container and the machine around it.
+// It holds data (the server's own folder), password (the superuser's) and lock. The process in charge of the server
+// holds the lock: this process during the start, then the server's watcher, which lives until the server has ended. The
+// server's own lock is not sufficient, because it does not work between a container and its host.
 type folder struct {
 	path string
 	lock *os.File
@@ -28,9 +28,9 @@ func openFolder(path string) (*folder, error) {
 		return nil, fmt.Errorf("find data folder: %w", err)
 	}
 	if strings.Contains(path, "\n") {
-		return nil, fmt.Errorf("data folder %q: its name must be one line", path)
+		return nil, fmt.Errorf("data folder %q: the name must be one line", path)
 	}
-	// Others may pass through it, because the server can run as another user than this process, but not look into it.
+	// Other users may pass through the folder but not list it: the server may run as another user than this process.
 	if err := makeFolder(path, 0o711); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
@@ -41,7 +41,7 @@ func openFolder(path string) (*folder, error) {
 	return &folder{path: path, lock: lock}, nil
 }
 
-// makeFolder makes the folder, with this mode whatever the umask, and its parents.
+// makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.
 func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -58,7 +58,7 @@ func makeFolder(path string, mode fs.FileMode) error {
 
 func (f *folder) named() bool { return f.path != "" }
 
-// close gives up this process's hold on the lock.
+// close releases this process's hold on the lock.
 func (f *folder) close() error {
 	if f.lock == nil {
 		return nil
@@ -71,7 +71,7 @@ func (f *folder) close() error {
 
 func (f *folder) data() string { return filepath.Join(f.path, "data") }
 
-// dataVersion is the major version of PostgreSQL that has written the data, or "" when there is none yet.
+// dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
 func (f *folder) dataVersion() (string, error) {
 	if !f.named() {
 		return "", nil
@@ -86,7 +86,7 @@ func (f *folder) dataVersion() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// password is the superuser's password of this folder, made on first use.
+// password returns the superuser's password of this folder, which it makes on first use.
 func (f *folder) password() (string, error) {
 	if !f.named() {
 		return newPassword(), nil
@@ -103,7 +103,7 @@ func (f *folder) password() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// writePrivate writes a file that only its owner can read, whatever the umask.
+// writePrivate writes a file that only its owner can read, regardless of the umask.
 func writePrivate(path, content string) error {
 	if err := os.WriteFile(path, []byte(content+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write password: %w", err)

@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// identity is the user that the server runs as: PostgreSQL refuses to run as root. Without a credential it is the
-// user of this process.
+// identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is
+// the user of this process.
 type identity struct {
 	name       string
 	credential *syscall.Credential
 }
 
-// chooseIdentity prefers the owner of the data that is there already.
+// chooseIdentity returns the user to run the server as. If this process is root, it prefers the owner of existing data.
 func chooseIdentity(data string) (identity, error) {
 	if os.Geteuid() != 0 {
 		return identity{name: "this user"}, nil
@@ -39,12 +39,12 @@ func chooseIdentity(data string) (identity, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		account, err := user.Lookup(name)
 		if err != nil {
-			continue // the machine may well have no such user
+			continue // not every machine has this user
 		}
 		uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
 		gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
 		if err := errors.Join(uidErr, gidErr); err != nil {
-			return identity{}, fmt.Errorf("understand user %s: %w", name, err)
+			return identity{}, fmt.Errorf("parse the ids of user %s: %w", name, err)
 		}
 		return identity{
 			name:       "user " + name,
@@ -54,8 +54,8 @@ func chooseIdentity(data string) (identity, error) {
 	return identity{}, errors.New("cannot run as root, and there is no user postgres or nobody to run as")
 }
 
-// apply makes cmd run as this user and keeps this process's environment from it: PGDATA, PGPORT and their like would
-// change what it does, LANG may name a locale that is not there, and HOME a folder that it must not touch.
+// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG
+// may name a missing locale, and HOME a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
@@ -66,16 +66,16 @@ func (id identity) apply(cmd *exec.Cmd) {
 	}
 }
 
-// give makes path belong to this user.
-func (id identity) give(path string) error {
+// chown makes this user the owner of path.
+func (id identity) chown(path string) error {
 	if id.credential == nil {
 		return nil
 	}
 	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
 }
 
-// canWork finds out whether this user can reach and write the folder.
-func (id identity) canWork(folder string) error {
+// checkAccess returns an error unless this user can reach the folder and write to it.
+func (id identity) checkAccess(folder string) error {
 	cmd := exec.Command("/bin/sh", "-c", "test -w .")
 	id.apply(cmd)
 	cmd.Dir = folder
@@ -85,7 +85,7 @@ func (id identity) canWork(folder string) error {
 	return nil
 }
 
-// trusted tells whether nobody but this user or root can have put something into a folder.
+// trusted reports whether only this user or root can write to a folder.
 func trusted(folder fs.FileInfo) bool {
 	owner := int(folder.Sys().(*syscall.Stat_t).Uid)
 	return folder.IsDir() && (owner == os.Geteuid() || owner == 0) && folder.Mode().Perm()&0o022 == 0

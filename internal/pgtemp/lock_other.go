@@ -4,7 +4,7 @@ package pgtemp
 
 import "os"
 
-// lockFile opens a file. This system has no lock that a child inherits.
+// lockFile opens a file without locking it: this system has no lock that a child process inherits.
 func lockFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lockFile opens a file, made if need be, and locks it until the last process that has inherited it has closed it.
+// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package pgtemp
 
-// memoryFolder is a folder in memory: this system has none.
+// memoryFolder returns "": this system has no folder in memory.
 func memoryFolder() string { return "" }

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// packagesTimeout bounds each command of apt-get.
+// packagesTimeout limits each command of apt-get.
 const packagesTimeout = 5 * time.Minute
 
-// fromPackages is the source of programs in the packages of a machine that has apt-get. Nothing is installed and nothing
-// of the machine's own changes, so that any user may do it.
+// fromPackages is the source that fetches packages with apt-get. It unpacks them without installing anything, so that it
+// needs no privileges.
 func fromPackages(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return installation{}, errors.New("the apt-get command is not in PATH")
 	}
-	kept := openCache(o.cache)
-	return kept.keep("packages-postgresql", kept.find(ctx, packagesPattern, user, dataMajor), func(w *Watcher, folder string) error {
+	c := openCache(o.cache)
+	return c.ensure("packages-postgresql", c.find(ctx, packagesPattern, user, dataMajor), func(w *Watcher, folder string) error {
 		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 		for _, name := range []string{"lists/partial", "archives/partial"} {
 			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
@@ -33,7 +33,7 @@ func fromPackages(ctx context.Context, o Options, user identity, dataMajor strin
 	})
 }
 
-// apt runs apt-get and its like on lists and packages in a folder of its own.
+// apt runs apt-get and similar programs with package lists and archives in a private folder.
 type apt struct {
 	watcher *Watcher
 	private string
@@ -42,15 +42,15 @@ type apt struct {
 var (
 	serverDependency = regexp.MustCompile(`Depends: (postgresql-\d+)\n`)
 	wantedPackage    = regexp.MustCompile(`(?m)^Inst (\S+) `)
-	// unneeded are libraries that the server runs without, and those of C, which belong to the system's loader. Without
-	// LLVM it compiles no queries.
-	unneeded = regexp.MustCompile(`^(libc6|libc-bin|libllvm.*|libz3.*|.*-dev|.*-perl)$`)
+	// excluded are libraries that the server does not need, and the C library, which must match the system's loader.
+	// Without LLVM the server does not compile queries.
+	excluded = regexp.MustCompile(`^(libc6|libc-bin|libllvm.*|libz3.*|.*-dev|.*-perl)$`)
 )
 
-// unpackServer fetches the server and those libraries that the machine lacks.
+// unpackServer fetches and unpacks the server and the libraries that the machine lacks.
 func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor string) error {
 	o.log("fetching the lists of packages by apt-get")
-	// Where some of the lists cannot be had the others may be enough.
+	// If some lists cannot be fetched, the others may be sufficient.
 	_, updateErr := a.run(ctx, "apt-get", "update")
 	dependencies, err := a.run(ctx, "apt-cache", "depends", "postgresql")
 	if err != nil {
@@ -58,7 +58,7 @@ func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor stri
 	}
 	server := serverDependency.FindStringSubmatch(dependencies)
 	if server == nil {
-		return errors.Join(updateErr, errors.New("there is no package of a PostgreSQL server"))
+		return errors.Join(updateErr, errors.New("no package contains a PostgreSQL server"))
 	}
 	if dataMajor != "" && server[1] != "postgresql-"+dataMajor {
 		return fmt.Errorf("%s cannot read data of version %s", server[1], dataMajor)
@@ -69,7 +69,7 @@ func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor stri
 	}
 	names := []string{server[1]}
 	for _, match := range wantedPackage.FindAllStringSubmatch(plan, -1) {
-		if name, _, _ := strings.Cut(match[1], ":"); strings.HasPrefix(name, "lib") && !unneeded.MatchString(name) {
+		if name, _, _ := strings.Cut(match[1], ":"); strings.HasPrefix(name, "lib") && !excluded.MatchString(name) {
 			names = append(names, match[1])
 		}
 	}
@@ -89,7 +89,7 @@ func (a apt) unpackServer(ctx context.Context, o Options, folder, dataMajor stri
 	return removeCompiler(folder)
 }
 
-// removeCompiler removes the part of the server that needs LLVM, so that it does not try to use it.
+// removeCompiler removes the server's JIT module, which needs LLVM, so that the server does not try to load it.
 func removeCompiler(folder string) error {
 	parts, err := filepath.Glob(filepath.Join(folder, "usr/lib/postgresql/*/lib/llvmjit.so"))
 	if err != nil {
@@ -103,7 +103,7 @@ func removeCompiler(folder string) error {
 	return nil
 }
 
-// run runs one of apt's programs, or another one, in the private folder.
+// run runs a program in the private folder. It adds the options that the apt programs need.
 func (a apt) run(ctx context.Context, program string, args ...string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, packagesTimeout)
 	defer cancel()
@@ -112,7 +112,7 @@ func (a apt) run(ctx context.Context, program string, args ...string) (output st
 			"--quiet=2",
 			"--option=Dir::State::Lists=" + filepath.Join(a.private, "lists"),
 			"--option=Dir::Cache=" + a.private,
-			"--option=APT::Sandbox::User=root", // its own user could not enter the folder
+			"--option=APT::Sandbox::User=root", // apt's sandbox user could not enter the folder
 			"--option=Acquire::Languages=none",
 			"--option=Acquire::Retries=1",
 			"--option=Acquire::http::Timeout=10",

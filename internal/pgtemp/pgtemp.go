@@ -1,11 +1,11 @@
-// Package pgtemp starts a PostgreSQL server for the demo, the benchmark and the tests, and sees to it that nothing of
-// it stays behind, even when this process is killed.
+// Package pgtemp starts a PostgreSQL server for the demo, the benchmark and the tests, and removes all traces of it
+// afterwards, even if this process is killed.
 //
-// It owns how a server is found, started, stopped and cleaned up. It knows nothing of elobot: no tables, no
-// migrations. It is not meant for production, where the operator provides the database.
+// It finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables, no migrations. It is not
+// meant for production, where the operator provides the database.
 //
-// A server comes from the first way that works: the PostgreSQL programs on the machine, a container, or programs that
-// are fetched and kept in a cache folder, from an archive or from the packages of Debian or Ubuntu.
+// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or programs that it fetches
+// from an archive or from the packages of Debian or Ubuntu and keeps in a cache folder.
 package pgtemp
 
 import (
@@ -17,45 +17,45 @@ import (
 	"time"
 )
 
-// Way is where a server can come from.
+// Way is a way to get a server.
 type Way string
 
 // The ways, in the order in which Start tries them.
 const (
 	// Programs runs the PostgreSQL programs that are on the machine, installed or fetched before.
 	Programs Way = "programs"
-	// Docker runs a container by the docker command.
+	// Docker runs a container with the docker command.
 	Docker Way = "docker"
 	// Archive fetches the programs in an archive and runs them.
 	Archive Way = "archive"
-	// Packages fetches the programs by apt-get, unpacks them without installing anything, and runs them.
+	// Packages fetches the programs with apt-get, unpacks them without installing anything, and runs them.
 	Packages Way = "packages"
 )
 
-// Options say what kind of server is wanted. The zero value is a temporary one.
+// Options configure a server. The zero value means a temporary server.
 type Options struct {
-	// DataDir names a folder that keeps the data, made and initialised on first use. It holds the data folder and
-	// the superuser's password, and serves one process at a time. As root it must lie where an unprivileged user
-	// can reach it. Empty means a temporary folder that is removed at the end.
+	// DataDir is a folder that keeps the data. Start creates and initialises it on first use. It contains the data
+	// folder and the superuser's password. Only one process can use it at a time. If this process is root, an
+	// unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
 	DataDir string
-	// InMemory keeps a temporary server's data in memory, if the system has a folder for that with enough room. Making
+	// InMemory keeps a temporary server's data in memory, if the system has a memory folder with enough space. Creating
 	// a database then takes a fifth of the processor time.
 	InMemory bool
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
-	// Log is told what is being done, in words for a human. It may be nil.
+	// Log receives progress messages for users. It may be nil.
 	Log func(msg string)
-	// Ways limits where the server may come from. Empty means all ways, in their order.
+	// Ways lists the ways to try, in this order. Empty means all ways.
 	Ways []Way
 
-	// programFolders are patterns of folders that are searched after PATH; nil means the usual ones.
+	// programFolders are patterns of folders to search after PATH. nil means the default.
 	programFolders []string
-	// cache is where fetched programs are kept; empty means the usual place.
+	// cache is the folder for fetched programs. Empty means the default.
 	cache string
-	// repository is where archives are fetched from, and patience how long each step of that may take until something
-	// comes; empty means the usual ones.
-	repository string
-	patience   time.Duration
+	// repository is the URL to fetch archives from, and stepTimeout the limit for each step of a fetch. The zero values
+	// mean the defaults.
+	repository  string
+	stepTimeout time.Duration
 }
 
 func (o Options) log(format string, args ...any) {
@@ -64,17 +64,17 @@ func (o Options) log(format string, args ...any) {
 	}
 }
 
-// engine is a running server in one of the ways.
+// engine is a server that was started in one of the ways.
 type engine interface {
-	// pid is the process id of the server, 0 when it is not a process of this machine.
+	// pid returns the process id of the server, 0 if it is not a process of this machine.
 	pid() int
-	// pause ends the server, which resume starts again on the same port with the same data.
+	// pause stops the server. resume starts it again on the same port with the same data.
 	pause(ctx context.Context, immediate bool) error
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
 }
 
-// started is what a way hands over once its server answers queries.
+// started is the result of a way, once its server answers queries.
 type started struct {
 	engine  engine
 	url     string
@@ -89,8 +89,8 @@ type Server struct {
 	stopped bool
 }
 
-// Start starts a server and returns when it answers queries. A way that fails leads to the next; when none is left,
-// the error is one sentence that says what to install and why each way failed.
+// Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
+// error is one sentence that says what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o.DataDir)
 	if err != nil {
@@ -100,7 +100,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, home.close())
 	}
-	// The lock on a named folder stays with the server's watcher from here on, see folder.
+	// From here on only the server's watcher holds the lock on a named folder, see folder.
 	if err := home.close(); err != nil {
 		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)))
 	}
@@ -122,7 +122,7 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 	for _, way := range ways {
 		begin, known := start[way]
 		if !known {
-			return started{}, fmt.Errorf("start postgres: there is no way called %q", way)
+			return started{}, fmt.Errorf("start postgres: unknown way %q", way)
 		}
 		s, err := begin(ctx, o, home)
 		if err == nil {
@@ -141,17 +141,16 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		"and try again (%s)", strings.Join(reasons, "; "))
 }
 
-// URL is the superuser's URL of the database "postgres" on loopback.
+// URL returns the superuser's URL of the database "postgres" on loopback.
 func (s *Server) URL() string { return s.url }
 
-// Version is the server's version, such as "17.2".
+// Version returns the server's version, such as "17.2".
 func (s *Server) Version() string { return s.version }
 
-// Kind says for a human what is running and where it came from, such as "PostgreSQL 15.18 from
-// /usr/lib/postgresql/15/bin".
+// Kind describes the server and its source for users, such as "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
 func (s *Server) Kind() string { return s.kind }
 
-// PID is the process id of the server, or 0 when it runs in a container.
+// PID returns the process id of the server, or 0 if it runs in a container or was stopped.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,13 +168,13 @@ func (s *Server) Restart(ctx context.Context, immediate bool) error {
 	return s.Resume(ctx)
 }
 
-// Pause stops the server until Resume. An immediate pause ends it as a crash does, so that the data has to be recovered;
-// the other waits for transactions to be rolled back and written.
+// Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on
+// Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
 	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
 }
 
-// Resume starts a server that is paused, on the same port with the same data, and returns when it answers queries.
+// Resume starts a paused server on the same port with the same data, and returns when it answers queries.
 func (s *Server) Resume(ctx context.Context) error {
 	return s.unlessStopped("resume", func() error { return s.engine.resume(ctx) })
 }
@@ -192,8 +191,8 @@ func (s *Server) unlessStopped(what string, do func() error) error {
 	return nil
 }
 
-// Stop ends the server and removes everything temporary. It tries more and more forceful means within a bounded time,
-// even if ctx is done already, and does nothing when called again.
+// Stop stops the server and removes all temporary files. It escalates to more forceful means within a bounded time, even
+// if ctx is done already. A second call does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

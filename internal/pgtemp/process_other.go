@@ -12,27 +12,27 @@ import (
 	"strings"
 )
 
-// executable ends the file name of a program.
+// executable is the suffix of a program's file name.
 const executable = ".exe"
 
-// sharedMemory is the only kind that there is on Windows.
+// sharedMemory is the only kind that Windows has.
 const sharedMemory = "windows"
 
-// How a server is asked to end.
+// Modes of stopping a server.
 const (
 	fast        = "fast"
 	immediately = "immediate"
 )
 
-// launch starts the server on its port and waits until it answers. On Windows only pg_ctl can start it for an
-// administrator.
+// launch starts the server on its port and waits until it answers. It uses pg_ctl, because on Windows an administrator
+// cannot start the server directly.
 func (p *programs) launch(ctx context.Context) (version string, err error) {
 	args := []string{"start", "--no-wait", "--pgdata", p.path("data"), "--log", p.path("log")}
 	for _, arg := range p.arguments()[2:] {
 		args = append(args, "--options", `"`+arg+`"`)
 	}
 	if err = p.control(ctx, args...); err == nil {
-		version, err = waitReady(ctx, p.url, p.alive)
+		version, err = waitReady(ctx, p.url, p.checkAlive)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))
@@ -45,13 +45,13 @@ func (p *programs) control(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, p.program("pg_ctl"), args...)
 	p.prepareCommand(cmd)
 	cmd.Dir = p.home
-	if err := cmd.Run(); err != nil { // without its output, which the server inherits and keeps open
+	if err := cmd.Run(); err != nil { // not CombinedOutput: the server inherits the output and keeps it open
 		return fmt.Errorf("run pg_ctl %s: %w", args[0], err)
 	}
 	return nil
 }
 
-// recordedProcess is the process in the file that is there exactly while the server runs, or 0.
+// recordedProcess returns the process id in postmaster.pid, which exists only while the server runs, or 0.
 func (p *programs) recordedProcess() int {
 	content, err := os.ReadFile(p.path("data/postmaster.pid"))
 	if err != nil {
@@ -65,22 +65,22 @@ func (p *programs) recordedProcess() int {
 	return pid
 }
 
-// alive returns why the server has ended, if it has.
-func (p *programs) alive(ctx context.Context) error {
+// checkAlive returns an error with the reason if the server has ended.
+func (p *programs) checkAlive(ctx context.Context) error {
 	if p.control(ctx, "status", "--pgdata", p.path("data")) == nil {
 		return nil
 	}
 	output, err := os.ReadFile(p.path("log"))
 	if err != nil {
-		return fmt.Errorf("it ended, and its log cannot be read: %w", err)
+		return fmt.Errorf("the server ended, and its log cannot be read: %w", err)
 	}
 	if strings.Contains(string(output), "could not create any TCP/IP sockets") {
 		return errPortTaken
 	}
-	return fmt.Errorf("it ended: %s", lastLines(string(output)))
+	return fmt.Errorf("the server ended: %s", lastLines(string(output)))
 }
 
-// halt ends the server, immediately when it takes too long otherwise.
+// halt stops the server, and escalates to an immediate stop after stopTimeout.
 func (p *programs) halt(ctx context.Context, mode string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout)
 	defer cancel()

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// executable ends the file name of a program.
+// executable is the suffix of a program's file name.
 const executable = ""
 
-// sharedMemory makes the server's shared memory files in its data folder. They go with it, even when the server is
-// killed.
+// sharedMemory makes the server keep its shared memory as files in its data folder, so that they are removed together
+// with the folder even if the server is killed.
 const sharedMemory = "mmap"
 
-// How a server is asked to end.
+// Modes of stopping a server.
 const (
 	fast        = syscall.SIGINT
 	immediately = syscall.SIGQUIT
@@ -41,7 +41,7 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		err = errors.Join(err, cmd.Process.Release())
 	}
 	if err == nil {
-		version, err = waitReady(ctx, p.url, p.alive)
+		version, err = waitReady(ctx, p.url, p.checkAlive)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))
@@ -49,8 +49,8 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// alive returns why the server has ended, if it has.
-func (p *programs) alive(context.Context) error {
+// checkAlive returns an error with the reason if the server has ended.
+func (p *programs) checkAlive(context.Context) error {
 	ended, err := waitFor(p.process, syscall.WNOHANG)
 	if err != nil || !ended {
 		return err
@@ -58,15 +58,15 @@ func (p *programs) alive(context.Context) error {
 	p.process = 0
 	output, err := os.ReadFile(p.path("log"))
 	if err != nil {
-		return fmt.Errorf("it ended, and its log cannot be read: %w", err)
+		return fmt.Errorf("the server ended, and its log cannot be read: %w", err)
 	}
 	if strings.Contains(string(output), "could not create any TCP/IP sockets") {
 		return errPortTaken
 	}
-	return fmt.Errorf("it ended: %s", lastLines(string(output)))
+	return fmt.Errorf("the server ended: %s", lastLines(string(output)))
 }
 
-// halt ends the server process by the signal, and by more forceful ones when that does not help in time.
+// halt stops the server with the signal, and escalates to more forceful signals after stopTimeout.
 func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 	for _, s := range []syscall.Signal{signal, syscall.SIGQUIT, syscall.SIGKILL} {
 		if p.process == 0 {
@@ -78,7 +78,7 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 		wait, cancel := context.WithTimeout(ctx, stopTimeout)
 		err := pollUntil(wait, func() (bool, error) { return waitFor(p.process, syscall.WNOHANG) })
 		cancel()
-		// The first signal alone is given up early when the caller has no time; the others must be seen through.
+		// Only the wait after the first signal ends with the caller's ctx. The others must run to their end.
 		ctx = context.WithoutCancel(ctx)
 		switch {
 		case err == nil:
@@ -88,7 +88,7 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 		}
 	}
 	if p.process != 0 {
-		return fmt.Errorf("the server, process %d, does not end", p.process)
+		return fmt.Errorf("the server, process %d, does not stop", p.process)
 	}
 	return p.watcher.Tell("")
 }

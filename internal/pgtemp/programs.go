@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// programsScript ends the server and removes the folders named in its arguments.
+// programsScript stops the server and removes the folders named in its arguments.
 //
 //go:embed programs.sh
 var programsScript string
 
-// Each step of stopping gets this long before a more forceful one follows.
+// stopTimeout limits each step of stopping a server before a more forceful one follows.
 const stopTimeout = 10 * time.Second
 
-// portAttempts is how often a port is chosen anew because somebody took it before the server did.
+// portAttempts is the number of ports to try, as another process can take a port before the server does.
 const portAttempts = 5
 
 var errPortTaken = errors.New("the port is taken")
 
-// programs is a server that runs from programs on this machine, wherever they came from.
+// programs is a server that runs from programs on this machine, from any source.
 type programs struct {
 	installation
 	identity
 	watcher *Watcher
-	// temporary are the folders to remove at the end. Only one of them was made; the others were places to try.
+	// temporary are the folders to remove at the end. They are candidates, of which only one is in use.
 	temporary []string
 	home      string // holds data, password and log
 	settings  map[string]string
@@ -41,11 +41,11 @@ type programs struct {
 	process   int // 0 when none is running
 }
 
-// source finds the programs to run, and fetches them if that is its way. They must be able to read data of the version
-// dataMajor, unless that is empty, and to run as the user.
+// source finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is
+// empty, and to run as user.
 type source func(ctx context.Context, o Options, user identity, dataMajor string) (installation, error)
 
-// startFrom is the way that runs the programs of a source. What follows is the same for all of them.
+// startFrom returns a way that runs the programs of a source.
 func startFrom(find source) func(context.Context, Options, *folder) (started, error) {
 	return func(ctx context.Context, o Options, named *folder) (started, error) {
 		p := &programs{settings: o.Settings, home: named.path}
@@ -74,15 +74,15 @@ func (p *programs) start(ctx context.Context, o Options, named *folder) (started
 	if p.watcher, err = watch(named.lock, programsScript, p.temporary...); err != nil {
 		return started{}, err
 	}
-	version, err := p.first(ctx, named)
+	version, err := p.initialiseAndLaunch(ctx, named)
 	if err != nil {
 		return started{}, errors.Join(err, p.stop(ctx))
 	}
 	return started{engine: p, url: p.url, version: version, kind: kind}, nil
 }
 
-// first does everything from an empty folder to a server that answers.
-func (p *programs) first(ctx context.Context, named *folder) (version string, err error) {
+// initialiseAndLaunch prepares the folder, initialises the data and starts the server on a free port.
+func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (version string, err error) {
 	if err := p.prepare(); err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (p *programs) first(ctx context.Context, named *folder) (version string, er
 	return version, err
 }
 
-// temporaryFolders are new names in the places where a temporary folder can be, best first.
+// temporaryFolders returns candidates for a new temporary folder, best first.
 func temporaryFolders(inMemory bool) []string {
 	parents := []string{os.TempDir(), "/tmp", "/var/tmp"}
 	if memory := memoryFolder(); inMemory && memory != "" {
@@ -122,16 +122,16 @@ func temporaryFolders(inMemory bool) []string {
 	return folders
 }
 
-// prepare makes a temporary folder in the first place that the server can use.
+// prepare makes the first temporary folder that the server can use.
 func (p *programs) prepare() error {
 	if p.temporary == nil {
-		return nil // the named folder is there already, and initialise finds out whether it can be used
+		return nil // the named folder exists already; initialise checks access to it
 	}
 	var reasons []error
 	for _, folder := range p.temporary {
 		err := p.makePrivate(folder)
 		if err == nil {
-			err = p.canWork(folder)
+			err = p.checkAccess(folder)
 		}
 		if err == nil {
 			p.home = folder
@@ -142,7 +142,7 @@ func (p *programs) prepare() error {
 	return errors.Join(reasons...)
 }
 
-// makePrivate makes a folder that only the server's user can enter, whatever the umask.
+// makePrivate makes a folder that only the server's user can enter, regardless of the umask.
 func (p *programs) makePrivate(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (p *programs) makePrivate(folder string) error {
 	if err := os.Chmod(folder, 0o700); err != nil {
 		return err
 	}
-	return p.give(folder)
+	return p.chown(folder)
 }
 
 // prepareCommand makes cmd run as the server's user, with the libraries of these programs.
@@ -161,29 +161,30 @@ func (p *programs) prepareCommand(cmd *exec.Cmd) {
 
 func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
 
-// initialise makes the data folder unless it is there. It gets its name only when it is complete.
+// initialise makes the data folder unless it exists. It makes the folder under a temporary name and renames it when it is
+// complete.
 func (p *programs) initialise(ctx context.Context, password string) error {
 	if _, err := os.Stat(p.path("data")); err == nil {
-		return p.canWork(p.path("data"))
+		return p.checkAccess(p.path("data"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	half, passwordFile := p.path("data.new"), p.path("password")
+	partial, passwordFile := p.path("data.new"), p.path("password")
 	if err := writePrivate(passwordFile, password); err != nil {
 		return err
 	}
-	if err := p.give(passwordFile); err != nil {
+	if err := p.chown(passwordFile); err != nil {
 		return err
 	}
-	// A computer may have C.UTF-8, or not; C there is always.
-	err := p.initialiseIn(ctx, half, passwordFile, "C.UTF-8")
+	// Not every system has C.UTF-8. C always exists.
+	err := p.initialiseIn(ctx, partial, passwordFile, "C.UTF-8")
 	if err != nil && ctx.Err() == nil {
-		err = p.initialiseIn(ctx, half, passwordFile, "C")
+		err = p.initialiseIn(ctx, partial, passwordFile, "C")
 	}
 	if err != nil {
 		return err
 	}
-	return os.Rename(half, p.path("data"))
+	return os.Rename(partial, p.path("data"))
 }
 
 func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, locale string) error {
@@ -193,7 +194,7 @@ func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, local
 	if err := p.makePrivate(folder); err != nil {
 		return err
 	}
-	if err := p.canWork(folder); err != nil {
+	if err := p.checkAccess(folder); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
@@ -205,7 +206,7 @@ func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, local
 	return err
 }
 
-// arguments are those of the server. Ours come last, so that settings cannot move it to where nobody looks for it.
+// arguments returns the server's arguments. Ours come last, so that settings cannot change its port and address.
 func (p *programs) arguments() []string {
 	args := []string{"-D", p.path("data"), "-c", "shared_buffers=32MB"}
 	for _, setting := range sortedSettings(p.settings) {
@@ -235,7 +236,7 @@ func (p *programs) resume(ctx context.Context) error {
 
 func (p *programs) stop(ctx context.Context) error {
 	if err := p.halt(ctx, fast); err != nil {
-		return err // the watcher stays, and does its best when this process ends
+		return err // the watcher stays and tries again when this process ends
 	}
 	for _, folder := range p.temporary {
 		if err := os.RemoveAll(folder); err != nil {

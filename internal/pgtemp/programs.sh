@@ -1,6 +1,6 @@
-# Ends the process group in $state, "SIGNAL PID", and removes the folders in the arguments.
+# Sends the signal in $state, "SIGNAL PID", to the process group and removes the folders in the arguments.
 
-# A dead process that nobody has collected yet is as good as gone.
+# A zombie counts as ended.
 running() {
 	kill -0 "$1" || return 1
 	case $(ps -o stat= -p "$1") in Z*) return 1 ;; esac
@@ -17,7 +17,7 @@ if [ -n "$state" ]; then
 	kill -KILL -"$pid"
 fi
 
-# Children of a killed server may write a little longer.
+# Children of a killed server may continue to write for a moment.
 for folder; do
 	tries=0
 	while ! rm -rf -- "$folder" && [ "$tries" -lt 50 ]; do

@@ -14,14 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// superuser is the only role that a new server has.
+// superuser is the only role of a new server.
 const superuser = "postgres"
 
-// startTimeout bounds the time from the start of a server to its first answer. A first start in a container, or a
+// startTimeout limits the time from the start of a server to its first response. The first start in a container, or a
 // recovery after a crash, can take long on a slow disk.
 const startTimeout = 90 * time.Second
 
-// newPassword makes a password that needs no quoting anywhere.
+// newPassword returns a random password that needs no quoting.
 func newPassword() string { return rand.Text() }
 
 func serverURL(port int, password string) string {
@@ -35,7 +35,7 @@ func serverURL(port int, password string) string {
 	return u.String()
 }
 
-// freePort is a loopback port that nobody uses at this moment. Somebody may take it before the server does.
+// freePort returns an unused loopback port. Another process may take it before the server does.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,30 +48,30 @@ func freePort() (int, error) {
 	return port, nil
 }
 
-// waitReady asks the server for its version until it answers. A server that accepts connections need not be ready:
-// it may be recovering, or be the one that a container runs only to initialise its data. alive returns an error when
-// there is no use in waiting on.
-func waitReady(ctx context.Context, serverURL string, alive func(context.Context) error) (version string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("it did not get ready in time"))
+// waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it
+// may be recovering, or it may be the temporary server with which a container initialises its data. checkAlive returns an
+// error if there is no point in waiting any longer.
+func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error) (version string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("the server was not ready in time"))
 	defer cancel()
 	config, err := pgx.ParseConfig(serverURL)
 	if err != nil {
-		return "", fmt.Errorf("read the server's URL: %w", err)
+		return "", fmt.Errorf("parse the server's URL: %w", err)
 	}
-	delete(config.RuntimeParams, "options") // comes from PGOPTIONS of this process, which means another server
-	// Somebody else may listen on the port and never answer: then it is for alive to find out that the server has
-	// ended, so that the first attempts are short.
-	patience := 250 * time.Millisecond
+	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
+	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep
+	// the first attempts short.
+	timeout := 250 * time.Millisecond
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		version, err := askVersion(ctx, config, patience)
+		version, err := askVersion(ctx, config, timeout)
 		if err == nil {
 			return version, nil
 		}
-		patience = min(2*patience, 5*time.Second)
-		if deadErr := alive(ctx); deadErr != nil {
-			return "", deadErr
+		timeout = min(2*timeout, 5*time.Second)
+		if aliveErr := checkAlive(ctx); aliveErr != nil {
+			return "", aliveErr
 		}
 		select {
 		case <-ctx.Done():
@@ -81,8 +81,8 @@ func waitReady(ctx context.Context, serverURL string, alive func(context.Context
 	}
 }
 
-func askVersion(ctx context.Context, config *pgx.ConnConfig, patience time.Duration) (version string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func askVersion(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration) (version string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -2,7 +2,7 @@ package pgtemp
 
 import "slices"
 
-// sortedSettings are name=value pairs in an order that is always the same.
+// sortedSettings returns the settings as name=value pairs in sorted order.
 func sortedSettings(settings map[string]string) []string {
 	var pairs []string
 	for name, value := range settings {

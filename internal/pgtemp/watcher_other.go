@@ -4,8 +4,7 @@ package pgtemp
 
 import "os"
 
-// Watcher stands for a process that cleans up after this one. Here there is no shell that could: what a killed
-// process leaves behind stays.
+// Watcher does nothing on this system, which lacks a shell: nothing cleans up after a killed process.
 type Watcher struct{}
 
 // AtExit does nothing on this system.

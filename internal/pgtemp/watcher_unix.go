@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// watcherFrame runs before the script of a watcher: it reads from the pipe whose other end this process alone holds,
-// until that end is closed, by the death of this process if by nothing else. The signals that a terminal or a service
-// manager sends to everybody must not end the watcher before its work is done.
+// watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is closed, at the latest by
+// the death of this process, which alone holds that end. The watcher ignores the signals that a terminal or a service
+// manager sends to all processes, because they must not end it before its work is done.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
 state=
@@ -28,22 +28,22 @@ done
 type Watcher struct {
 	mu  sync.Mutex
 	pid int
-	// pipe is a bare descriptor because an os.File closes itself when it is collected, and a server may be in use by
-	// its URL long after everybody has forgotten its Watcher.
+	// pipe is a raw descriptor because an os.File is closed when it is garbage-collected, and a server may be in use by
+	// its URL long after the last reference to its Watcher is gone.
 	pipe int
 }
 
-// AtExit has script run by /bin/sh once this process has ended, in whatever way it ends, SIGKILL included. The script
-// finds args in $1, $2 and so on, and in $state what Tell was told last. It runs in a session of its own, in the
-// folder /, with this process's environment and without its standard streams.
+// AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets args as $1, $2 and so
+// on, and the last state set by Tell as $state. It runs in its own session, in the folder /, with this process's
+// environment and without its standard streams.
 func AtExit(script string, args ...string) (*Watcher, error) {
 	return watch(nil, script, args...)
 }
 
-// watch is AtExit with a file that the watcher keeps open for as long as it lives.
+// watch is AtExit with a file that the watcher keeps open while it lives.
 func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	var ends [2]int
-	// No process may be forked between making the pipe and marking it: an heir of the writing end would keep the
+	// No process may be forked before the pipe is close-on-exec: a child that inherits the write end would keep the
 	// watcher waiting.
 	syscall.ForkLock.RLock()
 	err := syscall.Pipe(ends[:])
@@ -70,7 +70,7 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	return w, cmd.Process.Release()
 }
 
-// Tell replaces what the script will find in $state.
+// Tell sets $state for the script. The state must be one line.
 func (w *Watcher) Tell(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *Watcher) Tell(state string) error {
 
 func (w *Watcher) tell(state string) error {
 	if w.pipe < 0 {
-		return errors.New("tell watcher: it was dismissed")
+		return errors.New("tell watcher: the watcher was dismissed")
 	}
 	if strings.Contains(state, "\n") {
 		return errors.New("tell watcher: the state must be one line")
@@ -94,7 +94,7 @@ func (w *Watcher) tell(state string) error {
 	return nil
 }
 
-// Dismiss ends the watcher without its script having run.
+// Dismiss ends the watcher without running its script. A second call does nothing.
 func (w *Watcher) Dismiss() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +103,7 @@ func (w *Watcher) Dismiss() error {
 	}
 	err := w.tell("dismissed")
 	if errors.Is(err, syscall.EPIPE) {
-		err = nil // somebody has killed the watcher: it is gone, as it should be
+		err = nil // the watcher is gone already
 	}
 	err = errors.Join(err, syscall.Close(w.pipe))
 	w.pipe = -1
@@ -114,10 +114,10 @@ func (w *Watcher) Dismiss() error {
 	return nil
 }
 
-// waitFor is wait4 that goes on after a signal. It reports whether the process has ended.
+// waitFor is wait4 that retries after EINTR. It reports whether the process has ended.
 //
-// Long-lived processes are waited for by their id, not through os/exec, because that needs a goroutine for each: a
-// server that lasts as long as a test process would look like a leak to every test that searches for leaks.
+// It is used for long-lived processes in place of os/exec, which needs a goroutine for each: leak detectors in tests
+// would report the goroutine of a server that lasts as long as the test process.
 func waitFor(pid, options int) (ended bool, err error) {
 	for {
 		got, err := syscall.Wait4(pid, nil, options, nil)
