@@ -14,112 +14,113 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Database is a migrated database with connections to it, which tests have one after the other: to make one and to connect
-// to it takes many times as long as to delete its rows.
+// Database is a migrated database with a pool of connections, which tests borrow one after the other. Deleting its rows is
+// many times faster than creating a database and connecting to it.
 type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
 
-	begin    string // SQL with which connections begin, for whoever has it
-	asNew    fingerprint
-	emptying string // the statement that deletes all rows
+	initSQL  string // SQL that each connection runs first, set by the borrower
+	original fingerprint
+	emptySQL string // the statement that deletes all rows
 	drop     func() error
 }
 
-// How many connections there are to one database at the most, while a test has it and while it is spare. Most tests use no more
-// than are kept: to open one takes more time than many tests, and those of all packages together have to fit into a server.
+// The maximum number of connections to one database, while it is borrowed and while it is idle. Most tests need no more
+// than maxIdleSessions. Opening a connection takes more time than many tests, and the connections of all packages must fit
+// into one server.
 const (
-	sessionsEach = 16
-	sessionsKept = 4
+	maxSessions     = 16
+	maxIdleSessions = 4
 )
 
-// spare are the databases that no test has.
-var spare struct {
+// idleDatabases are the databases that no test has borrowed.
+var idleDatabases struct {
 	mu  sync.Mutex
 	all []*Database
 }
 
-// What there is besides until all tests of the package are over.
+// State that lasts until all tests of the package have finished.
 var (
-	hasMain   bool
-	session   string
-	lastingMu sync.Mutex
-	lasting   []func() error // what ends it
+	hasMain    bool
+	session    string
+	cleanupsMu sync.Mutex
+	cleanups   []func() error // run by Main at the end
 )
 
-// NewLasting makes a database as New does, which lasts until all tests of the package are over.
+// NewLasting creates a database as New does, but one that lasts until all tests of the package have finished.
 func NewLasting(tb testing.TB) string {
 	tb.Helper()
 	mustHaveMain(tb)
 	url, drop := newClone(tb)
-	lastingMu.Lock()
-	defer lastingMu.Unlock()
-	lasting = append(lasting, drop)
+	cleanupsMu.Lock()
+	defer cleanupsMu.Unlock()
+	cleanups = append(cleanups, drop)
 	return url
 }
 
-// Borrow returns a database that is like one of New, and that nobody else has until the test is over. The tests of a package
-// that borrows are to be run by Main.
+// Borrow returns a database like one from New, for the exclusive use of the test until it ends. A package that borrows
+// must run its tests with Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
 	return BorrowWith(tb, "")
 }
 
-// BorrowWith is Borrow, with SQL with which each connection begins, besides that of Main.
-func BorrowWith(tb testing.TB, begin string) *Database {
+// BorrowWith is Borrow with SQL that each connection runs first, after the SQL of Main.
+func BorrowWith(tb testing.TB, initSQL string) *Database {
 	tb.Helper()
 	mustHaveMain(tb)
-	d := takeSpare()
+	d := takeIdle()
 	if d == nil {
 		d = newDatabase(tb)
 	}
 	tb.Cleanup(func() {
-		again, err := d.clean()
-		if again && !tb.Failed() {
-			spare.mu.Lock()
-			defer spare.mu.Unlock()
-			spare.all = append(spare.all, d)
+		reusable, err := d.clean()
+		if reusable && !tb.Failed() {
+			idleDatabases.mu.Lock()
+			defer idleDatabases.mu.Unlock()
+			idleDatabases.all = append(idleDatabases.all, d)
 			return
 		}
 		if err := errors.Join(err, d.end()); err != nil {
 			tb.Error(err)
 		}
 	})
-	if err := d.beginWith(tb.Context(), begin); err != nil {
+	if err := d.setInitSQL(tb.Context(), initSQL); err != nil {
 		tb.Fatal(err)
 	}
 	return d
 }
 
-// beginWith has the connections that there are begin so, and those that follow.
-func (d *Database) beginWith(ctx context.Context, begin string) (err error) {
-	d.begin = begin
-	if begin == "" {
+// setInitSQL runs the SQL on the existing connections and makes new connections run it first.
+func (d *Database) setInitSQL(ctx context.Context, initSQL string) (err error) {
+	d.initSQL = initSQL
+	if initSQL == "" {
 		return nil
 	}
 	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
-		_, failure := conn.Exec(ctx, begin)
+		_, failure := conn.Exec(ctx, initSQL)
 		err = errors.Join(err, failure)
 		conn.Release()
 	}
 	return err
 }
 
-// Main runs the tests of a package that borrows, and drops what outlives them.
+// Main runs the tests of a package that borrows databases, and drops the databases at the end.
 type Main struct {
 	*testing.M
-	// Session is SQL with which each connection to a borrowed database begins.
+	// Session is SQL that each connection to a borrowed database runs first.
 	Session string
 }
 
-// Run returns the exit code.
+// Run runs the tests and returns the exit code.
 func (m Main) Run() int {
 	hasMain, session = true, m.Session
 	code := m.M.Run()
-	for d := takeSpare(); d != nil; d = takeSpare() {
-		lasting = append(lasting, d.end)
+	for d := takeIdle(); d != nil; d = takeIdle() {
+		cleanups = append(cleanups, d.end)
 	}
-	for _, end := range lasting {
+	for _, end := range cleanups {
 		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
@@ -128,23 +129,23 @@ func (m Main) Run() int {
 	return code
 }
 
-// mustHaveMain fails where nobody would drop what outlives the test.
+// mustHaveMain fails the test unless Main runs it, because only Main drops databases that outlive the test.
 func mustHaveMain(tb testing.TB) {
 	tb.Helper()
 	if !hasMain {
-		tb.Fatal("the tests of this package are not run by pgtest.Main")
+		tb.Fatal("pgtest.Main does not run the tests of this package")
 	}
 }
 
-func takeSpare() *Database {
-	spare.mu.Lock()
-	defer spare.mu.Unlock()
-	last := len(spare.all) - 1
+func takeIdle() *Database {
+	idleDatabases.mu.Lock()
+	defer idleDatabases.mu.Unlock()
+	last := len(idleDatabases.all) - 1
 	if last < 0 {
 		return nil
 	}
-	d := spare.all[last]
-	spare.all = spare.all[:last]
+	d := idleDatabases.all[last]
+	idleDatabases.all = idleDatabases.all[:last]
 	return d
 }
 
@@ -162,42 +163,43 @@ func newDatabase(tb testing.TB) *Database {
 func (d *Database) connect() error {
 	config, err := pgxpool.ParseConfig(d.URL)
 	if err != nil {
-		return fmt.Errorf("read the URL of a database: %w", err)
+		return fmt.Errorf("parse the URL of a database: %w", err)
 	}
-	config.MaxConns = sessionsEach
+	config.MaxConns = maxSessions
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, session+";"+d.begin)
+		_, err := conn.Exec(ctx, session+";"+d.initSQL)
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
-	// The pool outlives the test that is the first to have it.
+	// The pool outlives the test that creates it.
 	if d.Pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		return fmt.Errorf("connect to a database: %w", err)
 	}
-	if d.asNew, _, err = fingerprintOf(ctx, d.Pool); err != nil {
+	if d.original, _, err = fingerprintOf(ctx, d.Pool); err != nil {
 		d.Pool.Close()
 		return err
 	}
-	if err := d.Pool.QueryRow(ctx, emptying).Scan(&d.emptying); err != nil {
+	if err := d.Pool.QueryRow(ctx, emptySQL).Scan(&d.emptySQL); err != nil {
 		d.Pool.Close()
-		return fmt.Errorf("look at a database: %w", err)
+		return fmt.Errorf("inspect a database: %w", err)
 	}
 	return nil
 }
 
-// Empty makes the database as it was when it was borrowed.
+// Empty deletes all rows, so that the database is as it was when it was borrowed.
 func (d *Database) Empty(ctx context.Context) error { return d.empty(ctx, d.Pool) }
 
-// querier is what a pool, a connection and a transaction have in common.
+// querier is implemented by pools, connections and transactions.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// empty asks by Query, which has a connection plan the statement once: that takes longer than to delete a few rows.
+// empty uses Query, so that each connection prepares the statement only once: planning it takes longer than deleting a few
+// rows.
 func (d *Database) empty(ctx context.Context, on querier) error {
-	rows, err := on.Query(ctx, d.emptying)
+	rows, err := on.Query(ctx, d.emptySQL)
 	if err == nil {
 		rows.Close()
 		err = rows.Err()
@@ -214,21 +216,22 @@ func (d *Database) end() error {
 }
 
 const (
-	// emptying returns a statement that empties all tables at once, whatever refers to what, and lets all numbers begin anew.
-	emptying = `
+	// emptySQL returns a statement that empties all tables at once, regardless of foreign keys, and restarts all sequences.
+	emptySQL = `
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// sessionsThere returns those in the database, after it has told those that are not in $1 to end. It goes without the
-	// view of this function, which takes four times as long.
-	sessionsThere = `
+	// terminateOthersSQL returns the sessions of the database and terminates those that are not in $1. It uses the function
+	// directly because the view pg_stat_activity takes four times as long.
+	terminateOthersSQL = `
 		SELECT pid, CASE WHEN NOT pid = ANY ($1::bigint[]) THEN pg_terminate_backend(pid) END FROM pg_stat_get_activity(NULL)
 		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'`
-	tooMuch = 1 << 20 // bytes, that are not deleted one row after the other
+	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
 )
 
-// clean makes the database as it was when it was new. It returns false if that is not worth it, or not possible.
-func (d *Database) clean() (again bool, err error) {
+// clean resets the database to its original state. It returns false if the database cannot be reused, or if that is not
+// worthwhile.
+func (d *Database) clean() (reusable bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
 	if s := d.Pool.Stat(); s.AcquiredConns() > 0 || s.ConstructingConns() > 0 {
@@ -243,17 +246,17 @@ func (d *Database) clean() (again bool, err error) {
 	if len(all) == 0 {
 		return false, nil
 	}
-	for len(all) > sessionsKept {
+	for len(all) > maxIdleSessions {
 		last := all[len(all)-1]
 		all = all[:len(all)-1]
 		_ = last.Conn().Close(ctx) // it may have ended already
 		last.Release()
 	}
 	conn := all[0].Conn()
-	if alone, err := isAlone(ctx, conn, all); err != nil || !alone {
+	if alone, err := endOtherSessions(ctx, conn, all); err != nil || !alone {
 		return false, err
 	}
-	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.asNew || size > tooMuch {
+	if now, size, err := fingerprintOf(ctx, conn); err != nil || now != d.original || size > maxCleanSize {
 		return false, err
 	}
 	if err := d.empty(ctx, conn); err != nil {
@@ -267,19 +270,19 @@ func (d *Database) clean() (again bool, err error) {
 	return true, nil
 }
 
-// isAlone has all sessions end but those of the pool: the client of one may be gone, and what it has asked for still be
-// done. It returns false if one of the pool has ended too.
-func isAlone(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
+// endOtherSessions ends all sessions of the database that are not in the pool, because a session may still execute a query
+// after its client has gone. It returns false if a session of the pool has ended too.
+func endOtherSessions(ctx context.Context, conn *pgx.Conn, all []*pgxpool.Conn) (bool, error) {
 	ours := make([]uint32, len(all))
 	for i, c := range all {
 		ours[i] = c.Conn().PgConn().PID()
 	}
 	for {
 		type session struct {
-			PID  uint32
-			Told *bool
+			PID        uint32
+			Terminated *bool
 		}
-		found, err := conn.Query(ctx, sessionsThere, ours)
+		found, err := conn.Query(ctx, terminateOthersSQL, ours)
 		if err != nil {
 			return false, err
 		}

@@ -70,7 +70,7 @@ func TestBorrow(t *testing.T) {
 		}, true},
 		{"many connections", func(t *testing.T, d *Database) {
 			t.Helper()
-			mustHave(t, d, "1234ms", sessionsKept+1)
+			mustHave(t, d, "1234ms", maxIdleSessions+1)
 		}, true},
 		{"changes that are taken back", tryChanges, true},
 		{"another step", exec("UPDATE schema_migrations SET version = version + 1"), false},
@@ -87,8 +87,8 @@ func TestBorrow(t *testing.T) {
 			}
 			const sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
 			var there int
-			if err := d.Pool.QueryRow(t.Context(), sessions).Scan(&there); err != nil || there > sessionsKept {
-				t.Errorf("it has %d sessions, want %d at the most (%v)", there, sessionsKept, err)
+			if err := d.Pool.QueryRow(t.Context(), sessions).Scan(&there); err != nil || there > maxIdleSessions {
+				t.Errorf("it has %d sessions, want %d at the most (%v)", there, maxIdleSessions, err)
 			}
 			mustHave(t, d, "0", 1)
 			if (d.URL == url) != tc.same {
@@ -161,8 +161,8 @@ func tryChanges(t *testing.T, d *Database) {
 		if _, err := tx.Exec(t.Context(), tc.sql); err != nil {
 			t.Errorf("%s: %v", tc.sql, err)
 		}
-		if got, _, err := fingerprintOf(t.Context(), tx); err != nil || (got == d.asNew) != tc.same {
-			t.Errorf("%s: it is as new: %t, want %t (%v)", tc.sql, got == d.asNew, tc.same, err)
+		if got, _, err := fingerprintOf(t.Context(), tx); err != nil || (got == d.original) != tc.same {
+			t.Errorf("%s: it is as new: %t, want %t (%v)", tc.sql, got == d.original, tc.same, err)
 		}
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

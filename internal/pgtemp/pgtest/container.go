@@ -16,15 +16,15 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// removeContainer is what the watcher runs at the end of this process.
+// removeContainer is the command that the watcher runs after this process has ended.
 const removeContainer = `docker rm --force --volumes "$1"`
 
-// lifetime is longer than tests run, in seconds.
+// lifetime is the maximum lifetime of a container in seconds. It is longer than any test run.
 const lifetime = "10800"
 
-// expiring makes the container end by itself after the seconds in $0, for the case that nobody is left to remove it.
-// The server is process 1, which SIGQUIT stops at once.
-const expiring = `(sleep "$0"; kill -QUIT 1) & exec docker-entrypoint.sh "$@"`
+// expiringEntrypoint ends the container after the seconds in $0, in case no process is left to remove it. The server is
+// process 1, which SIGQUIT stops immediately.
+const expiringEntrypoint = `(sleep "$0"; kill -QUIT 1) & exec docker-entrypoint.sh "$@"`
 
 // startContainer starts a container that is removed when this process ends.
 func startContainer(ctx context.Context) (serverURL string, err error) {
@@ -50,7 +50,7 @@ func startContainer(ctx context.Context) (serverURL string, err error) {
 		Repository:   "postgres",
 		Tag:          "17",
 		Env:          []string{"POSTGRES_PASSWORD=" + password, "POSTGRES_INITDB_ARGS=--no-sync"},
-		Entrypoint:   []string{"sh", "-c", expiring},
+		Entrypoint:   []string{"sh", "-c", expiringEntrypoint},
 		Cmd:          command,
 		PortBindings: map[docker.Port][]docker.PortBinding{"5432/tcp": {{HostIP: "127.0.0.1"}}},
 	}, func(config *docker.HostConfig) { config.AutoRemove = true })
@@ -70,7 +70,7 @@ func startContainer(ctx context.Context) (serverURL string, err error) {
 	return address.String(), nil
 }
 
-// waitForQuery asks until the server answers a query: the container lets nobody in before its data is initialised.
+// waitForQuery retries until the server answers a query. The server accepts no connections before its data is initialised.
 func waitForQuery(ctx context.Context, serverURL string) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()

@@ -17,19 +17,19 @@ import (
 
 const (
 	clonePrefix = "elobot_test_"
-	// cloneTime is when a clone was made, as a part of its name.
+	// cloneTime is the format of a clone's creation time in its name.
 	cloneTime   = "20060102150405"
 	cloneRandom = 12
-	// objectInUse is the SQLSTATE for a database to which somebody is still connected.
+	// objectInUse is the SQLSTATE for a database that still has connections.
 	objectInUse = "55006"
 )
 
-// cloneName is a name that no other process chooses, and tells later when the database was made.
+// cloneName returns a unique name that contains the creation time of the database.
 func cloneName(now time.Time) string {
 	return clonePrefix + now.UTC().Format(cloneTime) + "_" + strings.ToLower(rand.Text()[:cloneRandom])
 }
 
-// madeAt is when the clone of that name was made, or false if the name is not one of ours.
+// madeAt returns the creation time of a clone from its name. It returns false if the name is not a clone's.
 func madeAt(name string) (time.Time, bool) {
 	rest, ours := strings.CutPrefix(name, clonePrefix)
 	stamp, random, _ := strings.Cut(rest, "_")
@@ -37,23 +37,23 @@ func madeAt(name string) (time.Time, bool) {
 	return at, ours && err == nil && len(random) == cloneRandom
 }
 
-// databaseURL is the URL of another database on the same server.
+// databaseURL returns the URL of another database on the same server.
 func databaseURL(server, name string) (string, error) {
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return "", errors.New("it is not a URL") // url.Parse quotes it, password included
+		return "", errors.New("it is not a URL") // url.Parse quotes the URL, including the password
 	}
 	if parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
 		return "", errors.New("it must begin with postgres://")
 	}
 	parsed.Path = "/" + name
 	query := parsed.Query()
-	query.Del("dbname") // would win over the path
+	query.Del("dbname") // it overrides the path
 	parsed.RawQuery = query.Encode()
 	return parsed.String(), nil
 }
 
-// WithParameter returns the URL of a database with a parameter more, whether or not it has some.
+// WithParameter returns the URL of a database with an additional parameter.
 func WithParameter(database, name, value string) string {
 	between := "?"
 	if strings.Contains(database, "?") {
@@ -62,7 +62,7 @@ func WithParameter(database, name, value string) string {
 	return database + between + name + "=" + url.QueryEscape(value)
 }
 
-// execute runs do on a connection of its own.
+// execute runs do on a new connection.
 func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -74,14 +74,14 @@ func execute(ctx context.Context, server string, do func(*pgx.Conn) error) (err 
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// administrator makes and drops databases for the tests of this process, over one connection: opening one costs more than
-// making a database.
+// administrator creates and drops databases for the tests of this process. It uses one connection, because opening one
+// costs more than creating a database.
 type administrator struct {
 	mu   sync.Mutex
 	conn *pgx.Conn
 }
 
-// execute runs do on the connection to the server, which is opened anew if it is broken.
+// execute runs do on the connection to the server. It reconnects if the connection is broken.
 func (a *administrator) execute(ctx context.Context, server string, do func(*pgx.Conn) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,15 +95,15 @@ func (a *administrator) execute(ctx context.Context, server string, do func(*pgx
 	return do(a.conn)
 }
 
-// clone makes a database from a template. Copying its files takes less processor time than copying through the log, but
-// needs checkpoints, which are cheap only without fsync.
+// clone creates a database from a template. Copying the template's files takes less processor time than copying through
+// the WAL, but needs checkpoints, which are cheap only without fsync.
 func clone(ctx context.Context, server, name, template string) error {
 	strategy := "file_copy"
 	if server == os.Getenv(urlVariable) {
 		strategy = "wal_log"
 	}
 	return admin.execute(ctx, server, func(conn *pgx.Conn) error {
-		return whileInUse(ctx, func() error {
+		return retryWhileInUse(ctx, func() error {
 			_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name)+" TEMPLATE "+quoted(template)+" STRATEGY "+strategy)
 			return err
 		})
@@ -117,7 +117,7 @@ func drop(ctx context.Context, server, name string) error {
 	})
 }
 
-// dropUnused drops a database unless somebody has connected to it.
+// dropUnused drops a database unless it has connections.
 func dropUnused(ctx context.Context, conn *pgx.Conn, name string) error {
 	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name))
 	if hasCode(err, objectInUse) {
@@ -131,9 +131,9 @@ func hasCode(err error, code string) bool {
 	return errors.As(err, &pgErr) && pgErr.Code == code
 }
 
-// whileInUse repeats do for as long as it fails because of a connection to the database concerned: the server notices
-// only a little later that a client has gone.
-func whileInUse(ctx context.Context, do func() error) error {
+// retryWhileInUse retries do while it fails because the database has connections. The server notices with a delay that a
+// client has gone.
+func retryWhileInUse(ctx context.Context, do func() error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

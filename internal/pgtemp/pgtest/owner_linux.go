@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// ownerVariable makes a test binary the owner of a server instead of a run of its tests. It holds the process id of the
-// go command whose tests use the server.
+// ownerVariable makes a test binary own a server instead of running its tests. Its value is the process id of the go
+// command whose tests use the server.
 const ownerVariable = "ELOBOT_PGTEST_OWNER"
 
-// idleTime is how long a server without users waits for the next one while the run goes on: go test may be compiling.
+// idleTime is how long a server without users waits for the next one while the run continues: go test may be compiling.
 const idleTime = 30 * time.Second
 
-func init() { //nolint:gochecknoinits // only here is it before whatever a package's TestMain does
+func init() { //nolint:gochecknoinits // must run before a package's TestMain
 	text := os.Getenv(ownerVariable)
 	if text == "" {
 		return
 	}
-	if err := own(text); err != nil {
+	if err := runOwner(text); err != nil {
 		fmt.Fprintln(os.Stderr, "own a server:", err)
 		os.Exit(1)
 	}
@@ -38,19 +38,19 @@ func init() { //nolint:gochecknoinits // only here is it before whatever a packa
 type owner struct {
 	listener net.Listener
 	run      int // the process whose tests use the server
-	// joined and left are told of users. The end of the owner is when nobody hears them any more.
+	// joined and left receive a value for each user. Nothing receives from them after await returns.
 	joined, left chan struct{}
-	dead         chan error // the server does not listen any more
-	words        words
+	dead         chan error // receives the error when the server or the listener fails
+	messages     messages
 }
 
 func newOwner(listener net.Listener, run int) *owner {
 	o := &owner{listener: listener, run: run, joined: make(chan struct{}), left: make(chan struct{}), dead: make(chan error)}
-	o.words.changed = make(chan struct{})
+	o.messages.changed = make(chan struct{})
 	return o
 }
 
-func own(run string) error {
+func runOwner(run string) error {
 	pid, err := strconv.Atoi(run)
 	if err != nil {
 		return err
@@ -62,18 +62,18 @@ func own(run string) error {
 	o := newOwner(listener, pid)
 	go o.accept()
 	go func() {
-		url, err := startServer(context.Background(), func(msg string) { o.words.add(wordLog, msg) })
+		url, err := startServer(context.Background(), func(msg string) { o.messages.add(wordLog, msg) })
 		if err != nil {
-			o.words.add(wordFailed, err.Error())
+			o.messages.add(wordFailed, err.Error())
 			return
 		}
-		o.words.add(wordURL, url)
+		o.messages.add(wordURL, url)
 	}()
-	// The server's watcher ends it with this process.
+	// The server's watcher stops the server when this process ends.
 	return o.await()
 }
 
-// await returns when nobody uses the server any more.
+// await returns when the server has no users and the run has ended, or after idleTime without users.
 func (o *owner) await() error {
 	users, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -102,15 +102,15 @@ func (o *owner) accept() {
 			o.dead <- err
 			return
 		}
-		go o.attend(conn.(*net.UnixConn))
+		go o.handleUser(conn.(*net.UnixConn))
 	}
 }
 
-// attend answers a user and waits for its end. Before the answer the user is counted, so that the owner does not end
-// between the two.
-func (o *owner) attend(conn *net.UnixConn) {
-	defer conn.Close() //nolint:errcheck // nobody is at the other end any more
-	if fromThisUser(conn) != nil {
+// handleUser answers a user and waits until it disconnects. It counts the user before the answer, so that the owner does not
+// end in between.
+func (o *owner) handleUser(conn *net.UnixConn) {
+	defer conn.Close() //nolint:errcheck // the user has disconnected
+	if checkSameUser(conn) != nil {
 		return
 	}
 	o.joined <- struct{}{}
@@ -118,16 +118,16 @@ func (o *owner) attend(conn *net.UnixConn) {
 		o.dead <- err
 		return
 	}
-	_, _ = io.Copy(io.Discard, conn) // the user says nothing, and the end is the end however it comes
+	_, _ = io.Copy(io.Discard, conn) // the user sends nothing; any error means that it has gone
 	o.left <- struct{}{}
 }
 
-// answer tells a user everything up to the answer. It returns an error when the server has died.
+// answer sends a user all messages up to the URL or the failure. It returns an error if the server has died.
 func (o *owner) answer(conn *net.UnixConn) error {
-	for told := 0; ; {
-		lines, changed := o.words.from(told)
+	for sent := 0; ; {
+		lines, changed := o.messages.from(sent)
 		for _, line := range lines {
-			if address, ready := strings.CutPrefix(line, wordURL+" "); ready && refuses(address) {
+			if address, ready := strings.CutPrefix(line, wordURL+" "); ready && refusesConnections(address) {
 				return errors.New("the server has died")
 			}
 			if _, err := io.WriteString(conn, line+"\n"); err != nil {
@@ -137,13 +137,13 @@ func (o *owner) answer(conn *net.UnixConn) error {
 				return nil
 			}
 		}
-		told += len(lines)
+		sent += len(lines)
 		<-changed
 	}
 }
 
-// refuses tells whether nobody listens where the server should. A server that is busy does not refuse.
-func refuses(address string) bool {
+// refusesConnections reports whether no process listens on the server's address. A busy server does not refuse.
+func refusesConnections(address string) bool {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return true
@@ -156,14 +156,14 @@ func refuses(address string) bool {
 	return false
 }
 
-// words are what is told to every user, in order.
-type words struct {
+// messages is the list of lines to send to every user, in order.
+type messages struct {
 	mu      sync.Mutex
 	lines   []string
-	changed chan struct{} // closed when there are more lines
+	changed chan struct{} // closed when a line is added
 }
 
-func (w *words) add(word, text string) {
+func (w *messages) add(word, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines = append(w.lines, word+" "+strings.ReplaceAll(text, "\n", "; "))
@@ -171,7 +171,7 @@ func (w *words) add(word, text string) {
 	w.changed = make(chan struct{})
 }
 
-func (w *words) from(i int) (lines []string, changed <-chan struct{}) {
+func (w *messages) from(i int) (lines []string, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lines[i:], w.changed

@@ -14,22 +14,22 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// pooler gives each transaction of its clients the server session that has been idle for longest, as PgBouncer does with
-// pool_mode=transaction and server_round_robin=1. A client that breaks off a transaction takes the session with it.
+// pooler gives each transaction of its clients the server session that has been idle the longest, as PgBouncer does with
+// pool_mode=transaction and server_round_robin=1. If a client disconnects during a transaction, its session is lost.
 type pooler struct {
-	greeting []byte        // what a client reads first
-	idle     chan net.Conn // the server sessions that no transaction uses
-	over     chan struct{} // closed at the end of the test
+	greeting []byte        // the first bytes that a client receives
+	idle     chan net.Conn // server sessions without a transaction
+	done     chan struct{} // closed at the end of the test
 
 	mu   sync.Mutex
-	open []net.Conn // all connections there have been
+	open []net.Conn // all connections ever opened
 }
 
-// TransactionPooler starts a pooler in transaction mode, with that many server sessions, in front of a database and
-// returns its URL. It asks for no password, and ends with the test.
+// TransactionPooler starts a pooler in transaction mode in front of a database, with the given number of server sessions,
+// and returns its URL. It requires no password and stops when the test ends.
 func TransactionPooler(tb testing.TB, databaseURL string, sessions int) string {
 	tb.Helper()
-	p := &pooler{idle: make(chan net.Conn, sessions), over: make(chan struct{})}
+	p := &pooler{idle: make(chan net.Conn, sessions), done: make(chan struct{})}
 	for range sessions {
 		if err := p.connect(databaseURL); err != nil {
 			tb.Fatalf("start a pooler: %v", err)
@@ -59,9 +59,9 @@ func TransactionPooler(tb testing.TB, databaseURL string, sessions int) string {
 	})
 	tb.Cleanup(func() {
 		if err := listener.Close(); err != nil {
-			tb.Errorf("end the pooler: %v", err)
+			tb.Errorf("stop the pooler: %v", err)
 		}
-		close(p.over)
+		close(p.done)
 		p.mu.Lock()
 		for _, conn := range p.open {
 			conn.Close() //nolint:errcheck // it may be closed already
@@ -79,7 +79,7 @@ func (p *pooler) keep(conn net.Conn) {
 	p.open = append(p.open, conn)
 }
 
-// connect adds a server session. The greeting of clients names a process that is none, as that of PgBouncer does.
+// connect adds a server session. Like PgBouncer's, the greeting for clients contains a made-up process id.
 func (p *pooler) connect(databaseURL string) error {
 	conn, err := pgconn.Connect(context.Background(), databaseURL)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *pooler) serve(client net.Conn) error {
 	if _, err := client.Write(p.greeting); err != nil {
 		return err
 	}
-	var session net.Conn // that of the transaction, nil between transactions
+	var session net.Conn // the session of the transaction, nil between transactions
 	for {
 		request, _, err := readUntil(client, 'Q', 'S') // a simple query, or messages up to a Sync
 		if err != nil {
@@ -123,7 +123,7 @@ func (p *pooler) serve(client net.Conn) error {
 		if session == nil {
 			select {
 			case session = <-p.idle:
-			case <-p.over:
+			case <-p.done:
 				return nil
 			}
 		}
@@ -144,7 +144,7 @@ func (p *pooler) serve(client net.Conn) error {
 	}
 }
 
-// readUntil reads messages up to one of these kinds, and returns all of them and the body of the last one.
+// readUntil reads messages up to one of the given kinds. It returns all messages and the body of the last one.
 func readUntil(from io.Reader, kinds ...byte) (messages, body []byte, err error) {
 	for {
 		header := make([]byte, 5)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// asProcess runs one test of this package in a process of its own and returns what that prints.
-func asProcess(t *testing.T, test string, environment ...string) (string, error) {
+// runTestProcess runs one test of this package in a process of its own and returns what that prints.
+func runTestProcess(t *testing.T, test string, environment ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*operationTimeout)
 	defer cancel()
@@ -55,7 +55,7 @@ func TestNoDatabaseIsAFailure(t *testing.T) {
 		"no Docker engine answers":                          {"ELOBOT_TEST_POSTGRES=container", "DOCKER_HOST=unix:///nonexistent/docker.sock"},
 		"connect":                                           {"TEST_DATABASE_URL=postgres://127.0.0.1:1/x?sslmode=disable"},
 	} {
-		output, err := asProcess(t, "TestEmptyHasNoTables", environment...)
+		output, err := runTestProcess(t, "TestEmptyHasNoTables", environment...)
 		mustFail(t, output, err, sentence)
 	}
 }

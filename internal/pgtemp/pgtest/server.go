@@ -14,27 +14,26 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// These are the state of the package, and the reason is that Go has no other place for what all tests of a process
-// share: a server, a template and a connection are found once, by the test that needs them first, and last until the
-// process ends.
-// Nobody has to clean up then, so that packages need no TestMain for it.
+// Package-level state, because Go has no other place for what all tests of a process share. The first test that needs the
+// server, the template or the connection sets it up; they last until the process ends. They need no cleanup, so that
+// packages need no TestMain.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(makeSharedTemplate)
 	admin            administrator
 )
 
-// server is where the tests of this process have their databases.
+// server is the server with the databases of this process's tests.
 type server struct {
 	url string
-	// hold is what keeps the server for this process, if anything does. The kernel releases it at the end of the process.
+	// hold keeps the server alive for this process. It may be nil. The kernel closes it when the process ends.
 	hold io.Closer
 }
 
 // startTimeout includes fetching an image or programs.
 const startTimeout = 10 * time.Minute
 
-// These are settings for those who run the tests.
+// Environment variables for users who run the tests.
 const (
 	urlVariable    = "TEST_DATABASE_URL"
 	choiceVariable = "ELOBOT_TEST_POSTGRES"
@@ -53,7 +52,7 @@ func findServer() (server, error) {
 	return share(func(msg string) { fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", msg) })
 }
 
-// startServer starts a server that ends with this process. log is told what is fetched.
+// startServer starts a server that ends with this process. log receives progress messages about fetches.
 func startServer(ctx context.Context, log func(msg string)) (url string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -79,7 +78,7 @@ func startServer(ctx context.Context, log func(msg string)) (url string, err err
 		programsErr, containerErr, fetchedErr)
 }
 
-// startLocal starts a server by pgtemp, whose watcher ends it with this process.
+// startLocal starts a server with pgtemp, whose watcher stops it when this process ends.
 func startLocal(ctx context.Context, o pgtemp.Options) (url string, err error) {
 	o.Settings, o.InMemory = settings(), true
 	server, err := pgtemp.Start(ctx, o)
@@ -89,18 +88,18 @@ func startLocal(ctx context.Context, o pgtemp.Options) (url string, err error) {
 	return server.URL(), nil
 }
 
-// settings trade the safety of data, which nobody needs after the test, for speed. Nothing is vacuumed by itself, so that
-// the plans of queries do not depend on when that was.
+// settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on
+// its timing.
 func settings() map[string]string {
 	return map[string]string{
 		"autovacuum":         "off",
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		// as many packages at once as there are processors; looking at all sessions takes time for each that there may be
+		// as many parallel packages as processors; no more, because listing sessions takes time for each possible one
 		"max_connections": strconv.Itoa(200 + 50*runtime.NumCPU()),
 		"jit":             "off",
 		"shared_buffers":  "128MB",
-		"max_wal_size":    "256MB", // it may be in memory
+		"max_wal_size":    "256MB", // the data may be in memory
 	}
 }

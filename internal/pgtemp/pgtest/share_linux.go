@@ -15,29 +15,29 @@ import (
 	"time"
 )
 
-// The test processes of one run of go test share a server. A process that they start owns it and listens on a socket.
-// A user of the server holds a connection, which the kernel closes when the user dies. The socket has a name that is no
-// file: the kernel gives it to one process at a time and frees it when that dies, so that nothing has to be locked or
-// cleaned up.
+// The test processes of one run of go test share a server. One of them starts a process that owns the server and listens on
+// a socket. Each user of the server holds a connection to it, which the kernel closes when the user dies. The socket's name
+// is abstract, not a file: the kernel gives it to one process at a time and frees it when that process dies, so that no
+// lock or cleanup is necessary.
 
-// What the owner writes to each user, a word and a text to a line, until it has an answer.
+// The owner sends each user lines of a word and a text, up to the first line with wordURL or wordFailed.
 const (
 	wordLog    = "log"
 	wordURL    = "url"
 	wordFailed = "failed"
 )
 
-// errOwnerEnds says that an owner has ended, or is about to. Another one can be started.
-var errOwnerEnds = errors.New("the process that owns the server has ended")
+// errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
+var errOwnerEnded = errors.New("the process that owns the server has ended")
 
-// shareAttempts is more than enough unless owners die as soon as they start. A moment lies between two of them, in which
-// another process gets its owner to listen or an old one ends.
+// shareAttempts is sufficient unless owners die as soon as they start. In the delay between two attempts another process's
+// owner starts to listen, or an old owner ends.
 const (
 	shareAttempts = 100
-	shareMoment   = 20 * time.Millisecond
+	shareDelay    = 20 * time.Millisecond
 )
 
-// share joins those who use the server of this run, and starts its owner if there is none.
+// share joins the users of this run's server, and starts its owner if there is none.
 func share(log func(msg string)) (server, error) {
 	var wanted []byte
 	for _, name := range []string{choiceVariable, "TMPDIR", "PATH", "HOME", "XDG_CACHE_HOME", "DOCKER_HOST"} {
@@ -51,15 +51,15 @@ func share(log func(msg string)) (server, error) {
 				s, err = join(address, log)
 			}
 		}
-		if !errors.Is(err, errOwnerEnds) && !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, syscall.ECONNREFUSED) {
+		if !errors.Is(err, errOwnerEnded) && !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, syscall.ECONNREFUSED) {
 			return s, err
 		}
-		<-time.After(shareMoment)
+		<-time.After(shareDelay)
 	}
-	return server{}, errOwnerEnds
+	return server{}, errOwnerEnded
 }
 
-// socketName differs between runs of go test, and between what is wanted where that leads to different servers.
+// socketName returns a name that is different for each run of go test, and for environments that lead to different servers.
 func socketName(run int, wanted string) string {
 	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, settings(), wanted))
 	return "@elobot-pgtest-" + hex.EncodeToString(hash[:16])
@@ -79,7 +79,7 @@ func join(address *net.UnixAddr, log func(msg string)) (server, error) {
 }
 
 func awaitAnswer(conn *net.UnixConn, log func(msg string)) (url string, err error) {
-	if err := fromThisUser(conn); err != nil {
+	if err := checkSameUser(conn); err != nil {
 		return "", err
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(startTimeout + time.Minute)); err != nil {
@@ -100,11 +100,12 @@ func awaitAnswer(conn *net.UnixConn, log func(msg string)) (url string, err erro
 	if errors.Is(lines.Err(), os.ErrDeadlineExceeded) {
 		return "", lines.Err()
 	}
-	return "", errOwnerEnds
+	return "", errOwnerEnded
 }
 
-// fromThisUser is an error when the other end belongs to somebody else: anybody can connect to such a socket, or have one.
-func fromThisUser(conn *net.UnixConn) error {
+// checkSameUser returns an error if the peer belongs to another user. Any user can connect to an abstract socket, or listen
+// on one.
+func checkSameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -118,12 +119,12 @@ func fromThisUser(conn *net.UnixConn) error {
 		return err
 	}
 	if int(peer.Uid) != os.Getuid() {
-		return fmt.Errorf("the other end belongs to user %d", peer.Uid)
+		return fmt.Errorf("the peer belongs to user %d", peer.Uid)
 	}
 	return nil
 }
 
-// startOwner starts an owner that listens on the address. It is this program again, see init.
+// startOwner starts an owner that listens on the address. The owner runs this same program, see init.
 func startOwner(address *net.UnixAddr) error {
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
@@ -139,7 +140,7 @@ func startOwner(address *net.UnixAddr) error {
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Without the standard streams: go test waits until nobody has them any more.
+	// Without the standard streams, because go test waits until all processes have closed them.
 	err = cmd.Start()
 	if err == nil {
 		err = cmd.Process.Release()

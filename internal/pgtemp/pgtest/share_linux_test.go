@@ -271,11 +271,11 @@ func TestOwnerOfADeadServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := newOwner(listener, os.Getpid())
-	o.words.add(wordURL, "postgres://127.0.0.1:1/x")
+	o.messages.add(wordURL, "postgres://127.0.0.1:1/x")
 	go o.accept()
 	ended := make(chan error, 1)
 	go func() { ended <- o.await() }()
-	if s, err := join(address, func(string) {}); !errors.Is(err, errOwnerEnds) {
+	if s, err := join(address, func(string) {}); !errors.Is(err, errOwnerEnded) {
 		t.Errorf("whoever joins is told %+v, %v", s, err)
 	}
 	if err := <-ended; err == nil {
@@ -344,7 +344,7 @@ func TestOthersCannotJoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fromThisUser(conn); (err == nil) != ok {
+		if err := checkSameUser(conn); (err == nil) != ok {
 			t.Errorf("user %d: %v", user, err)
 		}
 		_ = conn.Close() // lets the other end go on

@@ -4,8 +4,7 @@ package pgtest
 
 import "context"
 
-// share starts a server for this process alone: a name that the kernel frees when its owner dies is what other systems
-// lack.
+// share starts a server for this process alone. Only Linux has socket names that the kernel frees when their owner dies.
 func share(log func(msg string)) (server, error) {
 	url, err := startServer(context.Background(), log)
 	return server{url: url}, err

@@ -20,15 +20,15 @@ import (
 
 const (
 	templatePrefix = "elobot_template_"
-	// unfinished ends the name of a template whose migrations have not all run.
-	unfinished = "_unfinished"
-	// templateLock is the advisory lock under which templates are made and old databases dropped.
+	// unfinishedSuffix is the end of a template's name until all migrations have run.
+	unfinishedSuffix = "_unfinished"
+	// templateLock is the advisory lock for creating templates and dropping old databases.
 	templateLock = 0x656c6f626f74
-	// stale is the age at which what other processes have left behind is dropped.
-	stale = 24 * time.Hour
+	// staleAge is the age at which databases that other processes have left behind are dropped.
+	staleAge = 24 * time.Hour
 )
 
-// templateName changes whenever a migration does.
+// templateName returns a name that changes whenever a migration changes.
 func templateName(files fs.FS) (string, error) {
 	names, err := fs.Glob(files, "*.sql") // sorted
 	if err != nil {
@@ -46,13 +46,13 @@ func templateName(files fs.FS) (string, error) {
 	return templatePrefix + hex.EncodeToString(hash[:])[:12], nil
 }
 
-// makeTemplate makes the migrated database from which others are cloned, unless another process has made it.
+// makeTemplate creates the migrated database from which others are cloned, unless another process has created it.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
 	if name, err = templateName(files); err != nil {
 		return "", err
 	}
 	err = execute(ctx, server, func(conn *pgx.Conn) error {
-		// The lock goes with the connection.
+		// The lock is released when the connection closes.
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", templateLock); err != nil {
 			return fmt.Errorf("wait for other test processes: %w", err)
 		}
@@ -76,36 +76,36 @@ func ensureTemplate(ctx context.Context, conn *pgx.Conn, server, name string, fi
 	if exists {
 		return nil
 	}
-	half := name + unfinished
+	partial := name + unfinishedSuffix
 	for _, statement := range []string{
-		"DROP DATABASE IF EXISTS " + quoted(half) + " WITH (FORCE)", // of a process that was killed
-		"CREATE DATABASE " + quoted(half) + " TEMPLATE template0",
+		"DROP DATABASE IF EXISTS " + quoted(partial) + " WITH (FORCE)", // left by a process that was killed
+		"CREATE DATABASE " + quoted(partial) + " TEMPLATE template0",
 	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("make an empty database: %w", err)
+			return fmt.Errorf("create an empty database: %w", err)
 		}
 	}
-	address, err := databaseURL(server, half)
+	address, err := databaseURL(server, partial)
 	if err != nil {
 		return err
 	}
 	if err := migrateUp(address, files); err != nil {
 		return err
 	}
-	if err := markUsed(ctx, conn, half); err != nil {
+	if err := markUsed(ctx, conn, partial); err != nil {
 		return err
 	}
-	// Nobody can connect to it from now on, so that nobody can keep others from cloning it.
-	return whileInUse(ctx, func() error {
-		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(half)+" WITH ALLOW_CONNECTIONS false"); err != nil {
+	// Forbid connections from now on, because a connection would prevent cloning.
+	return retryWhileInUse(ctx, func() error {
+		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(partial)+" WITH ALLOW_CONNECTIONS false"); err != nil {
 			return err
 		}
-		_, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(half)+" RENAME TO "+quoted(name))
+		_, err := conn.Exec(ctx, "ALTER DATABASE "+quoted(partial)+" RENAME TO "+quoted(name))
 		return err
 	})
 }
 
-// markUsed writes the time of the last use of a template into its comment, where dropStale finds it.
+// markUsed stores the time of the last use of a template in its comment, for dropStale.
 func markUsed(ctx context.Context, conn *pgx.Conn, name string) error {
 	comment := fmt.Sprintf("COMMENT ON DATABASE %s IS '%d'", quoted(name), time.Now().Unix())
 	if _, err := conn.Exec(ctx, comment); err != nil {
@@ -142,9 +142,9 @@ func migrateUp(address string, files fs.FS) (err error) {
 	return nil
 }
 
-// dropStale drops what nobody needs any more of the databases that this package has made on a server that outlives
-// the tests: templates that were not used, and clones that were made, long ago. Those in use stay, and those of roles that
-// this one may not act for.
+// dropStale drops old databases of this package on a server that outlives the tests: templates that have not been used for
+// staleAge, and clones that are older than staleAge. It skips databases with connections and databases of roles that the
+// current role is not a member of.
 func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) error {
 	rows, err := conn.Query(ctx, `
 		SELECT datname, coalesce(shobj_description(oid, 'pg_database'), '')
@@ -170,15 +170,15 @@ func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) error {
 	return nil
 }
 
-// expired tells whether a database can go. One whose name merely begins like ours is somebody's own and stays. An
-// unfinished template can always go: the caller holds the lock under which templates are made, so nobody is at it.
+// expired reports whether a database can be dropped. A database whose name only has our prefix belongs to somebody else and
+// stays. An unfinished template can always be dropped: the caller holds templateLock, so no process is working on it.
 func expired(name, comment string, now time.Time) bool {
-	if strings.HasPrefix(name, templatePrefix) && strings.HasSuffix(name, unfinished) {
+	if strings.HasPrefix(name, templatePrefix) && strings.HasSuffix(name, unfinishedSuffix) {
 		return true
 	}
 	if at, ok := madeAt(name); ok {
-		return now.Sub(at) >= stale
+		return now.Sub(at) >= staleAge
 	}
 	seconds, err := strconv.ParseInt(comment, 10, 64)
-	return err == nil && strings.HasPrefix(name, templatePrefix) && now.Sub(time.Unix(seconds, 0)) >= stale
+	return err == nil && strings.HasPrefix(name, templatePrefix) && now.Sub(time.Unix(seconds, 0)) >= staleAge
 }
