@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// programsArchive has programs that run the machine's own.
+// programsArchive contains scripts that run the machine's own programs.
 //
 //go:embed testdata/archive.txz
 var programsArchive []byte
 
-// internet answers every request in the same way.
+// internet starts an HTTP server with the given handler.
 func internet(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -31,18 +31,18 @@ func internet(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// repository serves an archive under any name, with its checksum.
+// repository serves an archive and its checksum under any name.
 func repository(archive []byte, sum string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		content := archive
 		if strings.HasSuffix(r.URL.Path, ".sha256") {
 			content = []byte(sum + "\n")
 		}
-		_, _ = w.Write(content) // the client notices what is missing
+		_, _ = w.Write(content) // the client detects missing data
 	}
 }
 
-// hang sends nothing until the client gives up, and stall only the beginning of an answer.
+// hang sends nothing until the client gives up; stall sends only the beginning of a response.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func stall(w http.ResponseWriter, r *http.Request) {
@@ -69,8 +69,8 @@ func jar(t *testing.T, name string, content []byte) (archive []byte, sum string)
 	return out.Bytes(), fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
 }
 
-// TestArchiveIsFetchedOnce also shows that fetched programs run as installed ones do, as root too, what a server is set to,
-// who gets in, and that nothing stays of one that dies before it is stopped.
+// TestArchiveIsFetchedOnce also checks that fetched programs run like installed ones, also as root, that the server has the
+// right settings and access rules, and that nothing remains of a server that dies before it is stopped.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -79,20 +79,20 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	archive, sum := jar(t, "postgres.txz", programsArchive)
 	maven := internet(t, repository(archive, sum))
 	o := Options{cache: filepath.Join(publicFolder(t), "a b", "cache"), repository: maven.URL, programFolders: []string{}}
-	var said []string
+	var messages []string
 	server, err := Start(t.Context(), Options{
 		Ways: []Way{Archive}, InMemory: true, cache: o.cache, repository: o.repository,
 		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
-		Log:      func(msg string) { said = append(said, msg) },
+		Log:      func(msg string) { messages = append(messages, msg) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(said, "\n"); !strings.Contains(all, "fetching PostgreSQL") || !strings.Contains(all, "fetched 100 %") {
-		t.Errorf("the progress is %q", all)
+	if all := strings.Join(messages, "\n"); !strings.Contains(all, "fetching PostgreSQL") || !strings.Contains(all, "fetched 100 %") {
+		t.Errorf("progress = %q", all)
 	}
-	mustBeSet(t, server)
-	mustGoThoughItDied(t, server)
+	mustHaveSettings(t, server)
+	mustStopAfterKill(t, server)
 
 	maven.Close()
 	user, err := chooseIdentity("")
@@ -102,7 +102,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	for way, find := range map[Way]source{Programs: installed, Archive: fromArchive} {
 		found, err := find(t.Context(), o, user, "")
 		if err != nil || way == Archive && !strings.HasPrefix(found.bin, o.cache) {
-			t.Errorf("without the repository %s are found in %s, %v", way, found.bin, err)
+			t.Errorf("without the repository, %s: found %s, %v", way, found.bin, err)
 		}
 	}
 	if link, err := os.Readlink(filepath.Join(o.cache, "archive-"+archiveVersion, "lib/library.so")); link != "library.so.1" {
@@ -110,7 +110,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestUselessArchiveLeavesNothing(t *testing.T) {
+func TestBadArchiveLeavesNothing(t *testing.T) {
 	t.Parallel()
 	good, _ := jar(t, "postgres.txz", programsArchive)
 	const soon = 50 * time.Millisecond
@@ -123,8 +123,8 @@ func TestUselessArchiveLeavesNothing(t *testing.T) {
 		"no programs":      {repository(jar(t, "README", []byte("no programs"))), testTimeout, "no .txz"},
 		"no archive":       {repository(jar(t, "postgres.txz", []byte("no archive"))), testTimeout, "unpack"},
 		"no such file":     {http.NotFound, testTimeout, "404 Not Found"},
-		"no answer":        {hang, soon, "time"},
-		"half an answer":   {stall, soon, "time"}, // on a busy machine not even half
+		"no response":      {hang, soon, "time"},
+		"half a response":  {stall, soon, "time"}, // on a busy machine less than half
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,19 +178,19 @@ func TestArchiveStaysInItsFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := unpackTar(tar.NewReader(&packed), folder); err == nil {
-				t.Error("it is unpacked")
+				t.Error("the archive was unpacked")
 			}
 			if _, err := os.Lstat(filepath.Join(folder, "../out")); err == nil {
-				t.Error("something is beside the folder")
+				t.Error("a file was written outside the folder")
 			}
 		})
 	}
 }
 
-func TestCacheThatOthersCanWriteIsNotUsed(t *testing.T) {
+func TestCacheWritableByOthersIsNotUsed(t *testing.T) {
 	t.Parallel()
 	cache := publicFolder(t)
-	install(t, filepath.Join(cache, "archive-1/bin"), "17.0")
+	putPrograms(t, filepath.Join(cache, "archive-1/bin"), "17.0")
 	find := openCache(cache).find(t.Context(), archivePattern, identity{}, "")
 	if _, err := find(); err != nil {
 		t.Error(err)
@@ -199,9 +199,9 @@ func TestCacheThatOthersCanWriteIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found, err := find(); err == nil {
-		t.Errorf("it gives %v", found)
+		t.Errorf("found %v, want nothing", found)
 	}
 	if folder, err := openCache(cache).choose(); err == nil {
-		t.Errorf("programs are put into %s", folder)
+		t.Errorf("chose the folder %s", folder)
 	}
 }

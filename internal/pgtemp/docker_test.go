@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// needImage fetches the image before anybody waits for a container of it.
+// needImage fetches the image, so that no timeout of a test includes the fetch.
 func needImage(t *testing.T) {
 	t.Helper()
 	const image = "postgres:" + newestMajor
@@ -22,7 +22,7 @@ func needImage(t *testing.T) {
 	}
 }
 
-// containerGone is an error while there is such a container, in whatever state.
+// containerGone returns an error while the container exists, in any state.
 func containerGone(t *testing.T, name string) error {
 	t.Helper()
 	left, err := docker(t.Context(), "ps", "--all", "--quiet", "--filter", "name="+name)
@@ -39,12 +39,12 @@ func TestContainer(t *testing.T) {
 	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" {
 		t.Errorf("work_mem is %s", got)
 	}
-	keep(t, server.URL())
+	storeValue(t, server.URL())
 	for _, immediate := range []bool{false, true} {
 		if err := server.Restart(t.Context(), immediate); err != nil {
 			t.Fatal(err)
 		}
-		kept(t, server.URL())
+		checkValue(t, server.URL())
 	}
 	if !strings.Contains(server.Kind(), "container of postgres:17") || !strings.HasPrefix(server.Version(), "17.") {
 		t.Errorf("Kind is %q, Version %q", server.Kind(), server.Version())
@@ -63,26 +63,26 @@ func TestContainerKeepsNamedFolder(t *testing.T) {
 	t.Parallel()
 	needImage(t)
 	folder := filepath.Join(publicFolder(t), "named")
-	for _, use := range []func(*testing.T, string){keep, kept} {
+	for _, use := range []func(*testing.T, string){storeValue, checkValue} {
 		server := start(t, Options{DataDir: folder, Ways: []Way{Docker}})
 		use(t, server.URL())
 		if err := server.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(folder, "data")); err != nil {
-			t.Errorf("the data is gone: %v", err)
+			t.Errorf("the data is lost: %v", err)
 		}
 	}
 }
 
-func TestContainerGoesWithTheProcess(t *testing.T) {
+func TestContainerEndsWithProcess(t *testing.T) {
 	t.Parallel()
 	needImage(t)
 	moments := map[string]func(h *helper, name string){
 		"before it exists": func(*helper, string) {},
 		"while it is made": func(_ *helper, name string) {
 			eventually(t, func() error {
-				if noProcessNames("docker run --detach --name "+name) == nil {
+				if noProcessWith("docker run --detach --name "+name) == nil {
 					return errors.New("the command does not run yet")
 				}
 				return nil
@@ -104,8 +104,8 @@ func TestContainerGoesWithTheProcess(t *testing.T) {
 			name := strings.Fields(text)[3]
 			reach(h, name)
 			h.kill()
-			// The watcher has the name in its arguments, as the command that makes the container has.
-			eventually(t, func() error { return noProcessNames(name) })
+			// The watcher and the command that creates the container have the name in their arguments.
+			eventually(t, func() error { return noProcessWith(name) })
 			if err := containerGone(t, name); err != nil {
 				t.Error(err)
 			}

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// asUser makes the helper run without privileges, when the test has any to give up. The test binary is copied to
-// where that user can read it.
+// asUser makes the helper run without privileges if the test runs as root. It copies the test binary to a folder that the
+// other user can read.
 func asUser(t *testing.T, folder string) func(*exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -52,8 +52,8 @@ func copyFile(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 	defer source.Close() //nolint:errcheck // only read
-	// Written by another process: this one may fork while it holds the file open for writing, and the heir would
-	// keep the copy from being executed.
+	// Let another process write the file: this one may fork while it holds the file open for writing, and a child that
+	// inherits the open file would prevent its execution.
 	cmd := exec.Command("/bin/sh", "-c", `cat >"$1" && chmod 755 "$1"`, "sh", to)
 	cmd.Stdin = io.Reader(source)
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -61,7 +61,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// without is an environment in which these variables are not set.
+// without returns the environment without the named variables.
 func without(environment []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(environment), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
@@ -69,9 +69,9 @@ func without(environment []string, names ...string) []string {
 	})
 }
 
-// TestHostileEnvironment starts a server from a process whose every circumstance is against it: it has nothing but apt, and
-// as root it makes nothing that others can read. Ctrl-C and the end of the terminal tell everybody in its process group to
-// end: the server stays for as long as the process does, and nothing stays of it afterwards.
+// TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask
+// lets other users read nothing. Ctrl-C and the end of the terminal signal its whole process group: the server must run
+// until the process ends, and nothing must remain of it afterwards.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -84,7 +84,7 @@ func TestHostileEnvironment(t *testing.T) {
 	}
 	temporary, umask := inside, 0o777
 	if os.Geteuid() != 0 {
-		temporary, umask = "/nonexistent/tmp", 0o077 // nothing that this user makes is closed to the server
+		temporary, umask = "/nonexistent/tmp", 0o077 // the server runs as this same user
 	}
 	putApt(t, public)
 	cache := filepath.Join(public, "cache")
@@ -98,7 +98,7 @@ func TestHostileEnvironment(t *testing.T) {
 		if os.Geteuid() != 0 {
 			return
 		}
-		// Root can enter it, the server's user cannot.
+		// Root can enter the folder, the server's user cannot.
 		if err := os.Chmod(closed, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestHostileEnvironment(t *testing.T) {
 	mustHavePackages(t, cache)
 
 	if group, err := syscall.Getpgid(ready.PID); err != nil || group == h.cmd.Process.Pid {
-		t.Errorf("the server is in the process group %d (%v), as whoever started it", group, err)
+		t.Errorf("the server is in process group %d (%v), which is that of the process that started it", group, err)
 	}
 	const begun = "SELECT pg_postmaster_start_time()::text"
 	started := query(t, ready.URL, begun)
@@ -137,17 +137,17 @@ func TestHostileEnvironment(t *testing.T) {
 	if err := syscall.Kill(-h.cmd.Process.Pid, syscall.SIGHUP); err != nil { // ends the process, not the watcher
 		t.Fatal(err)
 	}
-	gone(t, ready.PID, ready.URL)
+	awaitGone(t, ready.PID, ready.URL)
 	eventually(t, func() error {
 		if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
-			return fmt.Errorf("the folder of %s is still there: %w", data, err)
+			return fmt.Errorf("the folder of %s still exists: %w", data, err)
 		}
 		return empty(inside)
 	})
 }
 
-// TestNamedFolder serves one folder with data after the other way. A process without privileges makes it, and is killed: its
-// server goes, and the data stays. The one of the test finds it, as the user whose data it is.
+// TestNamedFolder uses one data folder from two processes. The first has no privileges and is killed: its server ends, and
+// the data stays. The server of the test then finds the data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -167,12 +167,12 @@ func TestNamedFolder(t *testing.T) {
 		become(cmd)
 	})
 	ready := h.await("ready", "")
-	keep(t, ready.URL)
+	storeValue(t, ready.URL)
 	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("a second server on the same folder: %v", err)
 	}
 	h.kill()
-	gone(t, ready.PID, ready.URL)
+	awaitGone(t, ready.PID, ready.URL)
 	eventually(t, func() error {
 		named, err := openFolder(folder)
 		if err != nil {
@@ -181,13 +181,13 @@ func TestNamedFolder(t *testing.T) {
 		return named.close()
 	})
 	server := start(t, Options{DataDir: folder, Ways: []Way{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
-	kept(t, server.URL())
+	checkValue(t, server.URL())
 	mustRestart(t, server)
 	mustStopInAnyCase(t, server)
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }
 
-func TestNothingToBeHad(t *testing.T) {
+func TestNoWayWorks(t *testing.T) {
 	t.Parallel()
 	cache := publicFolder(t)
 	h := startHelper(t, order{NoFolders: true, Cache: cache, Repository: "http://127.0.0.1:1"}, func(cmd *exec.Cmd) {
@@ -200,11 +200,11 @@ func TestNothingToBeHad(t *testing.T) {
 		"archive: fetch http://127.0.0.1:1/", "connection refused", "packages: the apt-get command is not in PATH",
 	} {
 		if !strings.Contains(sentence, part) {
-			t.Errorf("the sentence does not say %q", part)
+			t.Errorf("the error does not contain %q", part)
 		}
 	}
 	if strings.Contains(sentence, "\n") || len(sentence) > 700 {
-		t.Errorf("the sentence is no sentence: %d characters", len(sentence))
+		t.Errorf("the error is not one sentence: %d characters", len(sentence))
 	}
 	if err := empty(cache); err != nil {
 		t.Error(err)

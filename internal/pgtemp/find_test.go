@@ -16,14 +16,14 @@ import (
 func containsNone(output, part string) error {
 	for line := range strings.Lines(output) {
 		if strings.Contains(line, part) {
-			return fmt.Errorf("there is still %s", line)
+			return fmt.Errorf("%s still exists", line)
 		}
 	}
 	return nil
 }
 
-// install puts scripts into a folder that answer --version as the programs do.
-func install(t *testing.T, folder, version string) {
+// putPrograms writes scripts into a folder that answer --version like the programs.
+func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -34,8 +34,8 @@ func install(t *testing.T, folder, version string) {
 	}
 }
 
-// putScript writes a program. Nothing may be forked meanwhile: the heir of a file that is open for writing would keep it
-// from being executed.
+// putScript writes a program. No process may be forked before the file is closed: a child that inherits the open file would
+// prevent its execution.
 func putScript(t *testing.T, path, script string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -51,7 +51,7 @@ func TestFindPrograms(t *testing.T) {
 		path    []string // folder=version
 		folders []string
 		major   string
-		want    string // folder, or "error: " and a part of it
+		want    string // folder, or "error: " and a part of the error
 	}{
 		"PATH wins over newer folders": {path: []string{"a=15.1"}, folders: []string{"16=16.3", "17=17.2"}, want: "path/a"},
 		"the first good one in PATH":   {path: []string{"a=14.9", "b=16.0", "c=17.0"}, want: "path/b"},
@@ -78,11 +78,11 @@ func TestFindPrograms(t *testing.T) {
 			for _, entry := range test.path {
 				folder, version, _ := strings.Cut(entry, "=")
 				path = append(path, filepath.Join(root, "path", folder))
-				install(t, path[len(path)-1], version)
+				putPrograms(t, path[len(path)-1], version)
 			}
 			for _, entry := range test.folders {
 				folder, version, _ := strings.Cut(entry, "=")
-				install(t, filepath.Join(root, "folders", folder, "bin"), version)
+				putPrograms(t, filepath.Join(root, "folders", folder, "bin"), version)
 			}
 			path = append(path, "", "relative", filepath.Join(root, "nonexistent"))
 			found, err := findPrograms(t.Context(), strings.Join(path, ":"), []string{filepath.Join(root, "folders/*/bin")}, test.major, func(*exec.Cmd) {})
@@ -109,11 +109,11 @@ func TestFindProgramsThroughLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	installed, links := filepath.Join(root, "real"), filepath.Join(root, "links")
-	install(t, installed, "16.4")
+	putPrograms(t, installed, "16.4")
 	if err := os.Mkdir(links, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Only the server is linked: the other programs are beside what the link points to.
+	// Only the server is linked: the other programs are next to the link's target.
 	if err := os.Symlink(filepath.Join(installed, "postgres"), filepath.Join(links, "postgres")); err != nil {
 		t.Fatal(err)
 	}

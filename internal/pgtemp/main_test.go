@@ -20,26 +20,26 @@ import (
 	"go.uber.org/goleak"
 )
 
-// testTimeout bounds whatever a test waits for.
+// testTimeout limits each wait of a test.
 const testTimeout = time.Minute
 
-// helperVariable holds the order for a process that a test starts from the test binary.
+// helperVariable contains the order for a helper process, which a test starts from the test binary.
 const helperVariable = "ELOBOT_PGTEMP_HELPER"
 
-// order is what such a process shall do: start a server, report it, and wait.
+// order tells a helper process what to do. By default it starts a server, reports it, and waits.
 type order struct {
 	DataDir string
 	Ways    []Way
-	// NoFolders keeps it from looking for programs outside PATH.
+	// NoFolders makes it search for programs only in PATH.
 	NoFolders bool
 	Umask     int
-	// Cache and Repository take the places of the usual ones.
+	// Cache and Repository replace the defaults.
 	Cache, Repository string
-	// Script makes it run AtExit with these arguments and end, instead of starting a server.
+	// Script makes it call AtExit with these arguments and end, instead of starting a server.
 	Script []string
 }
 
-// report is one line that such a process prints.
+// report is a line of a helper's output.
 type report struct {
 	Event string // log, ready, interrupted, failed
 	Text  string
@@ -50,8 +50,8 @@ type report struct {
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(helperVariable); text != "" {
-		if err := help(text); err != nil {
-			say(report{Event: "failed", Text: err.Error()})
+		if err := runHelper(text); err != nil {
+			printReport(report{Event: "failed", Text: err.Error()})
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -59,13 +59,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func say(r report) {
+func printReport(r report) {
 	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
 		os.Exit(2)
 	}
 }
 
-func help(text string) error {
+func runHelper(text string) error {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
@@ -79,17 +79,17 @@ func help(text string) error {
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
 		for range interrupts {
-			say(report{Event: "interrupted"})
+			printReport(report{Event: "interrupted"})
 		}
 	}()
-	// Whoever runs the tests under nohup has this signal ignored by all.
+	// Handle SIGHUP explicitly: under nohup all processes ignore it.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		<-hangups
 		os.Exit(1)
 	}()
-	options := Options{DataDir: o.DataDir, Ways: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { say(report{Event: "log", Text: msg}) }}
+	options := Options{DataDir: o.DataDir, Ways: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
 	}
@@ -97,29 +97,29 @@ func help(text string) error {
 	if err != nil {
 		return err
 	}
-	say(report{Event: "ready", URL: server.URL(), Kind: server.Kind(), PID: server.PID()})
+	printReport(report{Event: "ready", URL: server.URL(), Kind: server.Kind(), PID: server.PID()})
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
 	return server.Stop(context.Background())
 }
 
-// helper is such a process, seen from the test. Closing stdin tells it to stop its server and end.
+// helper is a helper process. Closing stdin makes it stop its server and end.
 type helper struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	stdin   io.Closer
-	reports chan report // closed when nobody holds the process's standard output any more
+	reports chan report // closed when all processes have closed the helper's standard output
 }
 
-// startHelper starts one in a process group of its own. adjust may change its environment and user.
+// startHelper starts a helper in its own process group. adjust may change its environment and user.
 func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.Executable() // unlike os.Args[0] it is never relative to a folder
+	program, err := os.Executable() // unlike os.Args[0], always an absolute path
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func startHelper(t *testing.T, o order, adjust func(*exec.Cmd)) *helper {
 	return h
 }
 
-// kill ends the process as no process can prevent, and collects it. The watcher is left to clean up.
+// kill kills the helper with SIGKILL and waits for it. The watcher must clean up.
 func (h *helper) kill() {
 	if h.cmd.ProcessState != nil {
 		return
@@ -175,7 +175,7 @@ func (h *helper) kill() {
 	}
 }
 
-// drain reads to the end of the standard output, and fails if somebody keeps it open.
+// drain reads the standard output to its end, and fails if a process keeps it open.
 func (h *helper) drain() {
 	deadline := time.After(testTimeout)
 	for {
@@ -185,13 +185,13 @@ func (h *helper) drain() {
 				return
 			}
 		case <-deadline:
-			h.t.Errorf("somebody holds the standard output of a process that has ended")
+			h.t.Errorf("a process holds the standard output of a helper that has ended")
 			return
 		}
 	}
 }
 
-// await returns the next report of that event whose text contains part.
+// await returns the next report of the event whose text contains part.
 func (h *helper) await(event, part string) report {
 	h.t.Helper()
 	deadline := time.After(testTimeout)
@@ -208,12 +208,12 @@ func (h *helper) await(event, part string) report {
 				h.t.Fatalf("the helper failed: %s", r.Text)
 			}
 		case <-deadline:
-			h.t.Fatalf("the helper does not say %q", event)
+			h.t.Fatalf("the helper does not report %q", event)
 		}
 	}
 }
 
-// eventually polls until check returns nil. A check may start a process, so that there are not too many of them.
+// eventually polls until check returns nil. It polls slowly, because a check may start a process.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	deadline := time.After(testTimeout)
@@ -245,8 +245,8 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// hasPrograms tells whether PostgreSQL is installed on this machine. Without them it proves that Start says so, which
-// is all that can be tried then.
+// hasPrograms reports whether PostgreSQL is installed on this machine. If not, it checks that Start reports that, which is
+// all that can be tested.
 func hasPrograms(t *testing.T) bool {
 	t.Helper()
 	if _, err := findPrograms(t.Context(), os.Getenv("PATH"), usualFolders(), "", func(*exec.Cmd) {}); err == nil {
@@ -254,12 +254,12 @@ func hasPrograms(t *testing.T) bool {
 	}
 	_, err := Start(t.Context(), Options{Ways: []Way{Programs}, cache: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "programs: ") {
-		t.Errorf("without programs Start says %v", err)
+		t.Errorf("without programs, Start: %v", err)
 	}
 	return false
 }
 
-// publicFolder is a new folder that any user can enter, which t.TempDir is not when the test runs as root.
+// publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the test runs as root.
 func publicFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above
@@ -277,14 +277,14 @@ func publicFolder(t *testing.T) string {
 	return folder
 }
 
-// empty is an error unless the folder has nothing in it.
+// empty returns an error unless the folder is empty.
 func empty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s still has %s", folder, entries[0].Name())
+		return fmt.Errorf("%s still contains %s", folder, entries[0].Name())
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// aptScripts stand for apt's programs on a machine that lacks the server and two libraries. The server that they bring
-// runs the machine's own, but only if its libraries are found.
+// aptScripts simulate apt's programs on a machine that lacks the server and two libraries. Their server runs the machine's
+// own, but only if it finds its libraries.
 var aptScripts = map[string]string{
 	"apt-cache": `printf 'postgresql\n  Depends: postgresql-15\n'`,
 	"apt-get": `case "$*" in
@@ -39,7 +39,7 @@ END
 	done`,
 }
 
-// putApt puts them into a folder.
+// putApt writes aptScripts into a folder.
 func putApt(t *testing.T, folder string) {
 	t.Helper()
 	for name, script := range aptScripts {
@@ -47,7 +47,7 @@ func putApt(t *testing.T, folder string) {
 	}
 }
 
-// mustHavePackages checks what the scripts have brought, and that it is found without them.
+// mustHavePackages checks the packages in the cache, and that they are found without apt.
 func mustHavePackages(t *testing.T, cache string) {
 	t.Helper()
 	user, err := chooseIdentity("")
@@ -55,7 +55,7 @@ func mustHavePackages(t *testing.T, cache string) {
 		t.Fatal(err)
 	}
 	if _, err := openCache(cache).find(t.Context(), packagesPattern, user, "")(); err != nil {
-		t.Errorf("the programs are not found in the cache: %v", err)
+		t.Errorf("find programs in the cache: %v", err)
 	}
 	got, err := filepath.Glob(filepath.Join(cache, "packages-postgresql/usr/lib/*/*.*"))
 	if err != nil {
@@ -66,14 +66,14 @@ func mustHavePackages(t *testing.T, cache string) {
 		got[i] = filepath.Base(got[i])
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("unpacked are %v, want %v", got, want)
+		t.Errorf("unpacked %v, want %v", got, want)
 	}
 	entries, err := os.ReadDir(cache)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("in the cache are %v, %v", entries, err)
+		t.Errorf("the cache contains %v, %v", entries, err)
 	}
 	left, err := filepath.Glob(filepath.Join(cache, "packages-postgresql/*/*/*/15/lib/llvmjit.so"))
 	if err != nil || len(left) != 0 {
-		t.Errorf("the part that needs LLVM is there: %v, %v", left, err)
+		t.Errorf("the JIT module was not removed: %v, %v", left, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// query asks one value of the server.
+// query returns the single value of a query.
 func query(t *testing.T, address, sql string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -38,8 +38,8 @@ func query(t *testing.T, address, sql string) string {
 	return value
 }
 
-// keep puts something into the database, and kept finds it again.
-func keep(t *testing.T, address string) {
+// storeValue stores a value in the database, and checkValue checks that it is still there.
+func storeValue(t *testing.T, address string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -51,10 +51,10 @@ func keep(t *testing.T, address string) {
 	}
 }
 
-func kept(t *testing.T, address string) {
+func checkValue(t *testing.T, address string) {
 	t.Helper()
 	if got := query(t, address, "SELECT a FROM kept"); got != "x" {
-		t.Errorf("%q is kept", got)
+		t.Errorf("stored value = %q", got)
 	}
 }
 
@@ -67,7 +67,7 @@ func hostPort(t *testing.T, address string) string {
 	return parsed.Host
 }
 
-// portFree is an error while the server's port cannot be had.
+// portFree returns an error while the server's port is in use.
 func portFree(t *testing.T, address string) error {
 	t.Helper()
 	listener, err := net.Listen("tcp", hostPort(t, address))
@@ -77,7 +77,7 @@ func portFree(t *testing.T, address string) error {
 	return listener.Close()
 }
 
-// processGone is an error while the process runs. One that has died and waits to be collected is gone.
+// processGone returns an error while the process runs. A zombie counts as gone.
 func processGone(pid int) error {
 	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	var exit *exec.ExitError
@@ -87,8 +87,8 @@ func processGone(pid int) error {
 	return fmt.Errorf("process %d is in state %q (%w)", pid, state, err)
 }
 
-// gone waits until nothing of the server is left.
-func gone(t *testing.T, pid int, address string) {
+// awaitGone waits until the server's process has ended and its port is free.
+func awaitGone(t *testing.T, pid int, address string) {
 	t.Helper()
 	eventually(t, func() error {
 		if err := portFree(t, address); err != nil {
@@ -98,8 +98,8 @@ func gone(t *testing.T, pid int, address string) {
 	})
 }
 
-// mustBeSet checks what a server in memory is that was started with the settings of TestArchiveIsFetchedOnce.
-func mustBeSet(t *testing.T, server *Server) {
+// mustHaveSettings checks a server in memory that was started with the settings of TestArchiveIsFetchedOnce.
+func mustHaveSettings(t *testing.T, server *Server) {
 	t.Helper()
 	for sql, want := range map[string]string{
 		"SHOW work_mem":                                    "5MB",
@@ -122,13 +122,13 @@ func mustBeSet(t *testing.T, server *Server) {
 	}
 	home := server.engine.(*programs).home
 	if !strings.HasPrefix(home, memoryFolder()) {
-		t.Errorf("the data is in %s and not in %s", home, memoryFolder())
+		t.Errorf("the data is in %s, want %s", home, memoryFolder())
 	}
-	othersStayOut(t, server.URL(), home)
+	mustKeepOthersOut(t, server.URL(), home)
 }
 
-// mustGoThoughItDied kills a server and stops it.
-func mustGoThoughItDied(t *testing.T, server *Server) {
+// mustStopAfterKill kills a server and then stops it.
+func mustStopAfterKill(t *testing.T, server *Server) {
 	t.Helper()
 	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).home
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -139,20 +139,20 @@ func mustGoThoughItDied(t *testing.T, server *Server) {
 			t.Errorf("Stop: %v", err)
 		}
 	}
-	gone(t, pid, address) // its children end a little later
+	awaitGone(t, pid, address) // its children end with a delay
 	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s is still there: %v", home, err)
+		t.Errorf("the folder %s still exists: %v", home, err)
 	}
 	if server.PID() != 0 {
 		t.Errorf("a stopped server has process %d", server.PID())
 	}
 	if err := server.Restart(t.Context(), false); err == nil {
-		t.Error("a stopped server can be restarted")
+		t.Error("Restart of a stopped server succeeded")
 	}
 }
 
-// othersStayOut shows that neither a connection without the password nor another user's file access gets anything.
-func othersStayOut(t *testing.T, address, home string) {
+// mustKeepOthersOut checks that connections without the password and other users' access to the files fail.
+func mustKeepOthersOut(t *testing.T, address, home string) {
 	t.Helper()
 	for _, user := range []*url.Userinfo{url.User("postgres"), url.UserPassword("postgres", "postgres")} {
 		stranger, err := url.Parse(address)
@@ -171,7 +171,7 @@ func othersStayOut(t *testing.T, address, home string) {
 	mustBePrivate(t, home)
 }
 
-// mustBePrivate checks that a folder is the server's alone, which never runs as root.
+// mustBePrivate checks that only the server's user, never root, has access to the folder.
 func mustBePrivate(t *testing.T, folder string) {
 	t.Helper()
 	info, err := os.Stat(folder)
@@ -183,7 +183,7 @@ func mustBePrivate(t *testing.T, folder string) {
 	}
 }
 
-// mustRestart checks that the port and the data stay, after attempts to start that must fail too.
+// mustRestart checks that the port and the data survive a restart, also after failed attempts to start.
 func mustRestart(t *testing.T, server *Server) {
 	t.Helper()
 	for _, immediate := range []bool{false, true} {
@@ -203,23 +203,23 @@ func mustRestart(t *testing.T, server *Server) {
 		if server.PID() == before || server.URL() != address {
 			t.Errorf("immediate %v: process %d, then %d; %s, then %s", immediate, before, server.PID(), address, server.URL())
 		}
-		kept(t, server.URL())
+		checkValue(t, server.URL())
 	}
 }
 
-// mustStopInAnyCase stops a server: neither an open connection nor a context that has ended keeps it from that.
+// mustStopInAnyCase checks that neither an open connection nor a cancelled context prevents a stop.
 func mustStopInAnyCase(t *testing.T, server *Server) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // its server is gone by then
+	defer conn.Close(context.Background()) //nolint:errcheck // the server has stopped
 	pid, address := server.PID(), server.URL()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := server.Stop(ended); err != nil {
-		t.Errorf("Stop under a context that has ended: %v", err)
+		t.Errorf("Stop with a cancelled context: %v", err)
 	}
 	if err := conn.Ping(t.Context()); err == nil {
 		t.Error("the connection is still alive")
@@ -229,7 +229,7 @@ func mustStopInAnyCase(t *testing.T, server *Server) {
 	}
 }
 
-// mustExplainFailedLaunches has a server that is paused fail to start in some ways, and leaves it as it was.
+// mustExplainFailedLaunches makes launches of a paused server fail in several ways, and restores it afterwards.
 func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -255,7 +255,7 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	p.settings = settings
 }
 
-func TestStartGivesUpWithItsContext(t *testing.T) {
+func TestStartEndsWithContext(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
 		return
@@ -268,7 +268,7 @@ func TestStartGivesUpWithItsContext(t *testing.T) {
 	}
 }
 
-func TestDataOfAnotherVersionIsLeftAlone(t *testing.T) {
+func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
 		return

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-func TestAtExitRunsWhenTheProcessHasEnded(t *testing.T) {
+func TestAtExitRunsAfterProcessEnd(t *testing.T) {
 	t.Parallel()
 	folder := publicFolder(t)
 	permission, done := filepath.Join(folder, "permission"), filepath.Join(folder, "d o n e")
 	h := startHelper(t, order{Script: []string{
 		`while [ ! -e "$1" ]; do sleep 0.05; done; : >"$2"`, permission, done,
 	}}, nil)
-	// The script cannot end before it is permitted to. A watcher with the standard output in hand would keep a
-	// "| cat" behind the program waiting, and this as well.
+	// The script cannot end yet. A watcher that held the standard output would block a "| cat" after the program, and
+	// this wait as well.
 	h.drain()
 	if err := h.cmd.Wait(); err != nil {
 		t.Errorf("the helper ended with %v", err)
@@ -42,9 +42,9 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 		}
 	}
 	if err := told.Tell("two\nlines"); err == nil {
-		t.Error("a state of two lines is taken")
+		t.Error("Tell accepted a state of two lines")
 	}
-	// Closing the pipe is what the end of the process does.
+	// The end of the process closes the pipe in the same way.
 	if err := syscall.Close(told.pipe); err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +65,14 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 		}
 	}
 	if err := dismissed.Tell("late"); err == nil {
-		t.Error("a dismissed watcher can be told")
+		t.Error("Tell succeeded on a dismissed watcher")
 	}
 	if _, err := os.Stat(mark); err != nil {
 		t.Errorf("the script of a dismissed watcher ran: %v", err)
 	}
 }
 
-// slowPrograms do what is asked of them and do not come to an end, initdb if there is a file "slow" beside it.
+// slowPrograms do their work but do not end. initdb does not end if there is a file "slow" next to it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"
@@ -84,8 +84,8 @@ var slowPrograms = map[string]string{
 	exit`,
 }
 
-// TestKilledDuringStart kills the process when the start has got as far as making a certain file. Nothing stays but what is
-// in a named folder.
+// TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except data in
+// a named folder.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -122,7 +122,7 @@ func TestKilledDuringStart(t *testing.T) {
 				return err
 			})
 			h.kill()
-			eventually(t, func() error { return noProcessNames(folder) })
+			eventually(t, func() error { return noProcessWith(folder) })
 			if tc.named {
 				mustBePrivate(t, filepath.Join(home, "data"))
 				return
@@ -132,8 +132,8 @@ func TestKilledDuringStart(t *testing.T) {
 	}
 }
 
-// noProcessNames is an error while a process has the folder in its arguments: initdb, the server, a watcher.
-func noProcessNames(folder string) error {
+// noProcessWith returns an error while a process has the folder in its arguments: initdb, the server, a watcher.
+func noProcessWith(folder string) error {
 	output, err := exec.Command("ps", "-axww", "-o", "pid=,args=").Output()
 	if err != nil {
 		return err

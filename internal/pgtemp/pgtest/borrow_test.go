@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestBorrow has tests leave a database in many ways. The next test has one that is as good as new, and the same one where
-// only rows were written.
+// TestBorrow runs tests that change a borrowed database in many ways. The next test must get a database in its original
+// state, and the same one if only rows were written.
 //
-//nolint:paralleltest,tparallel // one after the other, and nobody else borrows here
+//nolint:paralleltest,tparallel // the subtests depend on their order, and no other test may borrow
 func TestBorrow(t *testing.T) {
 	t.Parallel()
 	state := func(d *Database) string {
@@ -19,7 +19,7 @@ func TestBorrow(t *testing.T) {
 			SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false),
 			    (SELECT count(*) FROM pg_attribute WHERE attrelid >= 16384),
 			    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = d.oid),
-			    (SELECT count(*) FROM pg_stat_activity WHERE datid = d.oid AND application_name = 'stranger'))
+			    (SELECT count(*) FROM pg_stat_activity WHERE datid = d.oid AND application_name = 'outsider'))
 			FROM pg_database d WHERE datname = current_database()`).Scan(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -34,10 +34,10 @@ func TestBorrow(t *testing.T) {
 		}
 	}
 	const row = "INSERT INTO chats (telegram_chat_id, kind, title) VALUES (1, 'group', 'x')"
-	var begun, url string
+	var initial, url string
 	t.Run("the first one", func(t *testing.T) {
 		d := Borrow(t)
-		begun, url = state(d), d.URL
+		initial, url = state(d), d.URL
 	})
 	for _, tc := range []struct {
 		name string
@@ -46,20 +46,20 @@ func TestBorrow(t *testing.T) {
 	}{
 		{"nothing", func(*testing.T, *Database) {}, true},
 		{"rows", exec(row), true},
-		{"a transaction of somebody who does not end", func(t *testing.T, d *Database) {
+		{"an open transaction of another client", func(t *testing.T, d *Database) {
 			t.Helper()
-			stranger, err := pgx.Connect(t.Context(), WithParameter(d.URL, "application_name", "stranger"))
+			outsider, err := pgx.Connect(t.Context(), WithParameter(d.URL, "application_name", "outsider"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := stranger.Exec(t.Context(), "BEGIN; "+row); err != nil {
+			if _, err := outsider.Exec(t.Context(), "BEGIN; "+row); err != nil {
 				t.Error(err)
 			}
-			t.Cleanup(func() { _ = stranger.PgConn().Conn().Close() }) // while the server may be at work
+			t.Cleanup(func() { _ = outsider.PgConn().Conn().Close() }) // the server may still be executing
 		}, true},
 		{"a lock", exec("SELECT pg_advisory_lock(1)"), false},
 		{"another column", exec("ALTER TABLE chats ADD COLUMN another text"), false},
-		{"much", exec("INSERT INTO handled_commands (key) SELECT repeat('x', 1000) || n FROM generate_series(1, 2000) n"), false},
+		{"many rows", exec("INSERT INTO handled_commands (key) SELECT repeat('x', 1000) || n FROM generate_series(1, 2000) n"), false},
 		{"a connection that is in use", func(t *testing.T, d *Database) {
 			t.Helper()
 			conn, err := d.Pool.Acquire(t.Context())
@@ -72,8 +72,8 @@ func TestBorrow(t *testing.T) {
 			t.Helper()
 			mustHave(t, d, "1234ms", maxIdleSessions+1)
 		}, true},
-		{"changes that are taken back", tryChanges, true},
-		{"another step", exec("UPDATE schema_migrations SET version = version + 1"), false},
+		{"reverted changes", tryChanges, true},
+		{"another migration version", exec("UPDATE schema_migrations SET version = version + 1"), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := BorrowWith(t, "SET lock_timeout = 1234")
@@ -82,8 +82,8 @@ func TestBorrow(t *testing.T) {
 		})
 		t.Run("after "+tc.name, func(t *testing.T) {
 			d := Borrow(t)
-			if got := state(d); got != begun {
-				t.Errorf("the database is %q, the first was %q", got, begun)
+			if got := state(d); got != initial {
+				t.Errorf("state = %q, want %q", got, initial)
 			}
 			const sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
 			var there int
@@ -92,14 +92,14 @@ func TestBorrow(t *testing.T) {
 			}
 			mustHave(t, d, "0", 1)
 			if (d.URL == url) != tc.same {
-				t.Errorf("it is %s after %s", d.URL, url)
+				t.Errorf("borrowed %s after %s", d.URL, url)
 			}
 			url = d.URL
 		})
 	}
 }
 
-// mustHave checks the setting of so many of its connections at once.
+// mustHave checks the lock_timeout of the given number of connections at once.
 func mustHave(t *testing.T, d *Database, lockTimeout string, connections int) {
 	t.Helper()
 	for range connections {
@@ -115,7 +115,7 @@ func mustHave(t *testing.T, d *Database, lockTimeout string, connections int) {
 	}
 }
 
-// tryChanges looks at a database after each of many changes. What is more or less than rows of its tables makes it another one.
+// tryChanges checks the fingerprint of a database after each of many changes. All changes but those of rows must change it.
 func tryChanges(t *testing.T, d *Database) {
 	t.Helper()
 	const function = " FUNCTION require_one_chat() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
@@ -162,7 +162,7 @@ func tryChanges(t *testing.T, d *Database) {
 			t.Errorf("%s: %v", tc.sql, err)
 		}
 		if got, _, err := fingerprintOf(t.Context(), tx); err != nil || (got == d.original) != tc.same {
-			t.Errorf("%s: it is as new: %t, want %t (%v)", tc.sql, got == d.original, tc.same, err)
+			t.Errorf("%s: fingerprint unchanged: %t, want %t (%v)", tc.sql, got == d.original, tc.same, err)
 		}
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

@@ -16,5 +16,5 @@ func TestContainerGoesWithTheRun(t *testing.T) {
 	r.kill()
 	kill(t, first.pid)
 	kill(t, second.pid)
-	awaitEnd(t, first.url, "")
+	awaitServerEnd(t, first.url, "")
 }

@@ -18,10 +18,10 @@ import (
 	"elobot/migrations"
 )
 
-// TestMain shows that the server which all tests share needs no goroutine: packages that look for leaks can use it.
+// TestMain checks that the shared server needs no goroutine, so that packages with leak detection can use it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(Main{M: m}) }
 
-// on runs do on a connection, which is open already to the server that the tests share.
+// on runs do on a connection. For the shared server it uses the connection that is open already.
 func on(ctx context.Context, t *testing.T, address string, do func(*pgx.Conn) error) error {
 	t.Helper()
 	if address == Server(t) {
@@ -74,33 +74,33 @@ func TestClonesAreIndependent(t *testing.T) {
 		t.Fatalf("both databases are %s", first)
 	}
 	if got := texts(t, first, tables); len(got) < 2 {
-		t.Errorf("the migrations made only %v", got)
+		t.Errorf("the migrations created only %v", got)
 	}
 	if got := texts(t, first, "SELECT dirty::text FROM schema_migrations"); len(got) != 1 || got[0] != "false" {
 		t.Errorf("schema_migrations has dirty = %v", got)
 	}
 	do(t, first, "CREATE TABLE mine ()")
 	if got := strings.Join(texts(t, second, tables), " "); strings.Contains(got, "mine") {
-		t.Errorf("a table of the first is in the second: %s", got)
+		t.Errorf("a table of the first database is in the second: %s", got)
 	}
 	if got := strings.Join(texts(t, New(t), tables), " "); strings.Contains(got, "mine") {
-		t.Errorf("a table of the first is in the template: %s", got)
+		t.Errorf("a table of the first database is in the template: %s", got)
 	}
 }
 
 func TestEmptyHasNoTables(t *testing.T) {
 	t.Parallel()
 	if got := texts(t, Empty(t), tables); len(got) != 0 {
-		t.Errorf("an empty database has %v", got)
+		t.Errorf("an empty database contains %v", got)
 	}
 }
 
-//nolint:paralleltest,tparallel // what each subtest leaves is looked at after its end
-func TestDatabasesAreDroppedWithTheirTest(t *testing.T) {
+//nolint:paralleltest,tparallel // the test checks the result of each subtest after its end
+func TestDatabasesAreDroppedAfterTest(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(testing.TB) string{"New": New, "Empty": Empty} {
 		var dropped string
-		var open *pgx.Conn // does not prevent it
+		var open *pgx.Conn // an open connection must not prevent the drop
 		t.Run(name, func(t *testing.T) {
 			address := database(t)
 			dropped = texts(t, address, "SELECT current_database()")[0]
@@ -109,14 +109,14 @@ func TestDatabasesAreDroppedWithTheirTest(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		open.Close(context.Background()) //nolint:errcheck // the server has cut it
+		open.Close(context.Background()) //nolint:errcheck // the server has closed it
 		if got := texts(t, Server(t), "SELECT datname FROM pg_database WHERE datname = $1", dropped); len(got) != 0 {
-			t.Errorf("%s is still there", dropped)
+			t.Errorf("%s still exists", dropped)
 		}
 	}
 }
 
-func TestTemplateNameFollowsTheMigrations(t *testing.T) {
+func TestTemplateNameDependsOnMigrations(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{}
 	for what, files := range map[string]fstest.MapFS{
@@ -136,14 +136,14 @@ func TestTemplateNameFollowsTheMigrations(t *testing.T) {
 	}
 	again, err := templateName(fstest.MapFS{"1.up.sql": {Data: []byte("a")}, "doc.go": {Data: []byte("c")}})
 	if err != nil || names[again] != "one" {
-		t.Errorf("the same migrations have the template of %q, %v", names[again], err)
+		t.Errorf("the same migrations lead to the template of %q, %v", names[again], err)
 	}
 	current, err := templateName(migrations.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := migratedTemplate(); err != nil || got != current {
-		t.Errorf("the template is %q, %v, want %q", got, err, current)
+		t.Errorf("template = %q, %v, want %q", got, err, current)
 	}
 }
 
@@ -152,9 +152,9 @@ func TestBrokenMigrationLeavesNoTemplate(t *testing.T) {
 	files := fstest.MapFS{"000001_x.up.sql": {Data: []byte("CREATE TABEL x ()")}}
 	name, err := makeTemplate(t.Context(), Server(t), files)
 	if err == nil || !strings.Contains(err.Error(), "run migrations") {
-		t.Errorf("the migration: %v", err)
+		t.Errorf("broken migration: %v", err)
 	}
-	// What is left of it is dropped by whoever makes the next template.
+	// The next process that makes a template drops the remains.
 	files["000001_x.up.sql"].Data = []byte("CREATE TABLE x ()")
 	repaired, err := makeTemplate(t.Context(), Server(t), files)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestBrokenMigrationLeavesNoTemplate(t *testing.T) {
 		}
 	})
 	if got := texts(t, Server(t), "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", name); len(got) != 0 {
-		t.Errorf("of the broken migration there is %v", got)
+		t.Errorf("the broken migration left %v", got)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 			}
 		})
 	}
-	// The lock is taken before there is anything stale: another test that makes its template drops it too.
+	// Take the lock before creating stale databases: another test that makes its template would drop them too.
 	err := execute(t.Context(), server, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", templateLock); err != nil {
 			return err
@@ -210,7 +210,7 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
 	want := []string{recent, busy, usedTemplate, own, ownTemplate}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("left are %v, want %v", got, want)
+		t.Errorf("remaining databases: %v, want %v", got, want)
 	}
 }
 
@@ -229,13 +229,13 @@ func TestDatabaseURL(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", server, got, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("the error shows the password: %v", err)
+			t.Errorf("the error contains the password: %v", err)
 		}
 	}
 }
 
-// TestTemplateIsMadeOnce has several make the same template at the same time, as a role that may create databases and nothing
-// else where such a role can be made.
+// TestTemplateIsMadeOnce makes the same template concurrently. If possible it does so as a role that may create databases
+// and nothing else.
 func TestTemplateIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	server := Server(t)
@@ -261,7 +261,7 @@ func TestTemplateIsMadeOnce(t *testing.T) {
 		makers.Go(func() error {
 			made, err := makeTemplate(t.Context(), address, files)
 			if err == nil && made != name {
-				err = fmt.Errorf("the template is %s, want %s", made, name)
+				err = fmt.Errorf("template = %s, want %s", made, name)
 			}
 			return err
 		})

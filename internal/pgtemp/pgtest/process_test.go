@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// runTestProcess runs one test of this package in a process of its own and returns what that prints.
+// runTestProcess runs one test of this package in its own process and returns its output.
 func runTestProcess(t *testing.T, test string, environment ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*operationTimeout)
@@ -22,7 +22,7 @@ func runTestProcess(t *testing.T, test string, environment ...string) (string, e
 		return strings.HasPrefix(pair, "TEST_DATABASE_URL=") || strings.HasPrefix(pair, "ELOBOT_TEST_POSTGRES=")
 	})
 	cmd.Env = append(cmd.Env, environment...)
-	// A server that had the output open would keep this waiting.
+	// A server that held the output open would block this.
 	cmd.WaitDelay = 10 * time.Second
 	output, err := cmd.CombinedOutput()
 	return string(output), err
@@ -31,11 +31,11 @@ func runTestProcess(t *testing.T, test string, environment ...string) (string, e
 func mustFail(t *testing.T, output string, err error, sentence string) {
 	t.Helper()
 	if err == nil || strings.Contains(output, "--- SKIP") || !strings.Contains(output, sentence) {
-		t.Errorf("without a database the test ends with %v and does not say %q: %s", err, sentence, output)
+		t.Errorf("without a database the test ends with %v, and its output does not contain %q: %s", err, sentence, output)
 	}
 }
 
-// TestReportsItsServer is what other tests run in another process. It lasts until its standard input ends.
+// TestReportsItsServer is run by other tests in another process. It lasts until its standard input ends.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
 	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), Server(t))
@@ -44,7 +44,7 @@ func TestReportsItsServer(t *testing.T) {
 	}
 }
 
-// reportMark begins the line that such a process prints.
+// reportMark is the prefix of the line that such a process prints.
 const reportMark = "this is process"
 
 func TestNoDatabaseIsAFailure(t *testing.T) {

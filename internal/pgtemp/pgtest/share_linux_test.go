@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// run stands for a run of go test: a process that starts test processes.
+// run simulates a run of go test: a process that starts test processes.
 type run struct {
 	t        *testing.T
 	shell    *exec.Cmd
@@ -36,7 +36,7 @@ type user struct {
 
 func startRun(t *testing.T, environment ...string) *run {
 	t.Helper()
-	// The processes last until the other end of this is closed.
+	// The test processes last until the write end of this pipe is closed.
 	hold, release, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -77,15 +77,15 @@ func startRun(t *testing.T, environment ...string) *run {
 	return r
 }
 
-// kill ends the run as no process can prevent, and leaves its test processes alone.
+// kill kills the run with SIGKILL, but not its test processes.
 func (r *run) kill() {
 	if r.shell.ProcessState == nil {
 		_ = r.shell.Process.Kill() // it may have ended
-		_ = r.shell.Wait()         // by a signal, of course
+		_ = r.shell.Wait()         // returns the signal as an error
 	}
 }
 
-// begin starts that many test processes at once.
+// begin starts n test processes at once.
 func (r *run) begin(n int) {
 	r.t.Helper()
 	program, err := os.Executable()
@@ -98,15 +98,15 @@ func (r *run) begin(n int) {
 	}
 }
 
-// report waits until a test process has a database. Without one it returns what the process says instead.
+// report waits until a test process has a database. If the process fails, it returns the output instead.
 func (r *run) report() (user, string) {
 	r.t.Helper()
 	deadline := time.After(2 * operationTimeout)
-	var said []string
+	var output []string
 	for {
 		select {
 		case line := <-r.lines:
-			said = append(said, line)
+			output = append(output, line)
 			if rest, ok := strings.CutPrefix(line, reportMark+" "); ok {
 				var u user
 				if _, err := fmt.Sscan(rest, &u.pid, &u.url); err != nil {
@@ -115,15 +115,15 @@ func (r *run) report() (user, string) {
 				return u, ""
 			}
 			if line == "FAIL" {
-				return user{}, strings.Join(said, "\n")
+				return user{}, strings.Join(output, "\n")
 			}
 		case <-deadline:
-			r.t.Fatalf("a test process does not get ready: %q", said)
+			r.t.Fatalf("a test process does not become ready: %q", output)
 		}
 	}
 }
 
-// one starts a test process that has a database, or tells that this machine has no programs for that.
+// one starts a test process and waits for its database. ok is false if this machine has no PostgreSQL programs.
 func (r *run) one() (u user, ok bool) {
 	r.t.Helper()
 	r.begin(1)
@@ -158,19 +158,19 @@ func eventually(t *testing.T, what string, check func() bool) {
 	for !check() {
 		select {
 		case <-deadline:
-			t.Fatalf("not in %v: %s", operationTimeout, what)
+			t.Fatalf("not within %v: %s", operationTimeout, what)
 		case <-tick.C:
 		}
 	}
 }
 
-// awaitEnd waits until nobody listens any more, and the folder is gone if there was one.
-func awaitEnd(t *testing.T, address, folder string) {
+// awaitServerEnd waits until the server no longer listens and its folder, if any, is removed.
+func awaitServerEnd(t *testing.T, address, folder string) {
 	t.Helper()
 	eventually(t, "the server ends", func() bool {
 		conn, err := net.Dial("tcp", host(t, address))
 		if err == nil {
-			_ = conn.Close() // it has said enough
+			_ = conn.Close() // the connection succeeded
 			return false
 		}
 		_, statErr := os.Stat(folder)
@@ -178,8 +178,8 @@ func awaitEnd(t *testing.T, address, folder string) {
 	})
 }
 
-// TestOneServerForARun also has the owner of the server killed: the next process gets another one.
-func TestOneServerForARun(t *testing.T) {
+// TestOneServerPerRun also kills the owner of the server: the next process must get another server.
+func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	const processes = 3
 	r := startRun(t, choiceVariable+"=programs")
@@ -201,33 +201,33 @@ func TestOneServerForARun(t *testing.T) {
 		}
 	}
 	first := serverAt(t, users[0].url)
-	for fd := range 3 { // go test waits until nobody has its output any more
+	for fd := range 3 { // go test waits until all processes have closed its output
 		if file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", first.owner, fd)); file != os.DevNull {
 			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
 		}
 	}
 	kill(t, first.owner)
-	awaitEnd(t, users[0].url, first.folder)
+	awaitServerEnd(t, users[0].url, first.folder)
 
 	next, _ := r.one()
 	last, _ := r.one()
 	if next.url == users[0].url || last.url != next.url {
-		t.Errorf("after %s the processes use %s and %s", users[0].url, next.url, last.url)
+		t.Errorf("after %s, the processes use %s and %s", users[0].url, next.url, last.url)
 	}
 	second := serverAt(t, next.url)
-	// Neither the end of the run nor that of whoever started the owner matters while there is a user.
+	// While the server has a user, it survives the end of the run and of the process that started the owner.
 	r.kill()
 	kill(t, next.pid)
 	if got := texts(t, last.url, "SHOW data_directory")[0]; filepath.Dir(got) != second.folder {
 		t.Errorf("the data is in %s, then in %s", second.folder, got)
 	}
 	kill(t, last.pid)
-	awaitEnd(t, last.url, second.folder)
+	awaitServerEnd(t, last.url, second.folder)
 }
 
-// place is where a server is.
+// place is the owner and the data folder of a server.
 type place struct {
-	owner  int // the process that the server goes with
+	owner  int // the process that owns the server
 	folder string
 }
 
@@ -250,20 +250,20 @@ func serverAt(t *testing.T, address string) place {
 	return place{owner, filepath.Dir(folder)}
 }
 
-// TestEachRunHasItsSocket: those who must not share a server do not meet.
-func TestEachRunHasItsSocket(t *testing.T) {
+// TestEachRunHasItsOwnSocket: processes that must not share a server have different sockets.
+func TestEachRunHasItsOwnSocket(t *testing.T) {
 	t.Parallel()
 	one, other := socketName(1, "x"), socketName(1, "x")
 	if one != other {
-		t.Error("two processes of a run do not meet")
+		t.Error("two processes of a run have different sockets")
 	}
 	if one == socketName(2, "x") || one == socketName(1, "y") {
-		t.Error("processes of two runs meet, or such as want different servers")
+		t.Error("processes of two runs, or with different environments, have the same socket")
 	}
 }
 
-// TestOwnerOfADeadServer: whoever joins is not told where it was, and the owner ends, so that another one can be started.
-func TestOwnerOfADeadServer(t *testing.T) {
+// TestOwnerOfDeadServer: a new user does not get the server's address, and the owner ends, so that another one can start.
+func TestOwnerOfDeadServer(t *testing.T) {
 	t.Parallel()
 	address := &net.UnixAddr{Net: "unix", Name: "@elobot-pgtest-" + cloneName(time.Now())}
 	listener, err := net.ListenUnix("unix", address)
@@ -276,28 +276,28 @@ func TestOwnerOfADeadServer(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- o.await() }()
 	if s, err := join(address, func(string) {}); !errors.Is(err, errOwnerEnded) {
-		t.Errorf("whoever joins is told %+v, %v", s, err)
+		t.Errorf("join = %+v, %v", s, err)
 	}
 	if err := <-ended; err == nil {
-		t.Error("the owner ends as if nothing were wrong")
+		t.Error("the owner ends without an error")
 	}
 	if err := listener.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := <-o.dead; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("nobody can join any more: %v", err)
+		t.Errorf("join after the owner's end: %v", err)
 	}
 }
 
-// TestServerWaitsForTheNextProcess: while the run goes on, a server without users is kept for a while.
-func TestServerWaitsForTheNextProcess(t *testing.T) {
+// TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
+func TestServerWaitsForNextProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := &owner{run: os.Getpid(), joined: make(chan struct{}), left: make(chan struct{})}
 		ended := make(chan error)
 		go func() { ended <- o.await() }()
 		o.joined <- struct{}{}
-		for range 3 { // each comes before the one before it leaves, or soon after that
+		for range 3 { // each joins before the previous one leaves, or soon after
 			o.joined <- struct{}{}
 			o.left <- struct{}{}
 			time.Sleep(3 * idleTime) //nolint:forbidigo // the clock of synctest
@@ -321,14 +321,14 @@ func TestOthersCannotJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // nothing is left to do with it
+	defer listener.Close() //nolint:errcheck // not needed any more
 	for user, ok := range map[int]bool{os.Getuid(): true, 4242: false} {
 		if user != os.Getuid() && os.Getuid() != 0 {
 			continue
 		}
 		joined := make(chan error, 1)
 		go func() {
-			runtime.LockOSThread() // and never unlock it: the thread ends with this
+			runtime.LockOSThread() // never unlocked, so that the thread ends with this goroutine
 			if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, uintptr(user), uintptr(user), uintptr(user)); errno != 0 {
 				joined <- errno
 				return
@@ -336,7 +336,7 @@ func TestOthersCannotJoin(t *testing.T) {
 			conn, err := net.DialUnix("unix", nil, address)
 			if err == nil {
 				_, err = conn.Read(make([]byte, 1))
-				_ = conn.Close() // all has been read
+				_ = conn.Close() // everything has been read
 			}
 			joined <- err
 		}()
@@ -347,7 +347,7 @@ func TestOthersCannotJoin(t *testing.T) {
 		if err := checkSameUser(conn); (err == nil) != ok {
 			t.Errorf("user %d: %v", user, err)
 		}
-		_ = conn.Close() // lets the other end go on
+		_ = conn.Close() // unblocks the peer
 		if err := <-joined; !errors.Is(err, io.EOF) {
 			t.Errorf("user %d: %v", user, err)
 		}
