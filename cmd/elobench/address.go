@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// freeAddress returns an address of this machine where nobody listens.
+// freeAddress returns an unused address of this machine. Another process may take it at any time.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -15,7 +15,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	}
 	address := listener.Addr().String()
 	if err := listener.Close(); err != nil {
-		return "", errors.Join(fmt.Errorf("free the port %s", address), err)
+		return "", errors.Join(fmt.Errorf("release the port %s", address), err)
 	}
 	return address, nil
 }

@@ -10,12 +10,12 @@ import (
 	"elobot/internal/botsim"
 )
 
-// baseline measures the limits of this machine on either side of the bot: what the database takes when a match is written
-// statement by statement, and what a bot can answer that does nothing else.
+// baseline measures the limits of this machine on both sides of the bot: how fast the database executes a plain match
+// transaction, and how fast a bot that only echoes can answer.
 func baseline() scenario {
 	return scenario{
 		name:        "baseline",
-		description: "pgbench with the plain transaction of a match, and a bot that only echoes",
+		description: "pgbench with a plain match transaction, and a bot that only echoes",
 		run: func(ctx context.Context, env *environment) ([]figure, error) {
 			var figures []figure
 			transactions, pgbenchErr := measurePgbench(ctx, env)
@@ -34,25 +34,25 @@ func baseline() scenario {
 	}
 }
 
-// measureEcho returns how many messages a second the echo bot answers, from its first request for updates on, where they
-// all wait when it starts.
+// measureEcho returns how many messages per second the echo bot answers. All messages wait when it starts; the time starts
+// at its first request for updates.
 func measureEcho(ctx context.Context, env *environment) (float64, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
 		return 0, err
 	}
 	defer sim.Close()
-	crowd, n := newCrowd(sim, env.sizes), env.sizes.results
+	load, n := newWorkload(sim, env.sizes), env.sizes.results
 	for i := range n {
-		crowd.say(i)
+		load.reportMatch(i)
 	}
-	env.progress.say("%d messages wait for the echo bot", n)
+	env.progress.log("%d messages wait for the echo bot", n)
 
-	var begun time.Time
+	var startedAt time.Time
 	var once sync.Once
-	polling.began(sim, func() { once.Do(func() { begun = time.Now() }) })
-	messages, leave := sim.Subscribe()
-	defer leave()
+	polling.onDelivery(sim, func() { once.Do(func() { startedAt = time.Now() }) })
+	messages, unsubscribe := sim.Subscribe()
+	defer unsubscribe()
 	bot, err := env.launchEcho(ctx, sim, "")
 	if err != nil {
 		return 0, err
@@ -63,9 +63,9 @@ func measureEcho(ctx context.Context, env *environment) (float64, error) {
 	last, err := waitMessages(running, messages, func(botsim.Message) bool {
 		answered++
 		return answered >= n
-	}, func() { env.progress.say("%d of %d messages are answered", answered, n) })
+	}, func() { env.progress.log("%d of %d messages are answered", answered, n) })
 	if err = errors.Join(err, bot.stop()); err != nil {
 		return 0, fmt.Errorf("echo: %w", err)
 	}
-	return perSecond(n, last.Sub(begun)), nil
+	return perSecond(n, last.Sub(startedAt)), nil
 }

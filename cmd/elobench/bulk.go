@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// bulkChunk is few enough to say often how far it is, and enough for the tables to take long beside their commits.
+	// bulkChunk is small enough for frequent progress messages, and large enough that commits take little of the time.
 	bulkChunk = 100_000
-	// bulkEnded is for how long nobody has played when the bot starts, so that nothing counts against a limit.
+	// bulkEnded is the time between the last bulk match and the start of the bot, so that no match counts against a limit.
 	bulkEnded = time.Hour
 )
 
-// bulk is the past of a crowd: matches that were played, recorded and told before anything is measured, with all that
-// the bot leaves behind. They are draws between people of the same rating, which move nobody, so that it takes no
-// arithmetic to have every rating right. All fall into two days, so that none of it is old enough to be removed.
+// bulk is the match history of a workload before the measurement: matches with all rows that the bot would have written
+// for them. All matches are draws between players of the same rating. A draw changes no rating, so that the ratings are
+// right without calculation. All matches fall into two days, so that no row is old enough for the cleanup.
 //
-// The groups take turns, and in a group everybody plays everybody. Ids count from 1: a group has that of its chat and
-// of its ladder, and the people go group by group. Messages count from a billion on, where no simulator comes to.
+// The groups take turns, and in each group everybody plays everybody. Ids start at 1: a group, its chat and its ladder
+// have the same id, and players are numbered group by group. Message ids start at a billion, out of the simulator's range.
 type bulk struct {
 	matches int
-	chunk   int // how many of them are made in one transaction of each table
-	crowd   *crowd
-	until   time.Time // when the last one was played
+	chunk   int // matches per transaction
+	load    *workload
+	until   time.Time // when the last match was played
 }
 
-// bulkPeople makes who plays, as the bot knows them when they have been heard of.
+// bulkPeople inserts the chats and players as the bot stores them after their first message.
 var bulkPeople = []string{
 	`INSERT INTO chats (id, telegram_chat_id, kind, title) OVERRIDING SYSTEM VALUE
 	 SELECT id, telegram_chat_id, 'supergroup', title
@@ -41,8 +41,8 @@ var bulkPeople = []string{
 	      AS p (telegram_user_id, username, name, id)`,
 }
 
-// bulkPlayed are matches from @first to @last: who has reported that number in which message, who the other one was,
-// when it was, and which message has told it.
+// bulkPlayed selects the matches from @first to @last: the number, the reporter and the message, the opponent, the time,
+// and the message of the bot's answer.
 const bulkPlayed = `(
 	SELECT i AS id, turn.group_id, turn.number, c.telegram_chat_id,
 	       one.id AS one, one.telegram_user_id AS sender, one.display_name AS one_name,
@@ -62,7 +62,7 @@ const bulkPlayed = `(
 	     ON other.id = (turn.group_id - 1) * @people::bigint + (pair.place + pair.apart) % @people::bigint + 1
 	) AS m`
 
-// bulkMatches makes matches from @first to @last, each statement those of one table.
+// bulkMatches inserts the matches from @first to @last. Each statement fills one table.
 var bulkMatches = []string{
 	`INSERT INTO matches (id, group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at,
 	                      idempotency_key, created_at) OVERRIDING SYSTEM VALUE
@@ -93,7 +93,7 @@ var bulkMatches = []string{
 	 FROM ` + bulkPlayed + ` ORDER BY id`,
 }
 
-// bulkStandings makes what the matches have come to, and has new rows come after those that are there.
+// bulkStandings inserts the standings after all matches, and sets the sequences past the inserted ids.
 var bulkStandings = []string{
 	`INSERT INTO groups (id, chat_id, last_match_number) OVERRIDING SYSTEM VALUE
 	 SELECT id, id, coalesce((SELECT max(number) FROM matches WHERE group_id = c.id), 0) FROM chats c ORDER BY id`,
@@ -114,13 +114,13 @@ var bulkStandings = []string{
 	        setval('outbox_id_seq', (SELECT max(id) FROM outbox))`,
 }
 
-// write writes it into a database where nothing is yet, and leaves that as one that has been in use for long: cleaned
-// up, known to the planner, and on disk.
+// write fills an empty database. It leaves the database like one that has been in use for a long time: vacuumed, analyzed
+// and written to disk.
 func (b bulk) write(ctx context.Context, db database, progress *progress) error {
 	if err := b.run(ctx, db, 0, 0, bulkPeople...); err != nil {
-		return fmt.Errorf("make people: %w", err)
+		return fmt.Errorf("insert players: %w", err)
 	}
-	told := time.Now()
+	reported := time.Now()
 	for first := 1; first <= b.matches; first += b.chunk {
 		last := min(first+b.chunk-1, b.matches)
 		tables, chunkCtx := errgroup.WithContext(ctx)
@@ -129,15 +129,15 @@ func (b bulk) write(ctx context.Context, db database, progress *progress) error 
 			tables.Go(func() error { return b.run(chunkCtx, db, first, last, sql) })
 		}
 		if err := tables.Wait(); err != nil {
-			return fmt.Errorf("make matches from %d on: %w", first, err)
+			return fmt.Errorf("insert matches from %d on: %w", first, err)
 		}
-		if time.Since(told) > progressEvery {
-			told = time.Now()
-			progress.say("%d of %d matches are made", last, b.matches)
+		if time.Since(reported) > progressEvery {
+			reported = time.Now()
+			progress.log("inserted %d of %d matches", last, b.matches)
 		}
 	}
 	if err := b.run(ctx, db, 0, 0, bulkStandings...); err != nil {
-		return fmt.Errorf("make standings: %w", err)
+		return fmt.Errorf("insert standings: %w", err)
 	}
 	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
 		if _, err := db.Exec(ctx, sql); err != nil {
@@ -147,8 +147,8 @@ func (b bulk) write(ctx context.Context, db database, progress *progress) error 
 	return nil
 }
 
-// run runs statements in a transaction. What they refer to need not be there before them, and is not looked up, which
-// would take most of the time; nor is it waited for the disk, which the checkpoint at the end does.
+// run runs statements in a transaction. To save time it disables foreign key checks, so that the order of the tables does
+// not matter, and does not wait for the disk, because write ends with a checkpoint.
 func (b bulk) run(ctx context.Context, db database, first, last int, statements ...string) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		const settings = `
@@ -170,9 +170,9 @@ func (b bulk) run(ctx context.Context, db database, first, last int, statements 
 func (b bulk) arguments(first, last int) pgx.NamedArgs {
 	var chats, users []int64
 	var titles, usernames, names []string
-	for g, group := range b.crowd.groups {
+	for g, group := range b.load.groups {
 		chats, titles = append(chats, group.ID()), append(titles, group.Title())
-		for _, u := range b.crowd.people[g] {
+		for _, u := range b.load.people[g] {
 			users, usernames, names = append(users, u.ID), append(usernames, u.Username), append(names, u.FirstName)
 		}
 	}

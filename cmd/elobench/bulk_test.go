@@ -17,8 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestBulk: a past that is made is as right as one that was played. That the bot goes on from there, TestScenarios
-// shows.
+// TestBulk checks that a bulk history is as correct as one that was played. TestScenarios checks that the bot can continue
+// from it.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	db := database{url: pgtest.New(t)}
@@ -28,9 +28,9 @@ func TestBulk(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	sim := botsim.Start(t)
-	past := bulk{matches: 301, chunk: 100, crowd: newCrowd(sim, sizes{groups: 3, people: 4})}
-	past.until = time.Now().Add(-bulkEnded)
-	if err := past.write(t.Context(), db, newProgress(new(bytes.Buffer))); err != nil {
+	history := bulk{matches: 301, chunk: 100, load: newWorkload(sim, sizes{groups: 3, people: 4})}
+	history.until = time.Now().Add(-bulkEnded)
+	if err := history.write(t.Context(), db, newProgress(new(bytes.Buffer))); err != nil {
 		t.Fatal(err)
 	}
 
@@ -54,7 +54,7 @@ func TestBulk(t *testing.T) {
 		   AND mm.telegram_chat_id = c.telegram_chat_id`: 301,
 		`SELECT count(*) FROM outbox WHERE finished_at IS NULL`: 0,
 		`SELECT count(DISTINCT (a.player_id, b.player_id)) FROM match_players a JOIN match_players b USING (match_id)
-		 WHERE a.player_id < b.player_id`: 3 * 6, // everybody has played everybody
+		 WHERE a.player_id < b.player_id`: 3 * 6, // everybody has played against everybody
 	} {
 		var got int
 		if err := db.QueryRow(t.Context(), sql).Scan(&got); err != nil || got != want {
@@ -70,16 +70,16 @@ func TestBulk(t *testing.T) {
 		Scan(&known.ID, &known.UserID, &known.Username, &known.Name)
 	want := ranking.Player{ID: 5, UserID: ranking.UserID(user.ID), Username: user.Username, Name: user.FirstName}
 	if err != nil || known != want {
-		t.Errorf("the first of the second group is %+v, %v, want %+v", known, err, want)
+		t.Errorf("the first player of the second group is %+v, %v, want %+v", known, err, want)
 	}
 	purger := postgres.NewPurger(db.Pool, slog.New(slog.DiscardHandler))
 	if old, err := purger.Purge(t.Context()); old != 0 || err != nil {
-		t.Errorf("%d rows are old enough to go, %v", old, err)
+		t.Errorf("the cleanup would remove %d rows, %v", old, err)
 	}
 	checkReferences(t.Context(), t, db)
 }
 
-// checkReferences has the database look up everything that its rows refer to.
+// checkReferences makes the database check all foreign keys.
 func checkReferences(ctx context.Context, t *testing.T, db database) {
 	t.Helper()
 	rows, err := db.Query(ctx, `

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// contenders is how many people play in the one group: every result concerns half of them.
+	// contenders is the number of players in the group. Every result affects half of them.
 	contenders = 4
-	// deliveredAtOnce is how many results are on their way at the same time, however many instances share them.
-	deliveredAtOnce = 12
-	// saidOfConflict is how the bot's log begins to tell of a conflict.
-	saidOfConflict = `msg="conflict with another transaction"`
+	// concurrentDeliveries is the number of results in delivery at the same time, for all instances together.
+	concurrentDeliveries = 12
+	// conflictLogLine is the part of the bot's log line by which a conflict is recognised.
+	conflictLogLine = `msg="conflict with another transaction"`
 )
 
-// contention measures what instances cost each other that record results of the same few people at the same time. With
-// Telegram that is rare, because it delivers what is said in a group one after another. So the results are delivered
-// from here, to all instances in turn.
+// contention measures how much instances slow each other down when they record results of the same few players at the same
+// time. With Telegram this is rare, because Telegram delivers the messages of a group one at a time. So the benchmark
+// itself delivers the results, to all instances in turn.
 func contention() scenario {
 	return scenario{
 		name:        "contention",
@@ -47,9 +47,8 @@ func contention() scenario {
 	}
 }
 
-// measureContention measures from the first delivery to so many instances until the last one is answered, which is when
-// all results are recorded. It counts the conflicts, and the results that were given up because of them: after every
-// other conflict the bot has tried again.
+// measureContention measures the time from the first delivery until the last one is answered. By then all results are
+// recorded. It also counts the conflicts, and the results that the bot gave up after too many conflicts.
 func measureContention(ctx context.Context, env *environment, name string, instances int) ([]figure, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
@@ -61,27 +60,27 @@ func measureContention(ctx context.Context, env *environment, name string, insta
 		return nil, err
 	}
 	defer drop()
-	crowd, n := newCrowd(sim, sizes{groups: 1, people: contenders}), env.sizes.contended
-	introductions := crowd.introduce()
+	load, n := newWorkload(sim, sizes{groups: 1, people: contenders}), env.sizes.contended
+	warmUp := load.playRound()
 	for i := range n {
-		crowd.say(i)
+		load.reportMatch(i)
 	}
 	updates, err := takeUpdates(ctx, sim)
 	if err != nil {
 		return nil, err
 	}
-	if len(updates) != introductions+n {
-		return nil, fmt.Errorf("%d results make %d updates", introductions+n, len(updates))
+	if len(updates) != warmUp+n {
+		return nil, fmt.Errorf("%d results led to %d updates", warmUp+n, len(updates))
 	}
 
-	messages, leave := sim.Subscribe()
-	defer leave()
+	messages, unsubscribe := sim.Subscribe()
+	defer unsubscribe()
 	fleet, err := env.launchFleet(ctx, sim, db.url, instances)
 	if err != nil {
 		return nil, err
 	}
-	env.progress.say("%d results, %d at the same time; instances: %d", n, deliveredAtOnce, instances)
-	took, err := fleet.deliver(ctx, updates[:introductions], updates[introductions:])
+	env.progress.log("%d results, %d at the same time; instances: %d", n, concurrentDeliveries, instances)
+	took, err := fleet.deliver(ctx, updates[:warmUp], updates[warmUp:])
 	givenUp := 0
 	if err == nil {
 		givenUp, err = checkContended(ctx, env, db, messages, len(updates))
@@ -94,7 +93,7 @@ func measureContention(ctx context.Context, env *environment, name string, insta
 		return nil, err
 	}
 	figures := []figure{{Name: name, Value: perSecond(n-givenUp, took), Unit: "results/s", Better: higher}}
-	if instances > 1 { // one has nobody to be in conflict with
+	if instances > 1 { // a single instance has no conflicts
 		figures = append(figures,
 			figure{Name: name + ".conflicts", Value: float64(fleet.conflicts()), Unit: "conflicts", Better: lower},
 			figure{Name: name + ".giveups", Value: float64(givenUp), Unit: "results", Better: lower})
@@ -102,8 +101,8 @@ func measureContention(ctx context.Context, env *environment, name string, insta
 	return figures, nil
 }
 
-// checkContended makes sure that each of n results is recorded, or given up and said to be, and waits until all that
-// are recorded have been told. It returns how many are given up.
+// checkContended checks that each of n results is recorded or was given up with a refusal, and waits until the bot has
+// answered all recorded results. It returns the number of results that were given up.
 func checkContended(
 	ctx context.Context, env *environment, db database, messages <-chan botsim.Message, n int,
 ) (givenUp int, err error) {
@@ -114,21 +113,21 @@ func checkContended(
 		ranking.KindRefusal, string(ranking.TooManyAtOnce)).Scan(&recorded, &givenUp)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("count what is recorded: %w", err)
+		return 0, fmt.Errorf("count recorded results: %w", err)
 	case recorded+givenUp != n:
-		return 0, fmt.Errorf("of %d results %d are recorded and %d given up", n, recorded, givenUp)
+		return 0, fmt.Errorf("of %d results, %d are recorded and %d given up", n, recorded, givenUp)
 	}
-	_, err = newTally().wait(ctx, messages, recorded, env.progress)
+	_, err = newResultCounter().wait(ctx, messages, recorded, env.progress)
 	return givenUp, err
 }
 
-// takeUpdates takes all updates that wait, each as Telegram writes it, so that nobody else gets them.
+// takeUpdates fetches and confirms all waiting updates, so that the bot does not get them by polling.
 func takeUpdates(ctx context.Context, sim *botsim.Server) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	for offset := int64(0); ; {
-		answer, err := askForUpdates(ctx, sim, offset)
+		answer, err := fetchUpdates(ctx, sim, offset)
 		if err != nil {
-			return nil, fmt.Errorf("take updates: %w", err)
+			return nil, fmt.Errorf("fetch updates: %w", err)
 		}
 		if len(answer) == 0 {
 			return all, nil
@@ -138,14 +137,14 @@ func takeUpdates(ctx context.Context, sim *botsim.Server) ([]json.RawMessage, er
 			ID int64 `json:"update_id"`
 		}
 		if err := json.Unmarshal(answer[len(answer)-1], &last); err != nil {
-			return nil, fmt.Errorf("take updates: %w", err)
+			return nil, fmt.Errorf("fetch updates: %w", err)
 		}
 		offset = last.ID + 1
 	}
 }
 
-// askForUpdates asks for updates once, which confirms those before the offset.
-func askForUpdates(ctx context.Context, sim *botsim.Server, offset int64) ([]json.RawMessage, error) {
+// fetchUpdates calls getUpdates once. This confirms the updates below offset.
+func fetchUpdates(ctx context.Context, sim *botsim.Server, offset int64) ([]json.RawMessage, error) {
 	address := fmt.Sprintf("%s/bot%s/getUpdates?offset=%d", sim.URL(), sim.Token(), offset)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -155,14 +154,14 @@ func askForUpdates(ctx context.Context, sim *botsim.Server, offset int64) ([]jso
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }() // what has been read is read
+	defer func() { _ = resp.Body.Close() }() // only read
 	var answer struct {
 		OK          bool              `json:"ok"`
 		Description string            `json:"description"`
 		Result      []json.RawMessage `json:"result"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("decode the response: %w", err)
 	}
 	if !answer.OK {
 		return nil, errors.New(answer.Description)
@@ -170,33 +169,33 @@ func askForUpdates(ctx context.Context, sim *botsim.Server, offset int64) ([]jso
 	return answer.Result, nil
 }
 
-// fleet is instances of the bot that share a database, and a webhook of which each serves a part.
+// fleet is a set of bot instances that share a database and a webhook.
 type fleet struct {
-	bots   []*process
-	doors  []string // where what each of them is to get is delivered
-	client *http.Client
+	bots      []*process
+	endpoints []string // the webhook endpoint of each instance
+	client    *http.Client
 }
 
 func (e *environment) launchFleet(
 	ctx context.Context, sim *botsim.Server, databaseURL string, instances int,
 ) (*fleet, error) {
 	pool := http.DefaultTransport.(*http.Transport).Clone()
-	pool.MaxIdleConnsPerHost = deliveredAtOnce
-	f := &fleet{client: &http.Client{Transport: pool, Timeout: time.Minute}} // as long as Telegram waits
+	pool.MaxIdleConnsPerHost = concurrentDeliveries
+	f := &fleet{client: &http.Client{Transport: pool, Timeout: time.Minute}} // Telegram's timeout
 	public := ""
 	for range instances {
-		bot, door, err := e.launchBehindDoor(ctx, sim, databaseURL, public)
+		bot, endpoint, err := e.launchWithWebhook(ctx, sim, databaseURL, public)
 		if err != nil {
 			return nil, errors.Join(err, f.kill())
 		}
-		f.bots, f.doors = append(f.bots, bot), append(f.doors, door)
-		public = f.doors[0]
+		f.bots, f.endpoints = append(f.bots, bot), append(f.endpoints, endpoint)
+		public = f.endpoints[0]
 	}
 	return f, nil
 }
 
-// deliver delivers some updates one after another, so that everybody and everything is known, and then measures how
-// long the others take that come at the same time.
+// deliver first delivers the updates of before one at a time, so that the bot knows all players. Then it delivers updates
+// concurrently and returns how long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)
@@ -208,21 +207,21 @@ func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) 
 			return 0, err
 		}
 	}
-	begun := time.Now()
+	startedAt := time.Now()
 	deliveries, delivering := errgroup.WithContext(ctx)
-	deliveries.SetLimit(deliveredAtOnce)
+	deliveries.SetLimit(concurrentDeliveries)
 	for i, u := range updates {
 		deliveries.Go(func() error { return f.post(delivering, i, u) })
 	}
 	if err := deliveries.Wait(); err != nil {
 		return 0, errors.Join(err, context.Cause(ctx))
 	}
-	return time.Since(begun), nil
+	return time.Since(startedAt), nil
 }
 
-// post delivers an update to the instance whose turn it is, and returns an error unless it takes it.
+// post delivers an update to the instance whose turn it is. It returns an error unless the response is 200.
 func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.doors[turn%len(f.doors)], bytes.NewReader(update))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.endpoints[turn%len(f.endpoints)], bytes.NewReader(update))
 	if err != nil {
 		return fmt.Errorf("deliver: %w", err)
 	}
@@ -237,20 +236,20 @@ func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) erro
 		return fmt.Errorf("deliver: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("deliver: the bot answers %s", resp.Status)
+		return fmt.Errorf("deliver: the bot responded %s", resp.Status)
 	}
 	return nil
 }
 
-// conflicts returns how many conflicts the instances tell of in their logs.
+// conflicts returns the number of conflicts in the logs of all instances.
 func (f *fleet) conflicts() (n int) {
 	for _, bot := range f.bots {
-		n += strings.Count(bot.output.String(), saidOfConflict)
+		n += strings.Count(bot.output.String(), conflictLogLine)
 	}
 	return n
 }
 
-// stop has all instances end in peace, one after another.
+// stop stops all instances gracefully, one after the other.
 func (f *fleet) stop() error {
 	f.client.CloseIdleConnections()
 	var failures []error

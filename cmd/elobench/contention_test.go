@@ -15,17 +15,17 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTakeUpdates: there are more of them than Telegram shows at once.
+// TestTakeUpdates fetches more updates than one getUpdates returns.
 func TestTakeUpdates(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
-	crowd, n := newCrowd(sim, sizes{groups: 1, people: contenders}), 250
+	load, n := newWorkload(sim, sizes{groups: 1, people: contenders}), 250
 	for i := range n {
-		crowd.say(i)
+		load.reportMatch(i)
 	}
 	updates, err := takeUpdates(t.Context(), sim)
 	if err != nil || len(updates) != n || sim.Pending() != 0 {
-		t.Fatalf("%d updates are taken and %d are left, %v", len(updates), sim.Pending(), err)
+		t.Fatalf("fetched %d updates, %d left, %v", len(updates), sim.Pending(), err)
 	}
 	last := 0
 	for _, raw := range updates {
@@ -39,80 +39,80 @@ func TestTakeUpdates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if u.Message.ID <= last || !strings.HasPrefix(u.Message.Text, "/match @player_1_") {
-			t.Fatalf("after message %d comes %s", last, raw)
+			t.Fatalf("after message %d: %s", last, raw)
 		}
 		last = u.Message.ID
 	}
 	sim.Close()
 	if _, err := takeUpdates(t.Context(), sim); err == nil {
-		t.Error("updates are taken from nobody")
+		t.Error("fetching updates from a closed simulator succeeded")
 	}
 }
 
-// TestDeliver: the first updates come one by one, and the others as many at the same time as there may be, all of them to
-// each instance in turn.
+// TestDeliver: the first updates are delivered one at a time and the others concurrently up to the limit, all of them to the
+// instances in turn.
 func TestDeliver(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var mu sync.Mutex
-	var came [2][]string
-	together, most := 0, 0
-	crowded := make(chan struct{})
+	var received [2][]string
+	concurrent, most := 0, 0
+	full := make(chan struct{})
 	var once sync.Once
-	take := func(door int, body string) {
+	take := func(endpoint int, body string) {
 		mu.Lock()
 		defer mu.Unlock()
-		came[door] = append(came[door], body)
-		together++
-		if most = max(most, together); together == deliveredAtOnce {
-			once.Do(func() { close(crowded) })
+		received[endpoint] = append(received[endpoint], body)
+		concurrent++
+		if most = max(most, concurrent); concurrent == concurrentDeliveries {
+			once.Do(func() { close(full) })
 		}
 	}
 	f := &fleet{client: http.DefaultClient}
-	for i := range came {
-		door := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	for i := range received {
+		endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			secret := r.Header.Get("X-Telegram-Bot-Api-Secret-Token")
 			if err != nil || r.Method != http.MethodPost || secret != webhookSecret {
-				t.Errorf("there comes %s with the secret %q, %v", r.Method, secret, err)
+				t.Errorf("got %s with the secret %q, %v", r.Method, secret, err)
 			}
 			take(i, string(body))
 			if !strings.HasPrefix(string(body), "first") {
 				select {
-				case <-crowded:
+				case <-full:
 				case <-ctx.Done():
 				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			together--
+			concurrent--
 		}))
-		t.Cleanup(door.Close)
-		f.doors = append(f.doors, door.URL)
+		t.Cleanup(endpoint.Close)
+		f.endpoints = append(f.endpoints, endpoint.URL)
 	}
 	first := []json.RawMessage{[]byte("first 1"), []byte("first 2"), []byte("first 3")}
-	others := slices.Repeat([]json.RawMessage{[]byte("other")}, 2*deliveredAtOnce)
+	others := slices.Repeat([]json.RawMessage{[]byte("other")}, 2*concurrentDeliveries)
 	if _, err := f.deliver(ctx, first, others); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(came[0][:2], []string{"first 1", "first 3"}) || came[1][0] != "first 2" {
-		t.Errorf("the first ones come as %v", came)
+	if !slices.Equal(received[0][:2], []string{"first 1", "first 3"}) || received[1][0] != "first 2" {
+		t.Errorf("order of the first updates: %v", received)
 	}
-	if len(came[0]) != 2+deliveredAtOnce || len(came[1]) != 1+deliveredAtOnce || most != deliveredAtOnce {
-		t.Errorf("%d at the same time come as %v", most, came)
+	if len(received[0]) != 2+concurrentDeliveries || len(received[1]) != 1+concurrentDeliveries || most != concurrentDeliveries {
+		t.Errorf("%d concurrent deliveries: %v", most, received)
 	}
 }
 
-func TestDeliverToNobody(t *testing.T) {
+func TestDeliverToFailingInstance(t *testing.T) {
 	t.Parallel()
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
-	t.Cleanup(door.Close)
-	f := &fleet{client: http.DefaultClient, doors: []string{door.URL}}
+	t.Cleanup(endpoint.Close)
+	f := &fleet{client: http.DefaultClient, endpoints: []string{endpoint.URL}}
 	_, err := f.deliver(t.Context(), nil, []json.RawMessage{[]byte("1")})
 	if err == nil || !strings.Contains(err.Error(), "503") {
-		t.Errorf("it is taken, %v", err)
+		t.Errorf("deliver: %v, want the status 503", err)
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"elobot/internal/botsim"
 )
 
-// draining measures how long the bot takes, with the settings that it has by default, to send many answers to many
-// groups where Telegram's limits are enforced: hardly longer than the limits dictate, and without being refused.
+// draining measures how long the bot takes, with default settings, to send many answers to many groups while the simulator
+// enforces Telegram's limits. The bot should take hardly longer than the minimum, and get no 429.
 //
-// The least possible time is what Telegram's own limits leave to any sender, from its first message to its last: where
-// N messages are allowed in a span of time, N go at once, and N more after each span. By default the bot's SEND_LIMIT_
-// settings allow as much as Telegram does, so that the least possible time is the same by both. Were they lower, this
-// would show what that costs.
+// The minimum is the time from the first message to the last that Telegram's own limits impose on any sender. If N
+// messages are allowed in a window, N can go at once, and N more after each window. By default the bot's SEND_LIMIT_
+// settings allow as much as Telegram does, so that they lead to the same minimum. If they were lower, this figure would
+// show the cost.
 func draining() scenario {
 	return scenario{
 		name:        "draining",
-		description: "answers to many groups, with the limits that the bot keeps by default and Telegram enforces",
+		description: "answers to many groups, within the limits that Telegram enforces",
 		run:         measureDraining,
 	}
 }
 
-// measureDraining measures from the bot's first request for updates until every question has an answer of its own: a
-// page of the ranking is told together with nothing else. Everybody asks once, because of one person only so many
-// questions are answered.
+// measureDraining measures the time from the bot's first request for updates until every question is answered. Each
+// answer is a message of its own, because the bot never merges ranking pages. Each player asks only once, because the
+// number of questions per player is limited.
 func measureDraining(ctx context.Context, env *environment) ([]figure, error) {
 	limits := botsim.TelegramLimits()
 	sim, err := botsim.New(botsim.WithLimits(limits))
@@ -41,53 +41,52 @@ func measureDraining(ctx context.Context, env *environment) ([]figure, error) {
 	}
 	defer drop()
 	groups, each := env.sizes.drained, env.sizes.answers
-	crowd, n := newCrowd(sim, sizes{groups: groups, people: each}), groups*each
-	crowd.ask()
-	least := leastTime(limits, groups, each)
-	env.progress.say("%d questions of %d groups wait, whose answers take %v at the least", n, groups, least)
+	load, n := newWorkload(sim, sizes{groups: groups, people: each}), groups*each
+	load.ask()
+	minimum := minimumTime(limits, groups, each)
+	env.progress.log("%d questions of %d groups are waiting; the answers take at least %v", n, groups, minimum)
 
-	var begun time.Time
+	var startedAt time.Time
 	var once sync.Once
-	polling.began(sim, func() { once.Do(func() { begun = time.Now() }) })
-	messages, leave := sim.Subscribe()
-	defer leave()
+	polling.onDelivery(sim, func() { once.Do(func() { startedAt = time.Now() }) })
+	messages, unsubscribe := sim.Subscribe()
+	defer unsubscribe()
 	bot, err := env.launchBot(ctx, sim, db.url)
 	if err != nil {
 		return nil, err
 	}
 	running, cancel := bot.during(ctx)
 	defer cancel()
-	answered := make(map[toldMatch]bool) // by the chat and the message that is answered
+	answered := make(map[chatRef]bool) // by chat and id of the question
 	last, err := waitMessages(running, messages, func(m botsim.Message) bool {
 		if m.From.IsBot && m.ReplyTo != 0 {
-			answered[toldMatch{m.ChatID, m.ReplyTo}] = true
+			answered[chatRef{m.ChatID, m.ReplyTo}] = true
 		}
 		return len(answered) >= n
-	}, func() { env.progress.say("%d of %d questions are answered", len(answered), n) })
+	}, func() { env.progress.log("%d of %d questions answered", len(answered), n) })
 	if err = errors.Join(err, bot.stop(), complaintsOf(sim)); err != nil {
 		return nil, err
 	}
 	return []figure{
-		{Name: "draining.time", Value: last.Sub(begun).Seconds(), Unit: "s", Better: lower},
-		{Name: "draining.least", Value: least.Seconds(), Unit: "s", Better: lower},
-		{Name: "draining.429", Value: float64(turnedAway(sim)), Unit: "requests", Better: lower},
+		{Name: "draining.time", Value: last.Sub(startedAt).Seconds(), Unit: "s", Better: lower},
+		{Name: "draining.least", Value: minimum.Seconds(), Unit: "s", Better: lower},
+		{Name: "draining.429", Value: float64(countRejected(sim)), Unit: "requests", Better: lower},
 	}, nil
 }
 
-// leastTime returns how long at the least it takes from the first message to the last, of so many to each of the
-// groups.
-func leastTime(limits botsim.Limits, groups, each int) time.Duration {
-	least := func(n int, w botsim.Window) time.Duration {
+// minimumTime returns the minimum time from the first message to the last, for the given number of messages to each group.
+func minimumTime(limits botsim.Limits, groups, each int) time.Duration {
+	minimum := func(n int, w botsim.Window) time.Duration {
 		if w.N == 0 {
 			return 0
 		}
 		return time.Duration((n-1)/w.N) * w.Per
 	}
-	return max(least(groups*each, limits.Overall), least(each, limits.Group), least(each, limits.Chat))
+	return max(minimum(groups*each, limits.Overall), minimum(each, limits.Group), minimum(each, limits.Chat))
 }
 
-// turnedAway returns how many requests Telegram has refused because there were too many.
-func turnedAway(sim *botsim.Server) (n int) {
+// countRejected returns the number of requests that got a 429.
+func countRejected(sim *botsim.Server) (n int) {
 	for _, c := range sim.Calls() {
 		if c.Status == http.StatusTooManyRequests {
 			n++

@@ -15,24 +15,23 @@ import (
 	"elobot/internal/botsim"
 )
 
-// echoWorkers is how many messages the echo bot answers at the same time: as many as elobot sends by default.
+// echoWorkers is the number of messages that the echo bot answers concurrently: as many as elobot sends by default.
 const echoWorkers = 32
 
-// The echo bot is told by these which bot it is, and where its database is if it has one.
+// Environment variables of the echo bot. The database is optional.
 const (
 	echoToken    = "ELOBENCH_ECHO_TOKEN"
 	echoURL      = "ELOBENCH_ECHO_URL"
 	echoDatabase = "ELOBENCH_ECHO_DATABASE"
 )
 
-// runEcho is a bot on elobot's library, used as it is meant to be, that answers each message with its text, until it is told
-// to stop. Without a database it does nothing else: what it takes is what Telegram, the library and this machine take by
-// themselves. With one it looks first whether it knows the message already, and commits a row for it: two round trips, as
-// elobot makes them.
+// runEcho runs a bot that answers each message with its text until ctx ends. It uses elobot's library in the usual way.
+// Without a database it does nothing else: it shows the cost of Telegram, the library and this machine. With a database it
+// first looks up each message and commits a row for it, in two round trips as elobot does.
 func runEcho(ctx context.Context) error {
 	token, url := os.Getenv(echoToken), os.Getenv(echoURL)
 	if token == "" || url == "" {
-		return errors.New("the echo bot is started by a measurement")
+		return errors.New("only a measurement can start the echo bot")
 	}
 	handle := echo
 	running, fail := context.WithCancelCause(ctx)
@@ -44,15 +43,15 @@ func runEcho(ctx context.Context) error {
 		}
 		defer db.Close()
 		handle = func(ctx context.Context, b *bot.Bot, u *models.Update) {
-			if err := keep(ctx, db, u); err != nil {
-				fail(fmt.Errorf("keep an update: %w", err))
+			if err := recordUpdate(ctx, db, u); err != nil {
+				fail(fmt.Errorf("record an update: %w", err))
 				return
 			}
 			echo(ctx, b, u)
 		}
 	}
 	pool := http.DefaultTransport.(*http.Transport).Clone()
-	pool.MaxIdleConnsPerHost = 64 // as elobot has it
+	pool.MaxIdleConnsPerHost = 64 // as in elobot
 	b, err := bot.New(token, bot.WithServerURL(url), bot.WithHTTPClient(time.Minute, &http.Client{Transport: pool}),
 		bot.WithDefaultHandler(handle), bot.WithNotAsyncHandlers(), bot.WithWorkers(echoWorkers))
 	if err != nil {
@@ -69,14 +68,14 @@ func echo(ctx context.Context, b *bot.Bot, u *models.Update) {
 	if u.Message == nil {
 		return
 	}
-	// What is not answered is missed by whoever counts the answers.
+	// The benchmark counts the answers and detects missing ones.
 	_, _ = b.SendMessage(ctx, &bot.SendMessageParams{
 		ChatID: u.Message.Chat.ID, Text: u.Message.Text, ReplyParameters: &models.ReplyParameters{MessageID: u.Message.ID},
 	})
 }
 
-// keep looks whether an update is known already and commits one row for it, in one round trip each.
-func keep(ctx context.Context, db *pgxpool.Pool, u *models.Update) error {
+// recordUpdate looks up an update and commits one row for it, in one round trip each.
+func recordUpdate(ctx context.Context, db *pgxpool.Pool, u *models.Update) error {
 	key := fmt.Sprint("echo ", u.ID)
 	var handled bool
 	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM handled_commands WHERE key = $1)`, key).Scan(&handled)
@@ -86,7 +85,7 @@ func keep(ctx context.Context, db *pgxpool.Pool, u *models.Update) error {
 	return err
 }
 
-// launchEcho starts the echo bot as a process of its own, as elobot is one. The database's URL is empty for none.
+// launchEcho starts the echo bot as a separate process, like elobot. An empty database URL means no database.
 func (e *environment) launchEcho(ctx context.Context, sim *botsim.Server, database string) (*process, error) {
 	env := []string{echoToken + "=" + sim.Token(), echoURL + "=" + sim.URL(), echoDatabase + "=" + database}
 	return launch(ctx, e.folder, env, e.self, echoArgument)

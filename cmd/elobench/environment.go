@@ -18,25 +18,25 @@ import (
 	"elobot/migrations"
 )
 
-// environment is what all scenarios share.
+// environment is shared by all scenarios.
 type environment struct {
-	sizes      sizes
-	progress   *progress
-	profiles   *profiles
-	server     *pgtemp.Server
-	fileSystem string // that the data lies on
-	elobot     string // the program that is measured
-	self       string // this program, which is the echo bot too
-	folder     string // for what is gone at the end
-	databases  int    // how many have been made
-	hasModel   bool   // whether the migrated database is there that all others are copies of
+	sizes       sizes
+	progress    *progress
+	profiles    *profiles
+	server      *pgtemp.Server
+	fileSystem  string // of the data
+	elobot      string // path of the program to measure
+	self        string // path of this program, which is also the echo bot
+	folder      string // removed at the end
+	databases   int    // number of databases created
+	hasTemplate bool   // whether templateDatabase exists
 }
 
-// asInstalled are the settings of a server as PostgreSQL is installed, where pgtemp has others.
-var asInstalled = map[string]string{"shared_buffers": "128MB"}
+// installedDefaults are PostgreSQL's default settings where pgtemp's are different.
+var installedDefaults = map[string]string{"shared_buffers": "128MB"}
 
-// newEnvironment starts a server with these settings, and builds the bot unless a program is named. One that is built
-// writes profiles to a folder if there is one.
+// newEnvironment starts a server with the given settings. It builds the bot unless elobot names a program. A bot built here
+// writes profiles to profileFolder, unless that is empty.
 func newEnvironment(
 	ctx context.Context, sizes sizes, elobot, profileFolder string, settings map[string]string, progress *progress,
 ) (_ *environment, err error) {
@@ -46,7 +46,7 @@ func newEnvironment(
 			err = errors.Join(err, e.close())
 		}
 	}()
-	if err := forgetDatabaseSettings(); err != nil {
+	if err := unsetPostgresVariables(); err != nil {
 		return nil, err
 	}
 	if e.profiles, err = newProfiles(profileFolder); err != nil {
@@ -56,15 +56,15 @@ func newEnvironment(
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	if e.folder, err = os.MkdirTemp("", "elobench-"); err != nil {
-		return nil, fmt.Errorf("make a folder: %w", err)
+		return nil, fmt.Errorf("create a folder: %w", err)
 	}
 	if e.elobot == "" {
-		progress.say("building elobot")
+		progress.log("building elobot")
 		if err := e.build(ctx); err != nil {
 			return nil, err
 		}
 	}
-	e.server, err = pgtemp.Start(ctx, pgtemp.Options{Settings: settings, Log: func(s string) { progress.say("%s", s) }})
+	e.server, err = pgtemp.Start(ctx, pgtemp.Options{Settings: settings, Log: func(s string) { progress.log("%s", s) }})
 	if err != nil {
 		return nil, err
 	}
@@ -83,24 +83,24 @@ func (e *environment) build(ctx context.Context) error {
 	return nil
 }
 
-// findFileSystem finds out what the data lies on.
+// findFileSystem determines the file system of the data.
 func (e *environment) findFileSystem(ctx context.Context) error {
 	folder, err := e.setting(ctx, "data_directory")
 	if err != nil {
 		return err
 	}
 	e.fileSystem = unknownFileSystem
-	if e.server.PID() != 0 { // the folder of a container means nothing here
+	if e.server.PID() != 0 { // a folder inside a container is not on this machine
 		e.fileSystem = fileSystemOf(folder)
 	}
-	e.progress.say("the data lies on %s, in %s", e.fileSystem, folder)
+	e.progress.log("the data is on %s, in %s", e.fileSystem, folder)
 	if inMemory(e.fileSystem) {
-		e.progress.say("%s", inMemoryWarning)
+		e.progress.log("%s", inMemoryWarning)
 	}
 	return nil
 }
 
-// checkDurable returns an error unless what the server has committed outlives a crash of the machine.
+// checkDurable returns an error unless commits survive a crash of the machine.
 func (e *environment) checkDurable(ctx context.Context) error {
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		value, err := e.setting(ctx, name)
@@ -108,7 +108,7 @@ func (e *environment) checkDurable(ctx context.Context) error {
 		case err != nil:
 			return err
 		case value != "on":
-			return fmt.Errorf("the server has %s %s: figures without durability mean nothing", name, value)
+			return fmt.Errorf("the server has %s %s: figures without durability are meaningless", name, value)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (e *environment) asSuperuser(ctx context.Context, do func(*pgx.Conn) error)
 	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
 }
 
-// close ends the server and removes everything.
+// close stops the server and removes everything.
 func (e *environment) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -147,24 +147,24 @@ func (e *environment) close() error {
 	return err
 }
 
-// database is a migrated database of a scenario's own.
+// database is a migrated database for one scenario.
 type database struct {
 	*pgxpool.Pool
 	url string
 }
 
-// model is the name of the migrated database that all others are copies of.
-const model = "elobench_model"
+// templateDatabase is the name of the migrated database that all others are copied from.
+const templateDatabase = "elobench_model"
 
-// database makes a database and has the server write everything to disk, so that no scenario pays for the one before it.
-// The returned function drops it.
+// database creates a database and runs a checkpoint, so that no scenario pays for the previous one. The returned function
+// drops the database.
 func (e *environment) database(ctx context.Context) (database, func(), error) {
-	if err := e.makeModel(ctx); err != nil {
+	if err := e.makeTemplate(ctx); err != nil {
 		return database{}, nil, err
 	}
 	e.databases++
 	name := fmt.Sprintf("elobench_%d", e.databases)
-	db, err := e.create(ctx, name, model)
+	db, err := e.create(ctx, name, templateDatabase)
 	drop := func() { e.drop(db, name) }
 	if err == nil {
 		_, err = db.Exec(ctx, "CHECKPOINT")
@@ -176,12 +176,12 @@ func (e *environment) database(ctx context.Context) (database, func(), error) {
 	return db, drop, nil
 }
 
-// makeModel makes the model, once.
-func (e *environment) makeModel(ctx context.Context) error {
-	if e.hasModel {
+// makeTemplate creates templateDatabase unless it exists.
+func (e *environment) makeTemplate(ctx context.Context) error {
+	if e.hasTemplate {
 		return nil
 	}
-	db, err := e.create(ctx, model, "template0")
+	db, err := e.create(ctx, templateDatabase, "template0")
 	if err != nil {
 		return err
 	}
@@ -189,15 +189,15 @@ func (e *environment) makeModel(ctx context.Context) error {
 	if err := postgres.Migrate(ctx, db.Pool, migrations.FS); err != nil {
 		return fmt.Errorf("prepare a database: %w", err)
 	}
-	e.hasModel = true
+	e.hasTemplate = true
 	return nil
 }
 
-// create makes a database that is a copy of another one.
+// create creates a database as a copy of another one.
 func (e *environment) create(ctx context.Context, name, of string) (database, error) {
 	address, err := url.Parse(e.server.URL())
 	if err != nil {
-		return database{}, fmt.Errorf("read the server's address: %w", err)
+		return database{}, fmt.Errorf("parse the server's URL: %w", err)
 	}
 	address.Path = "/" + name
 	err = e.asSuperuser(ctx, func(conn *pgx.Conn) error {
@@ -205,7 +205,7 @@ func (e *environment) create(ctx context.Context, name, of string) (database, er
 		return err
 	})
 	if err != nil {
-		return database{}, fmt.Errorf("make a database: %w", err)
+		return database{}, fmt.Errorf("create a database: %w", err)
 	}
 	db := database{url: address.String()}
 	if db.Pool, err = pgxpool.New(ctx, db.url); err != nil {
@@ -214,7 +214,7 @@ func (e *environment) create(ctx context.Context, name, of string) (database, er
 	return db, nil
 }
 
-// drop removes a database. One that cannot be removed goes with the server.
+// drop drops a database. If that fails, the database is removed together with the server.
 func (e *environment) drop(db database, name string) {
 	if db.Pool != nil {
 		db.Close()
@@ -226,6 +226,6 @@ func (e *environment) drop(db database, name string) {
 		return err
 	})
 	if err != nil {
-		e.progress.say("cannot drop the database %s: %v", name, err)
+		e.progress.log("failed to drop the database %s: %v", name, err)
 	}
 }

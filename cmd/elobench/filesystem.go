@@ -11,27 +11,27 @@ import (
 
 const (
 	unknownFileSystem = "unknown"
-	inMemoryWarning   = "ATTENTION: the data lies in memory, where making it durable costs nothing: " +
+	inMemoryWarning   = "ATTENTION: the data is in memory, where durability costs nothing: " +
 		"THESE FIGURES DO NOT COUNT. Set TMPDIR to a folder on a disk."
 )
 
-// inMemory tells whether what is written to a file system stays in memory.
+// inMemory reports whether a file system keeps its data in memory.
 func inMemory(fileSystem string) bool { return slices.Contains([]string{"tmpfs", "ramfs"}, fileSystem) }
 
-// fileSystemOf returns the kind of file system that a folder lies on, where the machine tells.
+// fileSystemOf returns the type of a folder's file system, or unknownFileSystem.
 func fileSystemOf(folder string) string {
 	mounts, err := os.Open("/proc/self/mounts")
 	if err != nil {
 		return unknownFileSystem // not Linux
 	}
-	defer func() { _ = mounts.Close() }() // what has been read is read
+	defer func() { _ = mounts.Close() }() // only read
 	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = resolved // otherwise another user's folder, which cannot be looked into
+		folder = resolved // otherwise the folder belongs to another user and is not readable
 	}
 	return mountedAt(mounts, folder)
 }
 
-// mountedAt finds the kind of what is mounted nearest above a folder. Of two at the same place the later one counts.
+// mountedAt returns the type of the closest mount at or above a folder. Of two mounts at the same path the later one wins.
 func mountedAt(mounts io.Reader, folder string) string {
 	kind, nearest := unknownFileSystem, ""
 	spaces := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

@@ -26,10 +26,10 @@ broken
 		"/with space else/": "ext4",
 	} {
 		if got := mountedAt(strings.NewReader(mounts), folder); got != want {
-			t.Errorf("%s lies on %s, want %s", folder, got, want)
+			t.Errorf("%s is on %s, want %s", folder, got, want)
 		}
 	}
 	if got := mountedAt(strings.NewReader(""), "/tmp"); got != unknownFileSystem || inMemory(got) {
-		t.Errorf("without mounts it is %s", got)
+		t.Errorf("without mounts: %s", got)
 	}
 }

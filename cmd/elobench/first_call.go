@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// firstCall returns a channel that gets the moment of the first call of a method from now on. Whoever does not need it
-// any more calls forget.
-func firstCall(sim *botsim.Server, method string) (first <-chan time.Time, forget func()) {
+// firstCall returns a channel that receives the time of the next call of a method. The caller must call remove when it no
+// longer needs the channel.
+func firstCall(sim *botsim.Server, method string) (first <-chan time.Time, remove func()) {
 	at := make(chan time.Time, 1)
 	return at, sim.OnCall(func(c botsim.Call) {
 		if c.Method != method {
@@ -23,18 +23,18 @@ func firstCall(sim *botsim.Server, method string) (first <-chan time.Time, forge
 	})
 }
 
-// awaitCall waits for the moment that firstCall has promised.
+// awaitCall waits for the time from firstCall.
 func (p *process) awaitCall(ctx context.Context, first <-chan time.Time) (time.Time, error) {
 	ctx, cancel := p.during(ctx)
 	defer cancel()
-	patience := time.NewTimer(silence)
-	defer patience.Stop()
+	timeout := time.NewTimer(silenceTimeout)
+	defer timeout.Stop()
 	select {
 	case at := <-first:
 		return at, nil
-	case <-patience.C:
-		return time.Time{}, fmt.Errorf("the bot does not begin: %s", p.output.tail())
+	case <-timeout.C:
+		return time.Time{}, fmt.Errorf("the bot makes no request: %s", p.output.tail())
 	case <-ctx.Done():
-		return time.Time{}, fmt.Errorf("wait until the bot begins: %w", context.Cause(ctx))
+		return time.Time{}, fmt.Errorf("wait for the bot's first request: %w", context.Cause(ctx))
 	}
 }

@@ -15,7 +15,7 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// TestGrowthRatios: each figure is compared with the same work in the smallest database, and with no other.
+// TestGrowthRatios: each figure is compared only with the same work in the smallest database.
 func TestGrowthRatios(t *testing.T) {
 	t.Parallel()
 	got := growthRatios([]figure{

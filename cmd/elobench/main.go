@@ -1,11 +1,11 @@
-// Command elobench measures the bot: the real process, on a real and durable database, with a simulated Telegram, all on
-// this machine. Machines differ, so what counts are the ratios between figures of one run.
+// Command elobench measures the bot: the real process with a real, durable database and a simulated Telegram, all on this
+// machine. Machines differ, so compare the ratios between figures of one run.
 //
 //	go run ./cmd/elobench --short
 //	go run ./cmd/elobench --json=new.json --compare=old.json
 //	go run ./cmd/elobench --scenario=memory --profile=profiles
 //
-// It prints what it does on standard error, and at the end a table on standard output.
+// It prints its progress on standard error, and at the end a table on standard output.
 package main
 
 import (
@@ -27,18 +27,18 @@ const (
 	exitUsage   = 2
 )
 
-// echoArgument has this program be the echo bot.
+// echoArgument makes this program run the echo bot.
 const echoArgument = "echo"
 
 func main() {
 	os.Exit(realMain(os.Args[1:]))
 }
 
-// realMain does what the arguments say and returns the exit code.
+// realMain runs the command and returns the exit code.
 func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// whoever asks a second time does not want to wait
+	// a second signal ends the process immediately
 	context.AfterFunc(ctx, stop)
 
 	if slices.Equal(args, []string{echoArgument}) {
@@ -60,7 +60,7 @@ func realMain(args []string) int {
 	return report(command.Run())
 }
 
-// report says on standard error what went wrong, if anything did, and returns the exit code for it.
+// report prints an error, if any, on standard error and returns the exit code.
 func report(err error) int {
 	var usage *kong.ParseError
 	switch {
@@ -76,16 +76,16 @@ func report(err error) int {
 	}
 }
 
-// forgetDatabaseSettings removes the variables of PostgreSQL's programs from this process: they mean the reader's own
-// server, and would otherwise complete the address of the one that is measured.
-func forgetDatabaseSettings() error {
+// unsetPostgresVariables removes the environment variables of PostgreSQL's programs. They refer to the user's own server
+// and would otherwise supplement the URL of the measured one.
+func unsetPostgresVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		if !strings.HasPrefix(name, "PG") {
 			continue
 		}
 		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("forget %s: %w", name, err)
+			return fmt.Errorf("unset %s: %w", name, err)
 		}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestScenarioThatFails: what the others have found is there, and the error says which has failed.
-func TestScenarioThatFails(t *testing.T) {
+// TestFailingScenario: the figures of the other scenarios are available, and the error names the failed one.
+func TestFailingScenario(t *testing.T) {
 	t.Parallel()
 	broken := scenario{name: "broken", run: func(context.Context, *environment) ([]figure, error) {
 		return []figure{{Name: "broken.half", Value: 1}}, errors.New("too heavy")
@@ -19,9 +19,9 @@ func TestScenarioThatFails(t *testing.T) {
 	env := &environment{progress: newProgress(new(bytes.Buffer)), profiles: new(profiles)}
 	figures, err := runScenarios(t.Context(), env, []scenario{broken, good})
 	if err == nil || err.Error() != "broken: too heavy" {
-		t.Errorf("the error is %v", err)
+		t.Errorf("error = %v", err)
 	}
 	if len(figures) != 2 {
-		t.Errorf("the figures are %v", figures)
+		t.Errorf("figures = %v", figures)
 	}
 }

@@ -12,17 +12,17 @@ import (
 )
 
 type measureCommand struct {
-	Short    bool     `help:"Measure with little of everything, in about a minute."`
-	Huge     bool     `help:"Measure growth also with ten million matches, which takes up to an hour and 20 GB."`
-	Scenario []string `placeholder:"NAME" help:"Only these: ${scenarios}. The default is all."`
-	Runs     int      `default:"1" placeholder:"N" help:"How often everything is measured; the figures are the medians (default: 1)."`
-	Elobot   string   `type:"existingfile" xor:"program" placeholder:"FILE" help:"The elobot to be measured (default: one that is built from the sources)."`
-	Profile  string   `type:"path" xor:"program" placeholder:"DIR" help:"Where each bot writes CPU and heap profiles. Figures that come of it cannot be compared."`
-	JSON     string   `name:"json" type:"path" placeholder:"FILE" help:"Where the figures are written as JSON."`
-	Compare  string   `type:"existingfile" placeholder:"FILE" help:"The JSON of an earlier run, to be shown beside this one."`
+	Short    bool     `help:"Measure with small sizes, in about a minute."`
+	Huge     bool     `help:"Also measure growth with ten million matches. This takes up to an hour and 20 GB."`
+	Scenario []string `placeholder:"NAME" help:"Measure only these scenarios: ${scenarios}. The default is all."`
+	Runs     int      `default:"1" placeholder:"N" help:"Number of runs; the figures are the medians (default: 1)."`
+	Elobot   string   `type:"existingfile" xor:"program" placeholder:"FILE" help:"The elobot program to measure (default: built from the sources)."`
+	Profile  string   `type:"path" xor:"program" placeholder:"DIR" help:"Folder for CPU and heap profiles of each bot. Figures of a profiled bot cannot be compared."`
+	JSON     string   `name:"json" type:"path" placeholder:"FILE" help:"Write the figures to this file as JSON."`
+	Compare  string   `type:"existingfile" placeholder:"FILE" help:"JSON file of an earlier run to compare with."`
 }
 
-// Run measures, shows the figures and writes them.
+// Run measures, prints the figures and writes them to a file if requested.
 func (m *measureCommand) Run(ctx context.Context) (err error) {
 	chosen, err := m.scenarios()
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *measureCommand) Run(ctx context.Context) (err error) {
 	if m.Huge {
 		size.bulk = slices.Concat(size.bulk, hugeBulk)
 	}
-	env, err := newEnvironment(ctx, size, m.Elobot, m.Profile, asInstalled, newProgress(os.Stderr))
+	env, err := newEnvironment(ctx, size, m.Elobot, m.Profile, installedDefaults, newProgress(os.Stderr))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (m *measureCommand) Run(ctx context.Context) (err error) {
 	}
 	now, failed := m.measure(ctx, env, chosen)
 	if ctx.Err() != nil {
-		return failed // half a run is none
+		return failed // an incomplete run is worthless
 	}
 	printTable(os.Stdout, now, old)
 	if m.JSON != "" {
@@ -60,7 +60,7 @@ func (m *measureCommand) Run(ctx context.Context) (err error) {
 	return failed
 }
 
-// scenarios returns what is to be measured, in the usual order.
+// scenarios returns the scenarios to measure, in the usual order.
 func (m *measureCommand) scenarios() ([]scenario, error) {
 	if m.Runs < 1 {
 		return nil, errors.New("--runs must be at least 1")
@@ -68,7 +68,7 @@ func (m *measureCommand) scenarios() ([]scenario, error) {
 	all := scenarios()
 	for _, name := range m.Scenario {
 		if !slices.ContainsFunc(all, func(s scenario) bool { return s.name == name }) {
-			return nil, fmt.Errorf("there is no scenario %q", name)
+			return nil, fmt.Errorf("unknown scenario %q", name)
 		}
 	}
 	if len(m.Scenario) == 0 {
@@ -77,8 +77,8 @@ func (m *measureCommand) scenarios() ([]scenario, error) {
 	return slices.DeleteFunc(all, func(s scenario) bool { return !slices.Contains(m.Scenario, s.name) }), nil
 }
 
-// measure runs the scenarios as often as asked for. One that fails does not keep the others from being measured: with an
-// error it returns the figures that there are.
+// measure runs the scenarios the requested number of times. A failed scenario does not stop the others: with an error,
+// measure also returns the available figures.
 func (m *measureCommand) measure(ctx context.Context, env *environment, chosen []scenario) (*measurement, error) {
 	now := &measurement{
 		Started: time.Now().UTC().Truncate(time.Second), Short: m.Short, Runs: m.Runs,
@@ -99,21 +99,21 @@ func (m *measureCommand) measure(ctx context.Context, env *environment, chosen [
 	return now, errors.Join(failures...)
 }
 
-// runScenarios runs scenarios once, one after another.
+// runScenarios runs each scenario once.
 func runScenarios(ctx context.Context, env *environment, chosen []scenario) ([]figure, error) {
 	var figures []figure
 	var failures []error
 	for _, s := range chosen {
-		env.progress.say("%s: %s", s.name, s.description)
+		env.progress.log("%s: %s", s.name, s.description)
 		env.profiles.scenario = s.name
 		found, err := s.run(ctx, env)
 		figures = append(figures, found...)
 		for _, f := range found {
-			env.progress.say("%s: %s %s", f.Name, formatValue(f.Value), f.Unit)
+			env.progress.log("%s: %s %s", f.Name, formatValue(f.Value), f.Unit)
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", s.name, err))
-			env.progress.say("%s has failed: %v", s.name, err)
+			env.progress.log("%s failed: %v", s.name, err)
 		}
 		if ctx.Err() != nil {
 			break
@@ -122,7 +122,7 @@ func runScenarios(ctx context.Context, env *environment, chosen []scenario) ([]f
 	return figures, errors.Join(failures...)
 }
 
-// describeScenarios names all scenarios, for the help.
+// describeScenarios returns the names of all scenarios for the help.
 func describeScenarios() string {
 	var names []string
 	for _, s := range scenarios() {

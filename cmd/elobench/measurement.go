@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// measurement is all that was measured, and on what.
+// measurement contains all figures and the conditions under which they were measured.
 type measurement struct {
 	Started    time.Time `json:"started"`
 	Short      bool      `json:"short"`
@@ -20,7 +20,7 @@ type measurement struct {
 	Figures    []figure  `json:"figures"`
 }
 
-// add adds the figures of one run. What has been measured before becomes the median.
+// add adds the figures of one run. The value of a figure with several runs is their median.
 func (m *measurement) add(figures []figure) {
 	for _, f := range figures {
 		known := -1
@@ -52,7 +52,7 @@ func (m *measurement) write(path string) error {
 	return nil
 }
 
-// readMeasurement reads what write has written.
+// readMeasurement reads a file written by write.
 func readMeasurement(path string) (*measurement, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func aMeasurement() *measurement {
+func exampleMeasurement() *measurement {
 	return &measurement{
 		Started: time.Date(2026, 7, 1, 12, 30, 0, 0, time.UTC), Short: true, Runs: 1,
 		CPUs: 2, Go: "go1.26.0", Postgres: "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin", FileSystem: "ext4",
@@ -47,7 +47,7 @@ func TestRuns(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	m := aMeasurement()
+	m := exampleMeasurement()
 	m.Figures[0].Values = []float64{1234.56, 1300}
 	path := filepath.Join(t.TempDir(), "figures.json")
 	if err := m.write(path); err != nil {
@@ -66,29 +66,29 @@ func TestJSON(t *testing.T) {
 	}
 	for _, part := range []string{`"file_system": "ext4"`, `"name": "latency.p50"`, `"better": "lower"`, `"value": 1.478`} {
 		if !strings.Contains(string(content), part) {
-			t.Errorf("it does not contain %s:\n%s", part, content)
+			t.Errorf("the JSON does not contain %s:\n%s", part, content)
 		}
 	}
 }
 
-func TestJSONThatCannotBeRead(t *testing.T) {
+func TestInvalidJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "figures.json")
 	if _, err := readMeasurement(path); err == nil {
-		t.Error("a file that is not there is read")
+		t.Error("reading a missing file succeeded")
 	}
 	if err := os.WriteFile(path, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readMeasurement(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("what is no JSON is read with %v", err)
+		t.Errorf("reading invalid JSON: %v", err)
 	}
 }
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	alone := aMeasurement()
-	old := aMeasurement()
+	alone := exampleMeasurement()
+	old := exampleMeasurement()
 	old.Started = old.Started.Add(-48 * time.Hour)
 	old.Short, old.CPUs = false, 8
 	old.Figures = []figure{
@@ -98,9 +98,9 @@ func TestTable(t *testing.T) {
 		{Name: "latency.p50", Value: 2, Unit: "ms", Better: lower},
 		{Name: "latency.p99", Value: 10, Unit: "ms", Better: lower},
 	}
-	inMemory := aMeasurement()
+	inMemory := exampleMeasurement()
 	inMemory.FileSystem, inMemory.Runs = "tmpfs", 5
-	profiled := aMeasurement()
+	profiled := exampleMeasurement()
 	profiled.Profiled = true
 	for name, tc := range map[string]struct{ now, old *measurement }{
 		"alone":    {alone, nil},
@@ -117,7 +117,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// golden compares with a file, or writes it if the test is told to.
+// golden compares with a golden file, or writes it with -update.
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {

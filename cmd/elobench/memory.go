@@ -11,23 +11,23 @@ import (
 	"elobot/internal/botsim"
 )
 
-// waitingRows makes a chat for each of Telegram's ids ($1), and so many notices for each ($2), which wait to be sent.
+// waitingRows inserts a chat for each Telegram id in $1, and $2 unsent notices for each chat.
 //
 //go:embed waiting.sql
 var waitingRows string
 
-// slowTelegram is how long each request to send takes where much waits: so long that as many are under way as may be,
-// and short enough for none to be given up.
+// slowTelegram is the delay of each send in measureWaiting: long enough that the maximum number of sends is in progress,
+// and short enough that none times out.
 const slowTelegram = 2 * time.Second
 
-// memory measures how much memory the bot takes, each time a new one.
+// memory measures how much memory the bot uses, with a new process for each figure.
 func memory() scenario {
 	return scenario{
 		name:        "memory",
 		description: "the bot's memory when it has nothing to do, knows many chats, and has much to send",
 		run: func(ctx context.Context, env *environment) ([]figure, error) {
 			if _, _, err := resident(os.Getpid()); errors.Is(err, errors.ErrUnsupported) {
-				env.progress.say("it is left out: it is measured on Linux alone")
+				env.progress.log("skipping memory: it can be measured only on Linux")
 				return nil, nil
 			}
 			var all []figure
@@ -45,7 +45,7 @@ func memory() scenario {
 	}
 }
 
-// measureIdle returns the memory of a bot that polls, and whom nobody has told anything.
+// measureIdle returns the memory of a bot that polls but has received no updates.
 func measureIdle(ctx context.Context, env *environment, name string) ([]figure, error) {
 	sim, err := botsim.New()
 	if err != nil {
@@ -57,22 +57,22 @@ func measureIdle(ctx context.Context, env *environment, name string) ([]figure, 
 		return nil, err
 	}
 	defer drop()
-	polled, forget := firstCall(sim, "getUpdates")
-	defer forget()
+	polled, removeHook := firstCall(sim, "getUpdates")
+	defer removeHook()
 	bot, err := env.launchBot(ctx, sim, db.url)
 	if err != nil {
 		return nil, err
 	}
 	var figures []figure
 	if _, err = bot.awaitCall(ctx, polled); err == nil {
-		figures, err = env.footprint(ctx, bot, name)
+		figures, err = env.sampleMemory(ctx, bot, name)
 	}
 	return figures, errors.Join(err, bot.stop())
 }
 
-// measureChats returns the memory of a bot that has lately had to do with many chats. In each there was a result; and
-// somebody has tried what only admins may, so that the bot knows who they are. The limits of a chat are on, because the
-// bot remembers what it has sent for their sake.
+// measureChats returns the memory of a bot that was recently active in many chats. Each chat has a result and an attempt at
+// an admins-only command, so that the bot caches the admins. The limits per chat are on, because the bot remembers recent
+// sends for them.
 func measureChats(ctx context.Context, env *environment, name string) ([]figure, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
@@ -84,12 +84,12 @@ func measureChats(ctx context.Context, env *environment, name string) ([]figure,
 		return nil, err
 	}
 	defer drop()
-	crowd := newCrowd(sim, sizes{groups: env.sizes.chats, people: 3})
-	for g := range crowd.groups {
-		crowd.report(g, 0, 1)
+	load := newWorkload(sim, sizes{groups: env.sizes.chats, people: 3})
+	for g := range load.groups {
+		load.reportResult(g, 0, 1)
 	}
-	messages, leave := sim.Subscribe()
-	defer leave()
+	messages, unsubscribe := sim.Subscribe()
+	defer unsubscribe()
 	bot, err := env.launchBot(ctx, sim, db.url, "SEND_LIMIT_TOTAL=off", "RESULT_LIMIT=off")
 	if err != nil {
 		return nil, err
@@ -97,12 +97,12 @@ func measureChats(ctx context.Context, env *environment, name string) ([]figure,
 	running, cancel := bot.during(ctx)
 	defer cancel()
 	var figures []figure
-	_, err = newTally().wait(running, messages, len(crowd.groups), env.progress)
+	_, err = newResultCounter().wait(running, messages, len(load.groups), env.progress)
 	if err == nil {
-		err = refuseEverywhere(running, env, crowd, messages)
+		err = refuseEverywhere(running, env, load, messages)
 	}
 	if err == nil {
-		figures, err = env.footprint(ctx, bot, name)
+		figures, err = env.sampleMemory(ctx, bot, name)
 	}
 	if err = errors.Join(err, bot.stop()); err == nil {
 		err = errors.Join(env.verify(ctx, db.url), complaintsOf(sim))
@@ -110,22 +110,22 @@ func measureChats(ctx context.Context, env *environment, name string) ([]figure,
 	return figures, err
 }
 
-// refuseEverywhere has somebody in each group try to undo a match of others, and waits for the answers.
-func refuseEverywhere(ctx context.Context, env *environment, crowd *crowd, messages <-chan botsim.Message) error {
-	for g, group := range crowd.groups {
-		group.Say(crowd.people[g][2], "/undo 1")
+// refuseEverywhere makes a player in each group try to undo a match of others, and waits for the refusals.
+func refuseEverywhere(ctx context.Context, env *environment, load *workload, messages <-chan botsim.Message) error {
+	for g, group := range load.groups {
+		group.Say(load.people[g][2], "/undo 1")
 	}
 	refused := 0
 	_, err := waitMessages(ctx, messages, func(m botsim.Message) bool {
 		if m.From.IsBot {
 			refused++
 		}
-		return refused >= len(crowd.groups)
-	}, func() { env.progress.say("%d of %d are refused", refused, len(crowd.groups)) })
+		return refused >= len(load.groups)
+	}, func() { env.progress.log("%d of %d attempts refused", refused, len(load.groups)) })
 	return err
 }
 
-// measureWaiting returns the memory of a bot that has much more to send than Telegram takes, all limits as they are.
+// measureWaiting returns the memory of a bot that has many more notices to send than Telegram accepts, with default limits.
 func measureWaiting(ctx context.Context, env *environment, name string) ([]figure, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
@@ -142,15 +142,15 @@ func measureWaiting(ctx context.Context, env *environment, name string) ([]figur
 		return nil, err
 	}
 	sim.Fault(botsim.Fault{Kind: botsim.Delay, Method: "sendMessage", Delay: slowTelegram})
-	sent, forget := firstCall(sim, "sendMessage")
-	defer forget()
+	sent, removeHook := firstCall(sim, "sendMessage")
+	defer removeHook()
 	bot, err := env.launchBot(ctx, sim, db.url)
 	if err != nil {
 		return nil, err
 	}
 	var figures []figure
 	if _, err = bot.awaitCall(ctx, sent); err == nil {
-		figures, err = env.footprint(ctx, bot, name)
+		figures, err = env.sampleMemory(ctx, bot, name)
 	}
 	var left int
 	if err == nil {
@@ -162,10 +162,10 @@ func measureWaiting(ctx context.Context, env *environment, name string) ([]figur
 	return figures, errors.Join(err, bot.stop())
 }
 
-// addWaiting fills the outbox, and returns how many notices wait in it.
+// addWaiting fills the outbox and returns the number of notices in it.
 func addWaiting(ctx context.Context, env *environment, sim *botsim.Server, db database) (int, error) {
 	ids := make([]int64, env.sizes.chats)
-	for i, group := range newCrowd(sim, sizes{groups: len(ids), people: 2}).groups {
+	for i, group := range newWorkload(sim, sizes{groups: len(ids), people: 2}).groups {
 		ids[i] = group.ID()
 	}
 	added, err := db.Exec(ctx, waitingRows, ids, env.sizes.waiting/len(ids))
@@ -175,6 +175,6 @@ func addWaiting(ctx context.Context, env *environment, sim *botsim.Server, db da
 	if err != nil {
 		return 0, fmt.Errorf("fill the outbox: %w", err)
 	}
-	env.progress.say("%d notices wait in %d chats", added.RowsAffected(), len(ids))
+	env.progress.log("%d notices are waiting in %d chats", added.RowsAffected(), len(ids))
 	return int(added.RowsAffected()), nil
 }

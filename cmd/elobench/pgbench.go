@@ -16,17 +16,17 @@ import (
 	"strings"
 )
 
-// pgbenchScript is the plain transaction of a match, as somebody would write it who sends one statement after another.
+// pgbenchScript is the plain transaction of a match, statement by statement.
 //
 //go:embed pgbench.sql
 var pgbenchScript string
 
-// pgbenchPeople makes so many groups ($1) of so many people ($2), ids counted from 1 group by group.
+// pgbenchPeople inserts $1 groups of $2 people each. Ids start at 1, group by group.
 //
 //go:embed people.sql
 var pgbenchPeople string
 
-// measurePgbench returns how many plain transactions a second the database takes.
+// measurePgbench returns how many plain transactions per second the database executes.
 func measurePgbench(ctx context.Context, env *environment) (float64, error) {
 	program, err := findPgbench(env.server.Version())
 	if err != nil {
@@ -39,7 +39,7 @@ func measurePgbench(ctx context.Context, env *environment) (float64, error) {
 	defer drop()
 	for statement := range strings.SplitSeq(pgbenchPeople, ";\n") {
 		if err := execute(ctx, db, statement, env.sizes); err != nil {
-			return 0, fmt.Errorf("make people: %w", err)
+			return 0, fmt.Errorf("insert players: %w", err)
 		}
 	}
 	script := filepath.Join(env.folder, "pgbench.sql")
@@ -47,8 +47,8 @@ func measurePgbench(ctx context.Context, env *environment) (float64, error) {
 		return 0, fmt.Errorf("write the script of pgbench: %w", err)
 	}
 	s := env.sizes
-	env.progress.say("pgbench with %d clients for %d s", s.clients, s.pgbench)
-	// statements are prepared once and then named, as pgx does
+	env.progress.log("pgbench with %d clients for %d s", s.clients, s.pgbench)
+	// prepared statements, as pgx uses them
 	cmd := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script,
 		fmt.Sprintf("--client=%d", s.clients), fmt.Sprintf("--jobs=%d", min(s.clients, runtime.NumCPU())),
 		fmt.Sprintf("--time=%d", s.pgbench),
@@ -63,29 +63,29 @@ func measurePgbench(ctx context.Context, env *environment) (float64, error) {
 	return readPgbench(string(out))
 }
 
-// execute runs a statement that may want the numbers of groups and of people.
+// execute runs a statement with the numbers of groups and people in place of $1 and $2.
 func execute(ctx context.Context, db database, statement string, s sizes) error {
 	statement = strings.NewReplacer("$1", strconv.Itoa(s.groups), "$2", strconv.Itoa(s.people)).Replace(statement)
 	_, err := db.Exec(ctx, statement)
 	return err
 }
 
-// connectionSettings has PostgreSQL's programs connect to a database without an address among their arguments, which
-// everybody can read.
+// connectionSettings returns an environment with which PostgreSQL's programs connect to a database. The URL must not be an
+// argument, because all users can read the arguments of a process.
 func connectionSettings(address string) ([]string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("read the address of the database: %w", err)
+		return nil, fmt.Errorf("parse the URL of the database: %w", err)
 	}
 	password, _ := u.User.Password()
 	return append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(), "PGPASSWORD="+password,
 		"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "PGSSLMODE=disable"), nil
 }
 
-var errNoPgbench = errors.New("pgbench is neither beside initdb nor in PATH: install it " +
+var errNoPgbench = errors.New("pgbench is neither next to initdb nor in PATH: install it " +
 	"(Debian, Ubuntu: apt install postgresql; others: the package with the server's extras)")
 
-// findPgbench prefers the one of the server's version, then the one in PATH, then the newest.
+// findPgbench returns the path of pgbench. It prefers the server's version, then the one in PATH, then the newest.
 func findPgbench(version string) (string, error) {
 	major, _, _ := strings.Cut(version, ".")
 	if same, err := filepath.Glob("/usr/lib/postgresql/" + major + "/bin/pgbench"); err == nil && len(same) == 1 {
@@ -110,18 +110,18 @@ func findPgbench(version string) (string, error) {
 }
 
 var (
-	transactionRate = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
-	failedOnes      = regexp.MustCompile(`(?m)^number of failed transactions: ([0-9]+) `)
+	transactionRate    = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
+	failedTransactions = regexp.MustCompile(`(?m)^number of failed transactions: ([0-9]+) `)
 )
 
-// readPgbench reads what pgbench prints. A transaction that has failed makes all the others worth nothing.
+// readPgbench returns the transactions per second from pgbench's output. It returns an error if any transaction failed.
 func readPgbench(output string) (float64, error) {
-	if failed := failedOnes.FindStringSubmatch(output); failed != nil && failed[1] != "0" {
-		return 0, fmt.Errorf("%s transactions of pgbench have failed: %s", failed[1], output)
+	if failed := failedTransactions.FindStringSubmatch(output); failed != nil && failed[1] != "0" {
+		return 0, fmt.Errorf("%s transactions of pgbench failed: %s", failed[1], output)
 	}
 	rate := transactionRate.FindStringSubmatch(output)
 	if rate == nil {
-		return 0, fmt.Errorf("pgbench does not say how many transactions there were: %s", output)
+		return 0, fmt.Errorf("no transaction rate in the output of pgbench: %s", output)
 	}
 	return strconv.ParseFloat(rate[1], 64)
 }

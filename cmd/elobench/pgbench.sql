@@ -1,9 +1,9 @@
--- A match of singles, statement by statement. The product's own transaction does more, and draws the number of the match
--- in the row of its group; here it comes from a sequence, so that nobody waits for anybody.
+-- A match of singles, statement by statement. The bot's own transaction does more, and takes the number of the match from
+-- the row of its group. Here the number comes from a sequence, so that transactions do not wait for each other.
 \set group random(1, :groups)
 \set one random(1, :people - 1)
 \set other random(:one + 1, :people)
--- rows are locked in the order of their ids
+-- lock rows in the order of their ids
 \set winner (:group - 1) * :people + :one
 \set loser (:group - 1) * :people + :other
 \set key random(1, 9000000000000000000)
@@ -18,7 +18,7 @@ UPDATE group_players SET elo = :after_a, best_elo = greatest(best_elo, :after_a)
     played = played + 1, won = won + 1, streak = greatest(streak, 0) + 1 WHERE id = :winner;
 UPDATE group_players SET elo = :after_b, version = version + 1,
     played = played + 1, lost = lost + 1, streak = least(streak, 0) - 1 WHERE id = :loser;
--- the history refers to who has played, so that they come with the match
+-- elo_history refers to match_players, so insert those together with the match
 WITH match AS (
     INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
     VALUES (:group, :group, nextval('match_number'), 3, 1, 32, :winner, now(), 'm:' || :key::text)

@@ -16,7 +16,7 @@ initial connection time = 41.1 ms
 tps = 1023.456 (without initial connection time)
 `
 	if got, err := readPgbench(good); err != nil || got != 1023.456 {
-		t.Errorf("it reads %v, %v", got, err)
+		t.Errorf("readPgbench = %v, %v", got, err)
 	}
 	for name, output := range map[string]string{
 		"failures": strings.Replace(good, "transactions: 0 ", "transactions: 3 ", 1),
@@ -24,7 +24,7 @@ tps = 1023.456 (without initial connection time)
 		"nothing":  "",
 	} {
 		if got, err := readPgbench(output); err == nil {
-			t.Errorf("with %s it reads %v", name, got)
+			t.Errorf("%s: readPgbench = %v, want an error", name, got)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func TestConnectionSettings(t *testing.T) {
 		"PGHOST=127.0.0.1", "PGPORT=5433", "PGUSER=postgres", "PGPASSWORD=se cret", "PGDATABASE=elobench_1",
 	} {
 		if !strings.Contains(all, "\n"+want+"\n") {
-			t.Errorf("there is no %s", want)
+			t.Errorf("the environment has no %s", want)
 		}
 	}
 }

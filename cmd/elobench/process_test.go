@@ -12,7 +12,7 @@ func TestLastLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := o.lastLine(); got != want {
-			t.Errorf("of %q the last line is %q, want %q", written, got, want)
+			t.Errorf("last line of %q = %q, want %q", written, got, want)
 		}
 	}
 }

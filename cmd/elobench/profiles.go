@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-const profiledWarning = "ATTENTION: the bot was profiled meanwhile, which takes time and memory: " +
-	"these figures cannot be compared with those of a bot that was not."
+const profiledWarning = "ATTENTION: the bot was profiled, which takes time and memory: " +
+	"do not compare these figures with those of a bot that was not profiled."
 
-// profiles are where each bot that is launched writes what it does with its time and its memory.
+// profiles assigns the files for CPU and heap profiles to each launched bot.
 type profiles struct {
 	folder   string // "" for nowhere
 	scenario string
@@ -22,12 +22,12 @@ func newProfiles(folder string) (*profiles, error) {
 		return p, nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("make a folder for the profiles: %w", err)
+		return nil, fmt.Errorf("create the folder for profiles: %w", err)
 	}
 	return p, nil
 }
 
-// buildFlags has a bot be built that can be profiled. Others cannot: nobody but this program has a use for it.
+// buildFlags returns the flags to build a bot with profiling. Other builds cannot be profiled.
 func (p *profiles) buildFlags() []string {
 	if p.folder == "" {
 		return nil
@@ -35,8 +35,8 @@ func (p *profiles) buildFlags() []string {
 	return []string{"-tags", "profile"}
 }
 
-// next tells the next bot where its profiles belong: those of the first one in scenario-cpu.pprof and
-// scenario-heap.pprof, those of the second in scenario-2-cpu.pprof, and so on.
+// next returns the environment for the profiles of the next bot. The first bot of a scenario writes scenario-cpu.pprof and
+// scenario-heap.pprof, the second scenario-2-cpu.pprof, and so on.
 func (p *profiles) next() []string {
 	if p.folder == "" {
 		return nil

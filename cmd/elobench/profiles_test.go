@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestProfilesHaveNames(t *testing.T) {
+func TestProfileNames(t *testing.T) {
 	t.Parallel()
 	p, err := newProfiles(t.TempDir())
 	if err != nil {
@@ -18,10 +18,10 @@ func TestProfilesHaveNames(t *testing.T) {
 		names = append(names, name)
 	}
 	if got := strings.Join(names, " "); got != "latency throughput throughput-2 latency-2 throughput-3" {
-		t.Errorf("the names are %s", got)
+		t.Errorf("names = %s", got)
 	}
 	nowhere, err := newProfiles("")
 	if err != nil || nowhere.next() != nil || nowhere.buildFlags() != nil {
-		t.Errorf("without a folder there are %v, %v (%v)", nowhere.next(), nowhere.buildFlags(), err)
+		t.Errorf("without a folder: %v, %v (%v)", nowhere.next(), nowhere.buildFlags(), err)
 	}
 }

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// progressEvery is how often a long measurement says how far it is.
+// progressEvery is the interval between progress messages of a long measurement.
 const progressEvery = 2 * time.Second
 
-// progress tells whoever watches what is being done.
+// progress prints progress messages.
 type progress struct {
-	mu    sync.Mutex
-	out   io.Writer
-	begun time.Time
+	mu        sync.Mutex
+	out       io.Writer
+	startedAt time.Time
 }
 
-func newProgress(out io.Writer) *progress { return &progress{out: out, begun: time.Now()} }
+func newProgress(out io.Writer) *progress { return &progress{out: out, startedAt: time.Now()} }
 
-// say prints a line with the seconds since the beginning.
-func (p *progress) say(format string, args ...any) {
+// log prints a line with the seconds since the start.
+func (p *progress) log(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// whoever does not read it does not want to know
-	_, _ = fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.begun).Seconds(), fmt.Sprintf(format, args...))
+	// progress messages are optional
+	_, _ = fmt.Fprintf(p.out, "%6.1fs  %s\n", time.Since(p.startedAt).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -2,16 +2,16 @@ package main
 
 import "slices"
 
-// ratio is what two figures of one run say together.
+// ratio is the ratio or difference of two figures of one run.
 type ratio struct {
 	name   string
 	of, to string // names of figures
 	better direction
-	// over says that it is the difference, in the unit of the two, and not the quotient.
+	// over means the difference of the two figures, in their unit, in place of the quotient.
 	over bool
 }
 
-// comparisons are what counts on any machine.
+// comparisons are the ratios that are meaningful on any machine.
 var comparisons = []ratio{
 	{name: "ratio.recorded", of: "throughput.recorded", to: "baseline.pgbench", better: higher},
 	{name: "ratio.told", of: "throughput.told", to: "baseline.pgbench", better: higher},
@@ -25,7 +25,7 @@ var comparisons = []ratio{
 	{name: "ratio.draining", of: "draining.time", to: "draining.least", better: lower},
 }
 
-// ratios returns what the figures of one run say together, as far as they are there.
+// ratios returns the comparisons of one run for which both figures exist.
 func ratios(figures []figure) []figure {
 	var found []figure
 	for _, r := range comparisons {
@@ -42,7 +42,7 @@ func ratios(figures []figure) []figure {
 	return append(found, growthRatios(figures)...)
 }
 
-// find returns the figure of that name.
+// find returns the figure with that name.
 func find(figures []figure, name string) (figure, bool) {
 	i := slices.IndexFunc(figures, func(f figure) bool { return f.Name == name })
 	if i < 0 {

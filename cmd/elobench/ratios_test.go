@@ -12,7 +12,7 @@ func TestRatios(t *testing.T) {
 		{Name: "throughput.recorded", Value: 1500, Unit: "results/s", Better: higher},
 		{Name: "throughput.told", Value: 0, Unit: "results/s", Better: higher},
 		{Name: "baseline.pgbench", Value: 2000, Unit: "transactions/s", Better: higher},
-		{Name: "baseline.echo", Value: 0, Unit: "messages/s", Better: higher}, // nothing can be compared with nothing
+		{Name: "baseline.echo", Value: 0, Unit: "messages/s", Better: higher}, // no ratio to zero
 		{Name: "latency.p50", Value: 1.5, Unit: "ms", Better: lower},
 		{Name: "latency.echo.p50", Value: 0.5, Unit: "ms", Better: lower},
 		{Name: "latency.durable_echo.p50", Value: 1, Unit: "ms", Better: lower},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// resident returns how much of the machine's memory a process has, and the most that it has ever had, in bytes.
+// resident returns the resident memory of a process and its peak, in bytes.
 func resident(pid int) (now, peak float64, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -20,8 +20,8 @@ func resident(pid int) (now, peak float64, err error) {
 	return now, peak, err
 }
 
-// kibibytes returns the bytes that a line of a process's status tells of, such as "VmRSS:	   12345 kB". A process that
-// has ended has no such line.
+// kibibytes returns the number of bytes in a line of a process's status, such as "VmRSS:	   12345 kB". It returns an error
+// for a process that has ended, which has no such line.
 func kibibytes(status, name string) (float64, error) {
 	for line := range strings.Lines(status) {
 		fields := strings.Fields(line)

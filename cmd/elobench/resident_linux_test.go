@@ -9,10 +9,10 @@ func TestResident(t *testing.T) {
 	t.Parallel()
 	now, peak, err := resident(os.Getpid())
 	if err != nil || now < 1e6 || peak < now || peak > 1e11 {
-		t.Errorf("this process has %v bytes, and had %v (%v)", now, peak, err)
+		t.Errorf("this process has %v bytes, peak %v (%v)", now, peak, err)
 	}
 	if _, _, err := resident(-1); err == nil {
-		t.Error("a process that is not there has memory")
+		t.Error("got the memory of a missing process")
 	}
 }
 
@@ -24,7 +24,7 @@ func TestKibibytes(t *testing.T) {
 	}
 	for _, name := range []string{"VmHWM:", "VmBad:", "VmLib:"} {
 		if got, err := kibibytes(status, name); err == nil {
-			t.Errorf("%s is %v", name, got)
+			t.Errorf("%s = %v, want an error", name, got)
 		}
 	}
 }

@@ -4,5 +4,5 @@ package main
 
 import "errors"
 
-// resident returns an error: nobody but Linux tells the memory of a process in a file.
+// resident returns an error: it is implemented only on Linux.
 func resident(int) (now, peak float64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// scenario is something that is measured, each in a file of its own.
+// scenario is a set of measurements, each in its own file.
 type scenario struct {
-	name        string // also the first word of the names of its figures
-	description string // in a few words, for whoever watches
-	// run measures once. It leaves nothing running, and returns with an error whatever it has found nevertheless.
+	name        string // also the first part of the names of its figures
+	description string // short, for progress messages
+	// run measures once. It leaves nothing running. With an error it also returns the available figures.
 	run func(ctx context.Context, env *environment) ([]figure, error)
 }
 
-// scenarios are all that there is, in the order in which they run.
+// scenarios returns all scenarios in the order in which they run.
 func scenarios() []scenario {
 	return []scenario{throughput(), baseline(), latency(), contention(), draining(), growth(), memory(), start(), size()}
 }
 
-// figure is a number that was measured.
+// figure is a measured value.
 type figure struct {
-	Name   string    `json:"name"` // scenario.what, the same in every run
+	Name   string    `json:"name"` // scenario.name, the same in every run
 	Value  float64   `json:"value"`
 	Unit   string    `json:"unit"`
 	Better direction `json:"better"`
-	// Values are those of all runs, in their order; Value is their median.
+	// Values are the values of all runs, in order. Value is their median.
 	Values []float64 `json:"values,omitempty"`
 }
 
-// direction says which of two values is the better one.
+// direction says whether a higher or a lower value is better.
 type direction string
 
 const (
@@ -36,27 +36,27 @@ const (
 	lower  direction = "lower"
 )
 
-// sizes are how much is measured.
+// sizes are the sizes of all measurements.
 type sizes struct {
 	groups, people int // people in each group, at least two
-	results        int // that wait at the beginning, more than there are groups
-	clients        int // of pgbench
+	results        int // results waiting at the start, more than groups
+	clients        int // pgbench clients
 	pgbench        seconds
-	rate           int // results a second where latency is measured
+	rate           int // results per second in latency
 	latency        seconds
-	contended      int // results of one group, for each number of instances
-	// answers go to each of the groups that are drained.
+	contended      int // results of one group in contention, per number of instances
+	// drained is the number of groups in draining, and answers the number of answers to each of them.
 	drained, answers int
-	bulk             []int         // matches in each of the databases where growth is measured, ascending
-	rounds           int           // through these databases
-	chats            int           // that the bot has had to do with when its memory is measured
-	waiting          int           // notices, some in each of these chats, when it is measured again
-	steady           time.Duration // for which the memory is watched
+	bulk             []int         // matches in each database of growth, ascending
+	rounds           int           // rounds of growth
+	chats            int           // active chats in memory
+	waiting          int           // notices in memory, over all these chats
+	steady           time.Duration // how long the memory is sampled
 	starts           int
-	image            bool // is built, to be weighed
+	image            bool // whether to build and measure the image
 }
 
-// seconds are a whole number of seconds, as pgbench wants them.
+// seconds is a whole number of seconds, as pgbench requires.
 type seconds int
 
 var (

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// TestMain lets the program of the tests be the echo bot, as the benchmark's own program is.
+// TestMain lets the test binary run as the echo bot, like the benchmark's own binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == echoArgument {
 		os.Exit(realMain(os.Args[1:]))
@@ -25,20 +25,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestScenarios measures with next to nothing of everything, and has the bots profiled: that it can be measured, not how fast
-// it is.
+// TestScenarios runs all scenarios with tiny sizes and with profiles. It checks that the measurements work, not how fast the
+// bot is.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	var told bytes.Buffer
+	var output bytes.Buffer
 	tiny := sizes{
 		groups: 2, people: 4, results: 10, clients: 1, pgbench: 1, rate: 20, latency: 1,
 		contended: 20, drained: 8, answers: 4,
 		bulk: []int{10, 1000}, rounds: 1,
 		chats: 5, waiting: 20, steady: 50 * time.Millisecond, starts: 1,
 	}
-	quick := map[string]string{"fsync": "off", "full_page_writes": "off"}
+	volatileSettings := map[string]string{"fsync": "off", "full_page_writes": "off"}
 	folder := filepath.Join(t.TempDir(), "new", "folder")
-	env, err := newEnvironment(t.Context(), tiny, "", folder, quick, newProgress(&told))
+	env, err := newEnvironment(t.Context(), tiny, "", folder, volatileSettings, newProgress(&output))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +47,11 @@ func TestScenarios(t *testing.T) {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("it says:\n%s", told.String())
+			t.Logf("progress:\n%s", output.String())
 		}
 	})
 	if err := env.checkDurable(t.Context()); err == nil || !strings.Contains(err.Error(), "fsync off") {
-		t.Errorf("a server that is not durable is taken for good: %v", err)
+		t.Errorf("checkDurable of a server without fsync: %v", err)
 	}
 	measured, err := (&measureCommand{Runs: 1, Profile: folder}).measure(t.Context(), env, scenarios())
 	if err != nil {
@@ -66,24 +66,24 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	if least, _ := find(figures, "draining.least"); least.Value != 1 {
-		t.Errorf("32 messages take %v s at the least", least.Value)
+		t.Errorf("minimum time of 32 messages = %v s", least.Value)
 	}
 	checkAllFigures(t, figures)
 	checkProfiles(t, measured, folder)
-	checkLostIsMissed(t, env)
-	checkEchoSaysWhatFails(t, env)
+	checkLostResultIsDetected(t, env)
+	checkEchoReportsError(t, env)
 	if left, err := os.ReadDir(env.folder); err != nil || len(left) > 2 {
-		t.Errorf("in the folder are %v, %v: want the bot and a script", left, err)
+		t.Errorf("the folder contains %v, %v: want the bot and a script", left, err)
 	}
 	if measured.FileSystem == "" || !strings.HasPrefix(measured.Postgres, "PostgreSQL ") {
-		t.Errorf("it was measured with %q on %q", measured.Postgres, measured.FileSystem)
+		t.Errorf("file system %q, database %q", measured.Postgres, measured.FileSystem)
 	}
-	if !strings.Contains(told.String(), "the data lies on ") {
-		t.Errorf("it does not say what the data lies on:\n%s", told.String())
+	if !strings.Contains(output.String(), "the data is on ") {
+		t.Errorf("the progress does not name the file system:\n%s", output.String())
 	}
 }
 
-// checkAllFigures checks that those are there that come of all scenarios together.
+// checkAllFigures checks that all ratios exist, and the figures that exist only on Linux.
 func checkAllFigures(t *testing.T, figures []figure) {
 	t.Helper()
 	for _, r := range comparisons {
@@ -100,32 +100,32 @@ func checkAllFigures(t *testing.T, figures []figure) {
 		"throughput.rss", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak",
 	} {
 		if _, ok := find(figures, name); ok != (runtime.GOOS == "linux") {
-			t.Errorf("whether there is a %s: %v", name, ok)
+			t.Errorf("%s exists: %v", name, ok)
 		}
 	}
 	if p50, _ := find(figures, "latency.p50"); p50.Value > milliseconds(time.Minute) {
-		t.Errorf("half of all wait for %v ms", p50.Value)
+		t.Errorf("the median wait is %v ms", p50.Value)
 	}
 }
 
-// checkProfiles: each bot leaves the profiles of its time and of its memory, and the figures say that it was profiled.
+// checkProfiles checks that each bot wrote its CPU and heap profiles, and that the measurement is marked as profiled.
 func checkProfiles(t *testing.T, measured *measurement, folder string) {
 	t.Helper()
 	if !measured.Profiled {
-		t.Error("nothing says that the bot was profiled")
+		t.Error("the measurement is not marked as profiled")
 	}
-	// the kinds of values that a profile has
+	// the value types of each profile
 	for name, kind := range map[string]string{
 		"start-cpu.pprof": "nanoseconds", "start-heap.pprof": "inuse_space",
 		"throughput-2-cpu.pprof": "nanoseconds", "throughput-2-heap.pprof": "inuse_space",
 	} {
 		if profile := unzip(t, filepath.Join(folder, name)); !strings.Contains(profile, kind) {
-			t.Errorf("%s is no such profile:\n%q", name, profile)
+			t.Errorf("%s has another type of profile:\n%q", name, profile)
 		}
 	}
 	written, err := filepath.Glob(filepath.Join(folder, "start-*"))
 	if err != nil || len(written) != 2 {
-		t.Errorf("the bot that was started has written %v, %v", written, err)
+		t.Errorf("the bot of scenario start wrote %v, %v", written, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func unzip(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }() // what has been read is read
+	defer func() { _ = file.Close() }() // only read
 	zipped, err := gzip.NewReader(file)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
@@ -147,8 +147,8 @@ func unzip(t *testing.T, path string) string {
 	return string(content)
 }
 
-// checkLostIsMissed: what is neither recorded nor given up is lost.
-func checkLostIsMissed(t *testing.T, env *environment) {
+// checkLostResultIsDetected checks that a result that is neither recorded nor given up leads to an error.
+func checkLostResultIsDetected(t *testing.T, env *environment) {
 	t.Helper()
 	db, drop, err := env.database(t.Context())
 	if err != nil {
@@ -168,19 +168,19 @@ func checkLostIsMissed(t *testing.T, env *environment) {
 	messages := make(chan botsim.Message, 1)
 	messages <- botSays(-1, refused)
 	if _, err := checkContended(t.Context(), env, db, messages, 2); err == nil {
-		t.Error("a result that is lost is not missed")
+		t.Error("a lost result was not detected")
 	}
 	if givenUp, err := checkContended(t.Context(), env, db, messages, 1); err != nil || givenUp != 1 {
-		t.Errorf("%d are given up, %v", givenUp, err)
+		t.Errorf("givenUp = %d, %v", givenUp, err)
 	}
 }
 
-// checkEchoSaysWhatFails: an echo bot that cannot commit ends and says why, so that nobody waits for its answers.
-func checkEchoSaysWhatFails(t *testing.T, env *environment) {
+// checkEchoReportsError checks that an echo bot that cannot commit ends with an error, so that no measurement waits for it.
+func checkEchoReportsError(t *testing.T, env *environment) {
 	t.Helper()
 	sim := botsim.Start(t)
-	newCrowd(sim, env.sizes).say(0)
-	bot, err := env.launchEcho(t.Context(), sim, env.server.URL()) // where there is no table
+	newWorkload(sim, env.sizes).reportMatch(0)
+	bot, err := env.launchEcho(t.Context(), sim, env.server.URL()) // this database has no tables
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +191,10 @@ func checkEchoSaysWhatFails(t *testing.T, env *environment) {
 	select {
 	case <-ctx.Done():
 	case <-timeout.C:
-		t.Error("it goes on")
+		t.Error("the echo bot does not end")
 	}
-	if why := context.Cause(ctx); why == nil || !strings.Contains(why.Error(), "handled_commands") {
-		t.Errorf("it has ended because of %v", why)
+	if cause := context.Cause(ctx); cause == nil || !strings.Contains(cause.Error(), "handled_commands") {
+		t.Errorf("cause of the end = %v", cause)
 	}
 	if err := bot.kill(); err != nil {
 		t.Error(err)

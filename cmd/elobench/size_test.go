@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func TestAnswerOf(t *testing.T) {
+func TestOutputOf(t *testing.T) {
 	t.Parallel()
-	if module, err := answerOf(t.Context(), "go", "list", "-m"); module != "elobot" || err != nil {
-		t.Errorf("the module is %q (%v)", module, err)
+	if module, err := outputOf(t.Context(), "go", "list", "-m"); module != "elobot" || err != nil {
+		t.Errorf("module = %q (%v)", module, err)
 	}
-	_, err := answerOf(t.Context(), "go", "nonsense")
+	_, err := outputOf(t.Context(), "go", "nonsense")
 	if err == nil || !strings.HasPrefix(err.Error(), "go nonsense: ") || !strings.Contains(err.Error(), "unknown command") {
-		t.Errorf("it fails with %v", err)
+		t.Errorf("error = %v", err)
 	}
 }

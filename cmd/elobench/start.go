@@ -8,11 +8,11 @@ import (
 	"elobot/internal/botsim"
 )
 
-// start measures how long the bot is away when it is restarted.
+// start measures how long the bot is unavailable during a restart.
 func start() scenario {
 	return scenario{
 		name:        "start",
-		description: "from the start of the program to its first request for updates, on a database that is up to date",
+		description: "from the start of the program to its first request for updates, on a migrated database",
 		run: func(ctx context.Context, env *environment) ([]figure, error) {
 			sim, err := botsim.New()
 			if err != nil {
@@ -37,15 +37,15 @@ func start() scenario {
 	}
 }
 
-// measureStart starts a bot, stops it again, and returns how long it took until it asked for updates.
+// measureStart starts and stops a bot and returns the time from its start to its first request for updates.
 func measureStart(ctx context.Context, env *environment, sim *botsim.Server, db database) (time.Duration, error) {
-	polled, forget := firstCall(sim, "getUpdates")
-	defer forget()
-	begun := time.Now()
+	polled, removeHook := firstCall(sim, "getUpdates")
+	defer removeHook()
+	startedAt := time.Now()
 	bot, err := env.launchBot(ctx, sim, db.url)
 	if err != nil {
 		return 0, err
 	}
 	at, err := bot.awaitCall(ctx, polled)
-	return at.Sub(begun), errors.Join(err, bot.stop())
+	return at.Sub(startedAt), errors.Join(err, bot.stop())
 }

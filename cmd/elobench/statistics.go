@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// percentile returns the smallest of the values that p percent of them do not exceed. There must be one, and p must be
-// from 0 to 100.
+// percentile returns the smallest value that at least p percent of the values do not exceed. values must not be empty, and p
+// must be from 0 to 100.
 func percentile(values []time.Duration, p float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// median returns the value in the middle, or what lies between the two in the middle. There must be one.
+// median returns the middle value, or the mean of the two middle values. values must not be empty.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	middle := len(sorted) / 2
@@ -24,11 +24,11 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// perSecond returns how many of n there are in a second.
+// perSecond returns the rate of n events in the given time.
 func perSecond(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
-// megabytes returns a number of bytes as a figure has it.
+// megabytes converts bytes to MB.
 func megabytes(bytes float64) float64 { return bytes / 1e6 }
 
-// milliseconds returns a time as a figure has it.
+// milliseconds converts a duration to milliseconds.
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -29,11 +29,11 @@ func TestPercentile(t *testing.T) {
 		{[]time.Duration{4, 1, 3, 2}, 51, 3},
 	} {
 		if got := percentile(tc.values, tc.p); got != tc.want {
-			t.Errorf("p%g of %d values is %d, want %d", tc.p, len(tc.values), got, tc.want)
+			t.Errorf("p%g of %d values = %d, want %d", tc.p, len(tc.values), got, tc.want)
 		}
 	}
 	if hundred[0] != 100 {
-		t.Error("the values are in another order afterwards")
+		t.Error("percentile changed the order of the values")
 	}
 }
 
@@ -49,7 +49,7 @@ func TestMedian(t *testing.T) {
 		{[]float64{9, 1, 2, 4}, 3},
 	} {
 		if got := median(tc.values); got != tc.want {
-			t.Errorf("the median of %v is %v, want %v", tc.values, got, tc.want)
+			t.Errorf("median of %v = %v, want %v", tc.values, got, tc.want)
 		}
 	}
 }
@@ -57,9 +57,9 @@ func TestMedian(t *testing.T) {
 func TestPerSecond(t *testing.T) {
 	t.Parallel()
 	if got := perSecond(3000, 1500*time.Millisecond); got != 2000 {
-		t.Errorf("3000 in 1.5 s are %v a second", got)
+		t.Errorf("3000 in 1.5 s = %v per second", got)
 	}
 	if got := milliseconds(2500 * time.Microsecond); got != 2.5 {
-		t.Errorf("2500 µs are %v ms", got)
+		t.Errorf("2500 µs = %v ms", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// printTable shows a measurement, beside an earlier one if there is one.
+// printTable prints a measurement, with an earlier one next to it if old is not nil.
 func printTable(w io.Writer, now, old *measurement) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s, %s, %d CPUs, %s\n", now.Postgres, now.FileSystem, now.Go, now.CPUs, extent(now))
@@ -21,7 +21,7 @@ func printTable(w io.Writer, now, old *measurement) {
 	if old != nil {
 		fmt.Fprintf(&b, "Compared with %s.\n", old.Started.Format("2006-01-02 15:04 MST"))
 		if differs := differences(now, old); len(differs) > 0 {
-			fmt.Fprintf(&b, "ATTENTION: the earlier one was measured otherwise: %s.\n", strings.Join(differs, ", "))
+			fmt.Fprintf(&b, "ATTENTION: the earlier run had other conditions: %s.\n", strings.Join(differs, ", "))
 		}
 	}
 	b.WriteByte('\n')
@@ -41,7 +41,7 @@ func extent(m *measurement) string {
 	return fmt.Sprintf("%s, medians of %d runs", size, m.Runs)
 }
 
-// differences says what makes two measurements hard to compare.
+// differences returns the differences in conditions that make two measurements hard to compare.
 func differences(now, old *measurement) []string {
 	var all []string
 	differs := func(what string, now, old any) {
@@ -59,7 +59,7 @@ func differences(now, old *measurement) []string {
 	return all
 }
 
-// rows are the cells of the table, its heading first.
+// rows returns the cells of the table, with the heading first.
 func rows(now, old *measurement) [][]string {
 	heading := []string{"figure", "value", "unit"}
 	if old != nil {
@@ -81,7 +81,7 @@ func rows(now, old *measurement) [][]string {
 	return all
 }
 
-// change says by how much a figure differs from an earlier value, and whether that is good.
+// change describes by how much a figure differs from an earlier value, and whether it is better or worse.
 func change(f figure, before float64) string {
 	percent := (f.Value - before) / math.Abs(before) * 100
 	switch {
@@ -96,7 +96,7 @@ func change(f figure, before float64) string {
 	}
 }
 
-// formatValue shows three or four digits that mean something.
+// formatValue formats a value with three or four significant digits.
 func formatValue(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 100 || v == math.Trunc(v):
@@ -108,7 +108,7 @@ func formatValue(v float64) string {
 	}
 }
 
-// writeColumns writes rows in columns, the values to the right.
+// writeColumns writes rows as aligned columns, with values aligned to the right.
 func writeColumns(b *strings.Builder, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

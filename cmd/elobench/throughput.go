@@ -15,14 +15,15 @@ import (
 	"elobot/internal/botsim"
 )
 
-// recordedEvery is how often the database is asked how much is recorded: often enough to tell, and too rarely to matter.
+// recordedEvery is the interval between queries for the number of recorded results: short enough to be precise, and long
+// enough not to affect the result.
 const recordedEvery = 50 * time.Millisecond
 
-// throughput measures how fast the bot works off what waits for it, end to end.
+// throughput measures how fast the bot processes waiting results, end to end.
 func throughput() scenario {
 	return scenario{
 		name:        "throughput",
-		description: "results that wait when the bot starts, by polling and by webhook, without limits",
+		description: "results that are waiting when the bot starts, by polling and by webhook, without limits",
 		run: func(ctx context.Context, env *environment) ([]figure, error) {
 			polled, err := measureThroughput(ctx, env, "throughput", polling)
 			if err != nil {
@@ -34,18 +35,18 @@ func throughput() scenario {
 	}
 }
 
-// receiving is how the bot gets its updates.
-type receiving struct {
+// deliveryMode is a way in which the bot gets its updates.
+type deliveryMode struct {
 	name string
-	// began calls f each time when updates are on their way to the bot.
-	began func(sim *botsim.Server, f func())
-	// launch starts the bot so that it gets them.
+	// onDelivery makes the simulator call f at each request or delivery of updates.
+	onDelivery func(sim *botsim.Server, f func())
+	// launch starts the bot in this mode.
 	launch func(ctx context.Context, env *environment, sim *botsim.Server, databaseURL string) (*process, error)
 }
 
-var polling = receiving{
+var polling = deliveryMode{
 	name: "polling",
-	began: func(sim *botsim.Server, f func()) {
+	onDelivery: func(sim *botsim.Server, f func()) {
 		sim.OnCall(func(c botsim.Call) {
 			if c.Method == "getUpdates" {
 				f()
@@ -57,33 +58,33 @@ var polling = receiving{
 	},
 }
 
-// webhook has updates delivered by as many connections as the bot asks for, which are 40.
-var webhook = receiving{
-	name:  "webhook",
-	began: func(sim *botsim.Server, f func()) { sim.OnDelivery(func(botsim.Delivery) { f() }) },
+// webhook delivers updates over as many connections as the bot requests, which is 40.
+var webhook = deliveryMode{
+	name:       "webhook",
+	onDelivery: func(sim *botsim.Server, f func()) { sim.OnDelivery(func(botsim.Delivery) { f() }) },
 	launch: func(ctx context.Context, env *environment, sim *botsim.Server, databaseURL string) (*process, error) {
-		bot, _, err := env.launchBehindDoor(ctx, sim, databaseURL, "")
+		bot, _, err := env.launchWithWebhook(ctx, sim, databaseURL, "")
 		return bot, err
 	},
 }
 
 var servingAt = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 
-// webhookSecret proves that somebody is Telegram.
+// webhookSecret is the secret token of webhook requests.
 const webhookSecret = "nobody_else_knows_it"
 
-// launchBehindDoor starts a bot with a webhook, and returns where it takes updates. Telegram is told to deliver to the
-// public address, which all instances of a bot have in common; empty is this one's own. Its port has to be known before
-// it listens, so it is one that was free a moment ago; where somebody else has taken it the bot ends and says so.
-func (e *environment) launchBehindDoor(
+// launchWithWebhook starts a bot with a webhook and returns its endpoint. public is the address for Telegram, which all
+// instances of a bot share; empty means the bot's own endpoint. The port must be known before the bot listens on it. If
+// another process takes the port first, the bot ends with an error.
+func (e *environment) launchWithWebhook(
 	ctx context.Context, sim *botsim.Server, databaseURL, public string,
-) (bot *process, door string, err error) {
+) (bot *process, endpoint string, err error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	door = "http://" + address + "/telegram"
-	env := []string{"LISTEN_ADDR=" + address, "WEBHOOK_URL=" + cmp.Or(public, door), "WEBHOOK_SECRET=" + webhookSecret}
+	endpoint = "http://" + address + "/telegram"
+	env := []string{"LISTEN_ADDR=" + address, "WEBHOOK_URL=" + cmp.Or(public, endpoint), "WEBHOOK_SECRET=" + webhookSecret}
 	bot, err = e.launchBot(ctx, sim, databaseURL, append(env, noLimits...)...)
 	if err != nil {
 		return nil, "", err
@@ -91,12 +92,12 @@ func (e *environment) launchBehindDoor(
 	if _, err := bot.await(ctx, servingAt); err != nil {
 		return nil, "", errors.Join(err, bot.kill())
 	}
-	return bot, door, nil
+	return bot, endpoint, nil
 }
 
-// measureThroughput measures from the bot's first request for updates, or the first that is delivered to it, until all
-// results are recorded, and until all are told. What is told together counts as many results as it tells.
-func measureThroughput(ctx context.Context, env *environment, name string, by receiving) ([]figure, error) {
+// measureThroughput measures the time from the first request for or delivery of updates until all results are recorded, and
+// until the bot has answered all of them. A message that covers several results counts as several.
+func measureThroughput(ctx context.Context, env *environment, name string, by deliveryMode) ([]figure, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
 		return nil, err
@@ -107,22 +108,22 @@ func measureThroughput(ctx context.Context, env *environment, name string, by re
 		return nil, err
 	}
 	defer drop()
-	crowd, n := newCrowd(sim, env.sizes), env.sizes.results
+	load, n := newWorkload(sim, env.sizes), env.sizes.results
 	for i := range n {
-		crowd.say(i)
+		load.reportMatch(i)
 	}
-	env.progress.say("%d results of %d groups wait, by %s", n, env.sizes.groups, by.name)
+	env.progress.log("%d results of %d groups are waiting, by %s", n, env.sizes.groups, by.name)
 
-	var begun time.Time
+	var startedAt time.Time
 	var once sync.Once
-	by.began(sim, func() { once.Do(func() { begun = time.Now() }) })
-	messages, leave := sim.Subscribe()
-	defer leave()
+	by.onDelivery(sim, func() { once.Do(func() { startedAt = time.Now() }) })
+	messages, unsubscribe := sim.Subscribe()
+	defer unsubscribe()
 	bot, err := by.launch(ctx, env, sim, db.url)
 	if err != nil {
 		return nil, err
 	}
-	recorded, told, err := awaitResults(ctx, env, bot, db, messages, n)
+	recorded, coveredAt, err := awaitResults(ctx, env, bot, db, messages, n)
 	var rss []figure
 	if err == nil {
 		rss, err = env.peak(bot, name+".rss")
@@ -135,16 +136,16 @@ func measureThroughput(ctx context.Context, env *environment, name string, by re
 		return nil, fmt.Errorf("by %s: %w", by.name, err)
 	}
 	return append([]figure{
-		{Name: name + ".recorded", Value: perSecond(n, recorded.Sub(begun)), Unit: "results/s", Better: higher},
-		{Name: name + ".told", Value: perSecond(n, told.Sub(begun)), Unit: "results/s", Better: higher},
+		{Name: name + ".recorded", Value: perSecond(n, recorded.Sub(startedAt)), Unit: "results/s", Better: higher},
+		{Name: name + ".told", Value: perSecond(n, coveredAt.Sub(startedAt)), Unit: "results/s", Better: higher},
 		{Name: name + ".messages", Value: float64(sim.CallCount("sendMessage")), Unit: "messages", Better: lower},
 	}, rss...), nil
 }
 
-// awaitResults returns when so many results were recorded, and when they were told.
+// awaitResults waits for n results. It returns when they were recorded, and when the bot had answered all of them.
 func awaitResults(
 	ctx context.Context, env *environment, bot *process, db database, messages <-chan botsim.Message, n int,
-) (recorded, told time.Time, err error) {
+) (recorded, coveredAt time.Time, err error) {
 	ctx, cancel := bot.during(ctx)
 	defer cancel()
 	both, ctx := errgroup.WithContext(ctx)
@@ -153,27 +154,27 @@ func awaitResults(
 		return err
 	})
 	both.Go(func() (err error) {
-		told, err = newTally().wait(ctx, messages, n, env.progress)
+		coveredAt, err = newResultCounter().wait(ctx, messages, n, env.progress)
 		return err
 	})
 	err = both.Wait()
-	if told.Before(recorded) { // what is told is recorded, even if nobody has looked yet
-		recorded = told
+	if coveredAt.Before(recorded) { // an answered result is recorded, even if awaitRecorded has not polled yet
+		recorded = coveredAt
 	}
-	return recorded, told, err
+	return recorded, coveredAt, err
 }
 
-// awaitRecorded returns when so many matches are in the database.
+// awaitRecorded waits until n matches are in the database and returns the time.
 func awaitRecorded(ctx context.Context, db database, n int) (time.Time, error) {
 	tick := time.NewTicker(recordedEvery)
 	defer tick.Stop()
 	for {
 		var recorded int
-		// a few hundred rows, where the matches are thousands; a new match draws its number in its transaction
+		// cheaper than counting the matches; each match increments the number of its group in its own transaction
 		err := db.QueryRow(ctx, `SELECT coalesce(sum(last_match_number), 0) FROM groups`).Scan(&recorded)
 		switch {
 		case err != nil:
-			return time.Time{}, fmt.Errorf("count what is recorded: %w", err)
+			return time.Time{}, fmt.Errorf("count recorded results: %w", err)
 		case recorded >= n:
 			return time.Now(), nil
 		}
@@ -185,7 +186,7 @@ func awaitRecorded(ctx context.Context, db database, n int) (time.Time, error) {
 	}
 }
 
-// complaintsOf is an error if the simulator has seen a careless request.
+// complaintsOf returns an error if the simulator has complaints about the bot's requests.
 func complaintsOf(sim *botsim.Server) error {
 	if complaints := sim.Complaints(); len(complaints) > 0 {
 		return fmt.Errorf("the simulator complains: %s", strings.Join(complaints, "; "))

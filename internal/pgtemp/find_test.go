@@ -62,7 +62,7 @@ func TestFindPrograms(t *testing.T) {
 		"with a suffix":                {folders: []string{"a=15.18 (Debian 15.18-0+deb12u1)"}, want: "folders/a"},
 		"too old in PATH":              {path: []string{"a=14.9"}, folders: []string{"15=15.0"}, want: "folders/15"},
 		"all too old":                  {path: []string{"a=9.6.24"}, folders: []string{"14=14.9"}, want: "error: 14.9 in"},
-		"not PostgreSQL":               {path: []string{"a=elephant"}, want: "error: understand"},
+		"not PostgreSQL":               {path: []string{"a=elephant"}, want: "error: parse the version"},
 		"none":                         {want: "error: none in PATH"},
 		"the version of the data":      {path: []string{"a=17.1"}, folders: []string{"15=15.2", "16=16.2"}, major: "15", want: "folders/15"},
 		"no version for the data":      {path: []string{"a=17.1"}, major: "15", want: "error: cannot read data of version 15"},

@@ -7,15 +7,15 @@ import (
 	"elobot/internal/botsim"
 )
 
-// crowd is groups of people who play singles. They play the same matches whenever they are made.
-type crowd struct {
+// workload is a set of groups of people who play singles. It is deterministic: every workload plays the same matches.
+type workload struct {
 	groups []*botsim.Chat
 	people [][]botsim.User // by group
 	random *rand.Rand
 }
 
-func newCrowd(sim *botsim.Server, s sizes) *crowd {
-	c := &crowd{random: rand.New(rand.NewPCG(1, 2))}
+func newWorkload(sim *botsim.Server, s sizes) *workload {
+	c := &workload{random: rand.New(rand.NewPCG(1, 2))}
 	for g := range s.groups {
 		members := make([]botsim.User, s.people)
 		for p := range members {
@@ -27,22 +27,21 @@ func newCrowd(sim *botsim.Server, s sizes) *crowd {
 	return c
 }
 
-// say has two people of group i report that one has beaten the other. The groups take turns as i counts on.
-func (c *crowd) say(i int) {
+// reportMatch has two people of group i report that one has beaten the other. The groups take turns as i counts on.
+func (c *workload) reportMatch(i int) {
 	people := c.people[i%len(c.people)]
 	winner := c.random.IntN(len(people))
 	loser := (winner + 1 + c.random.IntN(len(people)-1)) % len(people)
-	c.report(i%len(c.groups), winner, loser)
+	c.reportResult(i%len(c.groups), winner, loser)
 }
 
-func (c *crowd) report(group, winner, loser int) {
+func (c *workload) reportResult(group, winner, loser int) {
 	text := fmt.Sprintf("/match @%s 3:%d", c.people[group][loser].Username, c.random.IntN(3))
 	c.groups[group].Say(c.people[group][winner], text)
 }
 
-// ask has everybody ask for the ranking of their group once, and returns how many questions that makes. The groups take
-// turns.
-func (c *crowd) ask() (questions int) {
+// ask makes every player ask for the ranking once, with the groups taking turns. It returns the number of questions.
+func (c *workload) ask() (questions int) {
 	for p := range c.people[0] {
 		for g, group := range c.groups {
 			group.Say(c.people[g][p], "/ranking")
@@ -52,11 +51,11 @@ func (c *crowd) ask() (questions int) {
 	return questions
 }
 
-// introduce has everybody play once, so that the bot knows them, and returns how many results that makes.
-func (c *crowd) introduce() (results int) {
+// playRound makes every player report a match once, so that the bot knows all players. It returns the number of results.
+func (c *workload) playRound() (results int) {
 	for p := range c.people[0] {
 		for g := range c.groups {
-			c.report(g, p, (p+1)%len(c.people[g]))
+			c.reportResult(g, p, (p+1)%len(c.people[g]))
 			results++
 		}
 	}
