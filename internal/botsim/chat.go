@@ -12,14 +12,14 @@ const (
 	firstGroupID      = -4000000001
 )
 
-// Kinds of chats, in the Bot API's words.
+// Kinds of chats, as the Bot API names them.
 const (
 	kindPrivate    = "private"
 	kindGroup      = "group"
 	kindSupergroup = "supergroup"
 )
 
-// Statuses of a chat member, in the Bot API's words.
+// Statuses of a chat member, as the Bot API names them.
 const (
 	statusCreator       = "creator"
 	statusAdministrator = "administrator"

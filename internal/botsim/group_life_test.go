@@ -254,15 +254,15 @@ func TestEditKeepsDate(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	_, bot, group, alice := scene(t, botsim.WithClock(c.Now))
-	said := c.Now()
+	sentAt := c.Now()
 	m := group.Say(alice, "1")
 	c.advance(time.Hour)
 	group.Edit(m, "2")
-	group.EditAt(m, "3", said.Add(30*time.Second))
+	group.EditAt(m, "3", sentAt.Add(30*time.Second))
 	got := bot.updates(t, fields{})
-	for i, want := range []int64{said.Unix() + 3600, said.Unix() + 30} {
-		if of := got[i+1].Edited; of["date"] != float64(said.Unix()) || of["edit_date"] != float64(want) {
-			t.Errorf("edit %d = %v, want date %d and edit_date %d", i+1, of, said.Unix(), want)
+	for i, want := range []int64{sentAt.Unix() + 3600, sentAt.Unix() + 30} {
+		if of := got[i+1].Edited; of["date"] != float64(sentAt.Unix()) || of["edit_date"] != float64(want) {
+			t.Errorf("edit %d = %v, want date %d and edit_date %d", i+1, of, sentAt.Unix(), want)
 		}
 	}
 }

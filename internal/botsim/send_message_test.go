@@ -215,7 +215,7 @@ func TestComplaintsAboutTexts(t *testing.T) {
 func TestEditMessageText(t *testing.T) {
 	t.Parallel()
 	_, bot, group, alice := scene(t)
-	said := group.Say(alice, "mine")
+	userMessage := group.Say(alice, "mine")
 	var sent struct {
 		ID int `json:"message_id"`
 	}
@@ -244,7 +244,7 @@ func TestEditMessageText(t *testing.T) {
 	}
 	bot.refused(t, "editMessageText", edit(sent.ID, "2:0"), 400, "Bad Request: message is not modified: specified new "+
 		"message content and reply markup are exactly the same as a current content and reply markup of the message")
-	bot.refused(t, "editMessageText", edit(said.ID, "x"), 400, "Bad Request: message can't be edited")
+	bot.refused(t, "editMessageText", edit(userMessage.ID, "x"), 400, "Bad Request: message can't be edited")
 	bot.refused(t, "editMessageText", edit(99, "x"), 400, "Bad Request: message to edit not found")
 	bot.refused(t, "editMessageText", edit(0, "x"), 400, "Bad Request: message identifier is not specified")
 	group.Delete(m)

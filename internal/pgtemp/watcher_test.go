@@ -32,23 +32,23 @@ func TestAtExitRunsAfterProcessEnd(t *testing.T) {
 func TestWatcherTellAndDismiss(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
-	told, err := AtExit(`printf %s "$state" >"$1"`, mark)
+	watcher, err := AtExit(`printf %s "$state" >"$1"`, mark)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, state := range []string{"first", `second \n * one`} {
-		if err := told.Tell(state); err != nil {
+		if err := watcher.Tell(state); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := told.Tell("two\nlines"); err == nil {
+	if err := watcher.Tell("two\nlines"); err == nil {
 		t.Error("Tell accepted a state of two lines")
 	}
 	// The end of the process closes the pipe in the same way.
-	if err := syscall.Close(told.pipe); err != nil {
+	if err := syscall.Close(watcher.pipe); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := waitFor(told.pid, 0); err != nil {
+	if _, err := waitFor(watcher.pid, 0); err != nil {
 		t.Fatal(err)
 	}
 	if content, err := os.ReadFile(mark); err != nil || string(content) != `second \n * one` {

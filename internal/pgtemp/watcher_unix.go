@@ -74,20 +74,20 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 func (w *Watcher) Tell(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.tell(state)
+	return w.setState(state)
 }
 
-func (w *Watcher) tell(state string) error {
+func (w *Watcher) setState(state string) error {
 	if w.pipe < 0 {
-		return errors.New("tell watcher: the watcher was dismissed")
+		return errors.New("set watcher state: the watcher was dismissed")
 	}
 	if strings.Contains(state, "\n") {
-		return errors.New("tell watcher: the state must be one line")
+		return errors.New("set watcher state: the state must be one line")
 	}
 	for rest := []byte(state + "\n"); len(rest) > 0; {
 		n, err := syscall.Write(w.pipe, rest)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return fmt.Errorf("tell watcher: %w", err)
+			return fmt.Errorf("set watcher state: %w", err)
 		}
 		rest = rest[max(n, 0):]
 	}
@@ -101,7 +101,7 @@ func (w *Watcher) Dismiss() error {
 	if w.pipe < 0 {
 		return nil
 	}
-	err := w.tell("dismissed")
+	err := w.setState("dismissed")
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil // the watcher is gone already
 	}
