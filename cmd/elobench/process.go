@@ -57,7 +57,7 @@ func (e *environment) launchBot(ctx context.Context, sim *botsim.Server, databas
 	return launch(ctx, e.folder, slices.Concat(common, e.profiles.next(), env), e.elobot, "run")
 }
 
-// verify runs `elobot verify` on a database and returns an error if it finds one.
+// verify runs `elobot verify` on a database and returns an error unless the database is correct.
 func (e *environment) verify(ctx context.Context, databaseURL string) error {
 	e.progress.log("verifying")
 	p, err := launch(ctx, e.folder, []string{"DATABASE_URL=" + databaseURL}, e.elobot, "verify")
