@@ -149,7 +149,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	questions := stats.NewService(postgres.NewStats(b.reading), service)
+	questions := stats.NewService(postgres.NewStats(b.pool), service)
 	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)

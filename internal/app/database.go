@@ -16,34 +16,22 @@ import (
 type databases struct {
 	pool      *pgxpool.Pool // for commands
 	auxiliary *pgxpool.Pool // for work that must go on while all connections for commands wait
-	reading   *pgxpool.Pool // for questions
 }
 
-// openDatabases opens all pools and migrates the database.
+// openDatabases opens both pools and migrates the database.
 func openDatabases(ctx context.Context, url string, log *slog.Logger) (db databases, err error) {
 	db.pool, err = openDatabase(ctx, url, log)
 	if err != nil {
 		return databases{}, err
 	}
-	if db.auxiliary, err = postgres.AuxiliaryPool(ctx, db.pool); err == nil {
-		db.reading, err = postgres.ReadPool(ctx, db.pool)
-	}
-	if err != nil {
-		db.close()
+	if db.auxiliary, err = postgres.AuxiliaryPool(ctx, db.pool); err != nil {
+		postgres.Close(db.pool)
 		return databases{}, err
 	}
 	return db, nil
 }
 
-func (db databases) close() {
-	var all []*pgxpool.Pool
-	for _, pool := range []*pgxpool.Pool{db.pool, db.auxiliary, db.reading} {
-		if pool != nil {
-			all = append(all, pool)
-		}
-	}
-	postgres.Close(all...)
-}
+func (db databases) close() { postgres.Close(db.pool, db.auxiliary) }
 
 // Open opens the database for a command that uses it next to the running bot. It returns a *ConfigError if the
 // configuration has faults, and an error if the schema is not that of this version.

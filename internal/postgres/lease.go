@@ -205,7 +205,8 @@ func (l *Lease) Release(ctx context.Context, clean bool) error {
 }
 
 // PredecessorCrashed reports whether the previous holder ended without releasing the lease, so that what it was
-// handling may be to blame.
+// handling may be to blame. It also does after the answer to an earlier Acquire was lost, because nothing is known then of the
+// holder before.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

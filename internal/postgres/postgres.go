@@ -79,26 +79,11 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 // queue, and notifications to other instances.
 const auxiliaryConns = 4
 
-// readConns is the size of the pool for questions.
-const readConns = 4
-
 // AuxiliaryPool returns a small pool for the same database. Commands may wait for locks on all connections of their
 // own pool; what must go on in the meantime, such as renewing the lease, uses this one.
 func AuxiliaryPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
 	config := pool.Config()
 	config.MaxConns, config.MinConns, config.MinIdleConns = auxiliaryConns, 0, 0
-	return newPool(ctx, config)
-}
-
-// ReadPool returns a small pool for questions to the same database. Its sessions are read-only, and plan each
-// statement for its arguments: unlike a command, a question may read little or much.
-func ReadPool(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Pool, error) {
-	config := pool.Config()
-	config.MaxConns, config.MinConns, config.MinIdleConns = readConns, 0, 0
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET default_transaction_read_only = on; SET jit = off; SET lock_timeout = "+rowLockTimeout)
-		return err
-	}
 	return newPool(ctx, config)
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -24,11 +25,12 @@ func NewStats(pool *pgxpool.Pool) *Stats { return &Stats{pool} }
 // Ranking implements stats.Store.
 func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
 	var page stats.RankingPage
+	var top []standing
 	var own standing
 	var batch pgx.Batch
 	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '')`
 	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
-	queueRows(&batch, chat, rows, &page.Rows)
+	queueTop(&batch, chat, rows, &top)
 	queueTotal(&batch, chat, &page.Total)
 	if asker != nil {
 		queueStanding(&batch, chat, *asker, &own)
@@ -36,20 +38,14 @@ func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return stats.RankingPage{}, translate(err)
 	}
-	if row := own.row(); own.position > len(page.Rows) || own.position > 0 && !contains(page.Rows, row) {
+	for _, s := range top {
+		page.Rows = append(page.Rows, s.row())
+	}
+	if own.position > 0 && !slices.ContainsFunc(top, func(s standing) bool { return s.ID == own.ID }) {
+		row := own.row()
 		page.Own = &row
 	}
 	return page, nil
-}
-
-// contains reports whether a row is on the page. The position alone does not tell, because equal ratings share one.
-func contains(rows []stats.Row, row stats.Row) bool {
-	for _, r := range rows {
-		if r.Name == row.Name && r.Position == row.Position {
-			return true
-		}
-	}
-	return false
 }
 
 // Standing implements stats.Store.
@@ -118,18 +114,18 @@ func (s standing) row() stats.Row {
 	return stats.Row{Position: s.position, Name: s.Called(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 }
 
-// queueRows reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
+// queueTop reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
 // joined the ladder.
-func queueRows(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, page *[]stats.Row) {
-	const top = rankedPlayers + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
-	batch.Queue(top, chat, limit).Query(func(rows pgx.Rows) error {
+func queueTop(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, top *[]standing) {
+	const sql = rankedPlayers + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
+	batch.Queue(sql, chat, limit).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, scanRankedPlayer)
 		for i, c := range all {
 			s := standing{c, i + 1}
 			if i > 0 && c.Elo == all[i-1].Elo {
-				s.position = (*page)[i-1].Position
+				s.position = (*top)[i-1].position
 			}
-			*page = append(*page, s.row())
+			*top = append(*top, s)
 		}
 		return err
 	})
