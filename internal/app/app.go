@@ -1,3 +1,4 @@
+// Package app is the running bot: its configuration, how its parts are wired, which instance leads, and how it starts and stops.
 package app
 
 import (
