@@ -42,7 +42,7 @@ func stopRepeatedly(t *testing.T, latency time.Duration) {
 		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice)
 		ids[i] = chats[i].ID()
 	}
-	stopCleanly(t, awaitReady(t, launch(t, quickEnvironment(sim, url), "run"))) // to create the schema
+	stopCleanly(t, awaitReady(t, launch(t, environment(sim, url), "run"))) // to create the schema
 	if _, err := pool.Exec(testContext(t), `
 		INSERT INTO chats (telegram_chat_id, kind) SELECT id, 'group' FROM unnest($1::bigint[]) AS id`, ids); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func stopRepeatedly(t *testing.T, latency time.Duration) {
 				close(enough)
 			}
 		})
-		bot := launch(t, quickEnvironment(sim, url), "run")
+		bot := launch(t, environment(sim, url), "run")
 		<-enough
 		begun := time.Now()
 		stopCleanly(t, bot)
@@ -74,7 +74,7 @@ func stopRepeatedly(t *testing.T, latency time.Duration) {
 	}
 	waiting := count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`)
 	healed()
-	launch(t, quickEnvironment(sim, url), "run")
+	launch(t, environment(sim, url), "run")
 	awaitAllSent(t, sim, pool)
 	t.Logf("%d stops, the longest took %v, %d requests until then, %d notices left for the end; copies: %d, possible duplicates: %d",
 		stops, longest.Round(time.Millisecond), underWay, waiting, copies(chats), count(t, pool, `SELECT sum(possible_duplicates) FROM outbox`))

@@ -10,12 +10,6 @@ import (
 	"elobot/internal/botsim"
 )
 
-// quickEnvironment makes the bot send without limits, each answer in its own message, with the default lease times.
-func quickEnvironment(sim *botsim.Server, databaseURL string) []string {
-	return append(plainEnvironment(sim, databaseURL),
-		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
-}
-
 // stopCleanly stops the bot with SIGTERM and checks its exit code.
 func stopCleanly(t *testing.T, bot *process) {
 	t.Helper()
@@ -53,7 +47,7 @@ func TestCleanStop(t *testing.T) {
 			arrived <- struct{}{}
 		}
 	})
-	bot := launch(t, append(quickEnvironment(sim, url), "SEND_PARALLEL=1"), "run")
+	bot := launch(t, append(environment(sim, url), "SEND_PARALLEL=1"), "run")
 	for range 2 { // stop it in the middle
 		<-arrived
 	}
@@ -69,7 +63,7 @@ func TestCleanStop(t *testing.T) {
 		t.Errorf("%d commands are handled, and %d are not confirmed, want 40", handled, sim.Pending())
 	}
 	healed()
-	launch(t, quickEnvironment(sim, url), "run")
+	launch(t, environment(sim, url), "run")
 	awaitAllSent(t, sim, pool)
 	for group, messages := range posted {
 		for i, m := range checkAnswered(t, pool, group, messages) {

@@ -30,7 +30,7 @@ func TestFailover(t *testing.T) {
 	}
 	t.Cleanup(standby.Close)
 	sim := botsim.Start(t)
-	bot := launch(t, environment(sim, servers.url(t)), "run")
+	bot := launch(t, takeOverSoon(environment(sim, servers.url(t))), "run")
 	load := startLoad(t, sim, 10, 100*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 

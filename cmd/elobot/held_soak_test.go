@@ -213,7 +213,7 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	url, pool := database(t)
 	proxy := newProxy(t, url)
 	alice := sim.User("alice")
-	bot := launch(t, append(quickEnvironment(sim, proxy.url), "LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"), "run")
+	bot := launch(t, append(environment(sim, proxy.url), "LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"), "run")
 	bot.await(t, "leading")
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
 	sim.AfterEffect(func(c botsim.Call) {

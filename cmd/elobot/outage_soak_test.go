@@ -63,7 +63,7 @@ func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Serv
 		}
 	})
 	sim := botsim.Start(t)
-	bot := launch(environment(sim, server.URL()))
+	bot := launch(takeOverSoon(environment(sim, server.URL())))
 	load := startLoad(t, sim, 10, 500*time.Millisecond)
 	awaitAnswers(t, load.groups[0], 4)
 

@@ -17,7 +17,7 @@ import (
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
-	b.env = environment(b.sim, b.url)
+	b.env = takeOverSoon(environment(b.sim, b.url))
 	edited, stopped := b.group("Edited"), b.group("Stopped")
 	confirm := b.sim.Fault(botsim.Fault{
 		Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" },

@@ -76,7 +76,8 @@ func TestDatabaseTroubles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.bot = launch(t, environment(sim, d.proxy.url), "run")
+	env := takeOverSoon(environment(sim, d.proxy.url))
+	d.bot = launch(t, env, "run")
 	d.goesOn()
 
 	name := pgx.Identifier{operator.Conn().Config().Database}.Sanitize()
@@ -102,7 +103,7 @@ func TestDatabaseTroubles(t *testing.T) {
 		t.Errorf("the bot ended after %v with %d", took, code)
 	}
 	d.proxy.resume()
-	d.bot = launch(t, environment(sim, d.proxy.url), "run")
+	d.bot = launch(t, env, "run")
 	d.goesOn()
 	for i, m := range checkAnswered(t, pool, d.group, d.posted) {
 		says(t, visible(m), fmt.Sprintf("Match #%d", i+1))

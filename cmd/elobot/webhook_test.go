@@ -99,7 +99,7 @@ func TestWebhook(t *testing.T) {
 	alice, bob := sim.User("alice"), sim.User("bob")
 	group := sim.Group("Chess", alice, bob)
 	door := newEntrance(t)
-	env := environment(sim, databaseURL)
+	env := takeOverSoon(environment(sim, databaseURL))
 
 	// the webhook redelivers an update that was polled and handled but not confirmed
 	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
