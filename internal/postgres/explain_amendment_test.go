@@ -31,14 +31,14 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		return p
 	}
 	known, unclaimed := person(true), person(false)
-	read := func(name string, number, want int, people []ranking.Person, ref ranking.MatchRef) explained {
+	find := func(name string, number int, sender *ranking.Person, ref ranking.MatchRef) explained {
 		return explained{name, func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people, Match: &ref})
-			if got.Match == nil || number != 0 && got.Match.Number != number {
-				t.Errorf("%s finds %+v", name, got.Match)
+			got, err := store.FindMatch(ctx, club.ID, ref, sender)
+			if got == nil || number != 0 && got.Number != number {
+				t.Errorf("%s finds %+v", name, got)
 			}
 			return err
-		}, want}
+		}, 1}
 	}
 	admin := func(n int) ranking.Amendment {
 		t := number(n)
@@ -47,17 +47,17 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	}
 	s := service(store)
 	mustNotScan(t, plain, &rec, []explained{
-		read("match by number", 40, 2, nil, ranking.MatchRef{Number: 40}),
-		read("match by message", 40, 2, nil, ranking.MatchRef{Message: 40, Key: "none"}),
-		read("match by key", 45, 2, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
-		read("last match", 0, 3, []ranking.Person{known}, ranking.MatchRef{}),
+		find("match by number", 40, nil, ranking.MatchRef{Number: 40}),
+		find("match by message", 40, nil, ranking.MatchRef{Message: 40, Key: "none"}),
+		find("match by key", 45, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
+		find("last match", 0, &known, ranking.MatchRef{}),
 		{"history", func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, MatchHistory: &ranking.HistoryFrom{Ladder: 150, Number: 41}})
-			if len(got.MatchHistory.Matches) != 10 || len(got.MatchHistory.Standings) != 11 {
-				t.Errorf("the history has %d matches of %d players", len(got.MatchHistory.Matches), len(got.MatchHistory.Standings))
+			got, err := store.MatchHistory(ctx, 150, 41)
+			if len(got.Matches) != 10 || len(got.Standings) != 11 {
+				t.Errorf("the history has %d matches of %d players", len(got.Matches), len(got.Standings))
 			}
 			return err
-		}, 3},
+		}, 2},
 		{"answer", func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
 		}, 3 + 5},
@@ -125,13 +125,11 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)
 	store := postgres.NewStore(pool, ignore)
-	snap, err := store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: ranking.Chat{ID: -7}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 1},
-	})
+	c, err := store.MatchHistory(t.Context(), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := snap.MatchHistory; len(c.Matches) != matches || len(c.Standings) != players {
+	if len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	// rewrite changes n matches and standings, and returns how many statements that took.
@@ -153,8 +151,8 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		}
 		return len(rec.take())
 	}
-	one := rewrite(snap.MatchHistory.Matches[:1], snap.MatchHistory.Standings[:1])
-	all := rewrite(snap.MatchHistory.Matches[1:], snap.MatchHistory.Standings[1:])
+	one := rewrite(c.Matches[:1], c.Standings[:1])
+	all := rewrite(c.Matches[1:], c.Standings[1:])
 	if one != all || one != 5 { // key, entries superseded and appended, standings, chat
 		t.Errorf("%d statements for one entry, %d for all others, want 5", one, all)
 	}

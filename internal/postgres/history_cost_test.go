@@ -8,7 +8,6 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 )
 
 // TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for
@@ -33,13 +32,11 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
 	store := postgres.NewStore(pool, ignore)
 	rec.take()
-	snap, err := store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: ranking.Chat{ID: -7}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 6_000 - stretch + 1},
-	})
+	c, err := store.MatchHistory(t.Context(), 1, 6_000-stretch+1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := snap.MatchHistory; len(c.Matches) != stretch || len(c.Standings) != 50 {
+	if len(c.Matches) != stretch || len(c.Standings) != 50 {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	blocks := 0

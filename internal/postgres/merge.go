@@ -108,7 +108,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 	all := make([]ranking.SharedLadder, len(ladderRows))
 	for i, m := range ladderRows {
 		all[i].Chat = m.Chat
-		if all[i].MatchHistory, err = s.history(ctx, ranking.HistoryFrom{Ladder: m.Ladder, Number: m.First}); err != nil {
+		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Ladder, m.First); err != nil {
 			return nil, err
 		}
 		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {

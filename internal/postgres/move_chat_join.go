@@ -33,11 +33,11 @@ func (s *Store) joinChats(ctx context.Context, older, newer chatRow,
 		return nil
 	}
 	appended := ranking.Appended{After: into.Last, Count: from.Last}
-	first := ranking.HistoryFrom{Ladder: into.Ladder, Number: into.Last + 1}
-	if appended.MatchHistory, err = s.history(ctx, first); err != nil {
+	first := into.Last + 1
+	if appended.MatchHistory, err = s.MatchHistory(ctx, into.Ladder, first); err != nil {
 		return err
 	}
-	if appended.Cards, err = s.waitingCards(ctx, older.ID, first); err != nil {
+	if appended.Cards, err = s.waitingCards(ctx, older.ID, into.Ladder, first); err != nil {
 		return err
 	}
 	appendix, err := decide(appended)
@@ -128,7 +128,7 @@ func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
 }
 
 // waitingCards returns the unsent cards of a ladder's matches from a number on.
-func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from ranking.HistoryFrom) (
+func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, ladder ranking.LadderID, from int) (
 	[]ranking.WaitingCard, error,
 ) {
 	const sql = `
@@ -136,7 +136,7 @@ func (s *Store) waitingCards(ctx context.Context, chat ranking.ChatID, from rank
 		FROM outbox o JOIN matches m ON m.id = o.match_id
 		WHERE o.chat_id = $1 AND o.finished_at IS NULL AND o.kind = $2 AND m.ladder_id = $3 AND m.number >= $4
 		ORDER BY o.id`
-	rows, err := s.db.Query(ctx, sql, chat, ranking.KindMatchRecorded, from.Ladder, from.Number)
+	rows, err := s.db.Query(ctx, sql, chat, ranking.KindMatchRecorded, ladder, from)
 	if err != nil {
 		return nil, fmt.Errorf("read waiting cards: %w", err)
 	}

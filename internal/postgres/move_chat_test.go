@@ -193,16 +193,15 @@ func TestEarlierIDs(t *testing.T) {
 	w.move(t)
 	w.recordIn(t, upgraded, "m:-1000100:7", bob, alice, 3, 1)
 	exec(t, w.pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
-	read := func(chat ranking.Chat, ref ranking.MatchRef) ranking.Snapshot {
+	read := func(chat ranking.Chat) ranking.Snapshot {
 		t.Helper()
-		q := ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}, Match: &ref}
-		snap, err := w.store.Read(t.Context(), q)
+		snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return snap
 	}
-	late, now := read(club, ranking.MatchRef{}), read(upgraded, ranking.MatchRef{})
+	late, now := read(club), read(upgraded)
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
@@ -223,9 +222,15 @@ func TestEarlierIDs(t *testing.T) {
 		{upgraded, ranking.MatchRef{Number: 1, Below: 71}, 2},
 		{upgraded, ranking.MatchRef{Number: 1, Below: 72}, 1},
 		{upgraded, ranking.MatchRef{Number: 3, Below: 72}, 0},
+		{club, ranking.MatchRef{}, 2},
+		{upgraded, ranking.MatchRef{}, 2},
 	} {
+		m, err := w.store.FindMatch(t.Context(), tc.chat.ID, tc.ref, &alice)
+		if err != nil {
+			t.Fatal(err)
+		}
 		found := 0
-		if m := read(tc.chat, tc.ref).Match; m != nil {
+		if m != nil {
 			found = m.Number
 		}
 		if found != tc.want {

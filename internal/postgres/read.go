@@ -21,15 +21,6 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	if len(q.People) > 0 {
 		queuePeople(&batch, q, &snap)
 	}
-	if q.LastPlayed && len(q.People) > 0 {
-		queueLastPlayed(&batch, q, &snap)
-	}
-	if q.Match != nil {
-		queueMatchRef(&batch, q, &snap)
-	}
-	if q.MatchHistory != nil {
-		queueHistory(&batch, *q.MatchHistory, &snap.MatchHistory)
-	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return ranking.Snapshot{}, fmt.Errorf("read: %w", translate(err))
 	}

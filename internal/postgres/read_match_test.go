@@ -27,10 +27,10 @@ func TestReadMatch(t *testing.T) {
 	exec(t, w.pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
 	w.recordIn(t, annex, "m:-200:2", zoe, bob, 3, 1)
 	exec(t, w.pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.id(t, "Carol"))
-	people := func(p ...ranking.Person) []ranking.Person { return p }
+	nobody := &ranking.Person{ID: 99, Name: "Nobody"}
 	for name, tc := range map[string]struct {
 		chat      ranking.Chat
-		people    []ranking.Person
+		sender    *ranking.Person
 		ref       ranking.MatchRef
 		key       string // of the match to be found, empty for none
 		byCommand bool
@@ -38,41 +38,40 @@ func TestReadMatch(t *testing.T) {
 		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2", false},
 		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2", false},
 		"number, only in the other":   {annex, nil, ranking.MatchRef{Number: 3}, "", false},
-		"number before the rest":      {club, people(bob), ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
+		"number before the rest":      {club, &bob, ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
 		"message":                     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1", false},
 		"message, of another group":   {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, "", false},
 		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1", false},
 		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3", true},
 		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, "", false},
 		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1", false},
-		"last of a player":            {club, people(bob, alice), ranking.MatchRef{}, "m:-100:3", false},
-		"last, a later one elsewhere": {club, people(bob), ranking.MatchRef{}, "m:-100:3", false},
-		"last of a reporter":          {club, people(carol), ranking.MatchRef{}, "m:-100:3", false},
-		"last in the other group":     {annex, people(carol), ranking.MatchRef{}, "m:-200:1", false},
-		"last of an absent player":    {annex, people(alice), ranking.MatchRef{}, "", false},
-		"last of a player elsewhere":  {club, people(zoe), ranking.MatchRef{}, "", false},
-		"last of an unknown person":   {club, people(ranking.Person{ID: 99, Name: "Nobody"}), ranking.MatchRef{}, "", false},
+		"last, a later one elsewhere": {club, &bob, ranking.MatchRef{}, "m:-100:3", false},
+		"last of a reporter":          {club, &carol, ranking.MatchRef{}, "m:-100:3", false},
+		"last in the other group":     {annex, &carol, ranking.MatchRef{}, "m:-200:1", false},
+		"last of an absent player":    {annex, &alice, ranking.MatchRef{}, "", false},
+		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, "", false},
+		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, "", false},
 		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, "", false},
 		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
-		"last in a known chat":        {club, people(alice), ranking.MatchRef{}, "m:-100:3", false},
+		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: tc.chat, People: tc.people, Match: &tc.ref})
+			m, err := w.store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m := snap.Match; m == nil || tc.key == "" {
+			if m == nil || tc.key == "" {
 				if m != nil || tc.key != "" {
 					t.Errorf("found %+v, want %q", m, tc.key)
 				}
 				return
 			}
-			if got := value[string](t, w.pool, `SELECT idempotency_key FROM matches WHERE id = $1`, snap.Match.ID); got != tc.key {
+			if got := value[string](t, w.pool, `SELECT idempotency_key FROM matches WHERE id = $1`, m.ID); got != tc.key {
 				t.Errorf("found %s, want %s", got, tc.key)
 			}
-			if snap.Match.ByCommand != tc.byCommand {
-				t.Errorf("ByCommand is %t", snap.Match.ByCommand)
+			if m.ByCommand != tc.byCommand {
+				t.Errorf("ByCommand is %t", m.ByCommand)
 			}
 		})
 	}
@@ -84,9 +83,11 @@ func TestReadMatchDetails(t *testing.T) {
 	w.fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
 	w.undo(t, "u", alice, 2)
 	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
-	snap, err := w.store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: club, Match: &ranking.MatchRef{Number: 2}, MatchHistory: &ranking.HistoryFrom{Ladder: 1, Number: 2},
-	})
+	match, err := w.store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := w.store.MatchHistory(t.Context(), 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestReadMatchDetails(t *testing.T) {
 		Ladder: 1, Number: 2, Result: result, PlayedAt: sentAt, Undone: true,
 		ReportedBy: b, Reporter: "Bobby", Players: [2][]ranking.PlayerID{{a}, {b}},
 	}
-	if diff := cmp.Diff(want, snap.Match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
+	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
 	entry := func(before, after, best, streak int) *ranking.Entry {
@@ -106,17 +107,17 @@ func TestReadMatchDetails(t *testing.T) {
 		return ranking.Part{Player: p, Side: side, Entry: e}
 	}
 	draw, win := ranking.Result{Score: ranking.Score{A: 2, B: 2}}, ranking.Result{Score: ranking.Score{A: 3, B: 1}}
-	history := []ranking.PlayedMatch{
+	matches := []ranking.PlayedMatch{
 		{Number: 2, K: 32, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
 		{Number: 3, K: 32, Result: draw, Parts: []ranking.Part{part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1))}},
 		{Number: 4, K: 32, Result: win, Parts: []ranking.Part{part(b, 1, entry(1501, 1516, 1501, 0)), part(c, 2, entry(1484, 1469, 1500, -1))}},
 	}
 	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
-	if diff := cmp.Diff(history, snap.MatchHistory.Matches, ids); diff != "" {
+	if diff := cmp.Diff(matches, history.Matches, ids); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
 	var names []string
-	for _, s := range snap.MatchHistory.Standings {
+	for _, s := range history.Standings {
 		names = append(names, s.Name+" @"+s.Username)
 	}
 	if diff := cmp.Diff([]string{"Alice @alice", "Carol @carol", "Bobby @bob"}, names); diff != "" {

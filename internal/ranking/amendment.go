@@ -17,28 +17,52 @@ type Amendment struct {
 
 // amendment is what an undo and a fix have in common: how to find the match, and who may amend it.
 type amendment struct {
+	plain
 	Amendment
 	origin Origin
 	window time.Duration // how long players and the reporter may amend the match
 	log    *slog.Logger
 	admin  *bool // whether the sender is an admin; nil until it is known
+
+	match   *StoredMatch // the match that is meant, nil if there is none
+	history MatchHistory // of its ladder from the match on, once the group is locked
 }
 
 func (s *Service) amendment(o Origin, a Amendment) *amendment {
 	return &amendment{Amendment: a, origin: o, window: s.settings.UndoWindow, log: s.log}
 }
 
-// people returns the participants of the command: the sender, unless they are an anonymous admin.
-func (a *amendment) people() participants {
-	if a.origin.Sender == nil {
-		return nil
+// amend handles an undo or a fix.
+func (s *Service) amend(ctx context.Context, name string, a *amendment, op operation) error {
+	people := senderOf(a.origin)
+	return s.handle(ctx, a.origin, command{
+		name: name, people: people, needed: len(people), class: RateResult, locks: true, operation: op,
+	})
+}
+
+func (a *amendment) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+	a.match, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
+	return err
+}
+
+// readLocked reads the same match again, even if the sender has a newer last match by now.
+func (a *amendment) readLocked(ctx context.Context, store Store, _ Snapshot) error {
+	before := a.match
+	now, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{Number: before.Number}, a.origin.Sender)
+	switch {
+	case err != nil:
+		return err
+	case now == nil || now.ID != before.ID:
+		return fmt.Errorf("%w: match %d has a new number", ErrConflict, before.Number)
 	}
-	return participants{*a.origin.Sender}
+	now.ByCommand, a.match = before.ByCommand, now
+	a.history, err = store.MatchHistory(ctx, now.Ladder, now.Number)
+	return err
 }
 
 // find returns a refusal if there is no such match or if it is already undone.
-func (a *amendment) find(snap Snapshot) Notice {
-	ref, m := a.Match, snap.Match
+func (a *amendment) find() Notice {
+	ref, m := a.Match, a.match
 	last := ref == MatchRef{}
 	switch {
 	case last && a.origin.Sender == nil:
@@ -57,7 +81,7 @@ func (a *amendment) find(snap Snapshot) Notice {
 
 // permit returns a refusal if the sender may not amend the match.
 func (a *amendment) permit(ctx context.Context, snap Snapshot) Notice {
-	m, mayAmend := snap.Match, false
+	m, mayAmend := a.match, false
 	if a.origin.Sender != nil && snap.People[0].Player != nil {
 		sender := snap.People[0].Player.ID
 		mayAmend = sender == m.ReportedBy || slices.Contains(m.players(), sender)
@@ -99,18 +123,18 @@ func (a *amendment) by(snap Snapshot) (PlayerID, Reporter) {
 
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
 // before the change.
-func (a *amendment) replay(snap Snapshot, reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
-	id := snap.Match.ID
-	i := slices.IndexFunc(snap.MatchHistory.Matches, func(m PlayedMatch) bool { return m.ID == id })
+func (a *amendment) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
+	id := a.match.ID
+	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == id })
 	if i < 0 {
-		return Rewrite{}, PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, snap.Match.Number)
+		return Rewrite{}, PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.match.Number)
 	}
-	rewrite, err := snap.MatchHistory.replay(reason, func(m *PlayedMatch) {
+	rewrite, err := a.history.replay(reason, func(m *PlayedMatch) {
 		if m.ID == id {
 			change(m)
 		}
 	})
-	return rewrite, snap.MatchHistory.Matches[i], err
+	return rewrite, a.history.Matches[i], err
 }
 
 // cardOf returns the card of a match with the given result. entries are in the order of parts.

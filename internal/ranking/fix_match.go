@@ -14,17 +14,7 @@ import (
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
 func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []Score) error {
 	fix := fixOperation{s.amendment(o, a), resultOf(scores)}
-	return s.handle(ctx, o, command{
-		name:           "fix match",
-		people:         fix.people(),
-		needed:         len(fix.people()),
-		match:          &a.Match,
-		class:          RateResult,
-		rejectedResult: fix.rejectedResult,
-		refuse:         fix.refuse,
-		permit:         fix.permit,
-		decide:         fix.decide,
-	})
+	return s.amend(ctx, "fix match", fix.amendment, fix)
 }
 
 type fixOperation struct {
@@ -34,13 +24,13 @@ type fixOperation struct {
 
 // corrected returns the new result in the stored order of the sides.
 func (f fixOperation) corrected(snap Snapshot) Result {
-	turned := snap.Match.Turned
+	turned := f.match.Turned
 	switch {
-	case snap.Match.ByCommand:
+	case f.match.ByCommand:
 		turned = false
 	case f.Match == MatchRef{}: // the sender is never nil here: find refuses that
 		sender := snap.People[0].Player
-		turned = sender != nil && slices.Contains(snap.Match.Players[1], sender.ID)
+		turned = sender != nil && slices.Contains(f.match.Players[1], sender.ID)
 	}
 	if turned {
 		return f.result.swapped()
@@ -49,21 +39,21 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 }
 
 func (f fixOperation) refuse(snap Snapshot) Notice {
-	if n := f.find(snap); n != nil {
+	if n := f.find(); n != nil {
 		return n
 	}
 	switch corrected := f.corrected(snap); {
-	case corrected.equal(snap.Match.Result):
-		return Refusal{Code: SameScore, Number: snap.Match.Number}
+	case corrected.equal(f.match.Result):
+		return Refusal{Code: SameScore, Number: f.match.Number}
 	case corrected.A == corrected.B && !snap.Ladder.DrawsAllowed:
 		return Refusal{Code: NoDraws}
 	}
 	return nil
 }
 
-func (f fixOperation) decide(snap Snapshot) (Changes, error) {
-	m, corrected := snap.Match, f.corrected(snap)
-	rewrite, played, err := f.replay(snap, ByFix, func(m *PlayedMatch) { m.Result = corrected })
+func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	m, corrected := f.match, f.corrected(snap)
+	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
 	if err != nil {
 		return Changes{}, err
 	}
@@ -73,10 +63,10 @@ func (f fixOperation) decide(snap Snapshot) (Changes, error) {
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
 	by, reporter := f.by(snap)
-	card := snap.MatchHistory.cardOf(m, corrected, played.Parts, rewrite.entries(played))
+	card := f.history.cardOf(m, corrected, played.Parts, rewrite.entries(played))
 	notice := MatchFixed{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: reporter,
-		Moved: snap.MatchHistory.moved(rewrite, m.players()),
+		Moved: f.history.moved(rewrite, m.players()),
 	}
 	card.Was = &was
 	return Changes{

@@ -14,21 +14,17 @@ const greetingGap = time.Minute
 
 // Greet answers /start in a group with a greeting, unless the addition of the bot has just caused one.
 func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
-	var people participants
-	if o.Sender != nil {
-		people.add(*o.Sender)
-	}
-	decide := func(snap Snapshot) (Changes, error) {
+	decide := func(snap Snapshot) Changes {
 		if simultaneous(snap.Added, o.SentAt) {
-			return Changes{}, nil
+			return Changes{}
 		}
 		greeted := Greeted{Before: snap.Greeted, At: snap.Greeted}
 		if greeted.At.Before(o.SentAt) {
 			greeted.At = o.SentAt
 		}
-		return Changes{Notice: greeting, Greeted: &greeted}, nil
+		return Changes{Notice: greeting, Greeted: &greeted}
 	}
-	return s.handle(ctx, o, command{name: "greet", people: people, class: RateQuestion, decide: decide})
+	return s.handle(ctx, o, command{name: "greet", people: senderOf(o), class: RateQuestion, operation: decision{by: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot.
@@ -39,10 +35,10 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	if language == "" {
 		language = DefaultLanguage
 	}
-	decide := func(snap Snapshot) (Changes, error) {
+	decide := func(snap Snapshot) Changes {
 		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && simultaneous(snap.Greeted, o.SentAt)
 		if greeted && !started {
-			return Changes{Presence: BotActive}, nil
+			return Changes{Presence: BotActive}
 		}
 		c := Changes{
 			Presence: BotActive, Language: language,
@@ -51,9 +47,9 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		if !greeted {
 			c.Notice, c.Greeted.At = greeting, o.SentAt
 		}
-		return c, nil
+		return c
 	}
-	return s.handle(ctx, o, command{name: "bot added", silent: true, decide: decide})
+	return s.handle(ctx, o, command{name: "bot added", silent: true, operation: decision{by: decide}})
 }
 
 // simultaneous reports whether two times are close enough for the addition of the bot and /start to be one event.
@@ -86,27 +82,41 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 // nothing in an unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 	return s.handle(ctx, o, command{
-		name:          "member left",
-		people:        participants{who},
-		lastPlayed:    true,
-		knownChatOnly: true,
-		silent:        true,
-		decide: func(snap Snapshot) (Changes, error) {
-			standing := snap.People[0].Standing
-			if standing == nil || !standing.LeftAt.IsZero() || snap.LastPlayed.After(o.SentAt) {
-				return Changes{Presence: NoChange}, nil
-			}
-			left := *standing
-			left.LeftAt = o.SentAt
-			return Changes{Presence: NoChange, Standing: &left}, nil
-		},
+		name: "member left", people: participants{who}, knownChatOnly: true, silent: true,
+		operation: &leaveOperation{origin: o, who: who},
 	})
+}
+
+type leaveOperation struct {
+	plain
+	origin     Origin
+	who        Person
+	lastPlayed time.Time
+}
+
+func (l *leaveOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+	l.lastPlayed, err = store.LastPlayed(ctx, l.origin.Chat.ID, l.who)
+	return err
+}
+
+func (l *leaveOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
+	return l.read(ctx, store, snap)
+}
+
+func (l *leaveOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	standing := snap.People[0].Standing
+	if standing == nil || !standing.LeftAt.IsZero() || l.lastPlayed.After(l.origin.SentAt) {
+		return Changes{Presence: NoChange}, nil
+	}
+	left := *standing
+	left.LeftAt = l.origin.SentAt
+	return Changes{Presence: NoChange, Standing: &left}, nil
 }
 
 // event handles a change of a known chat that involves no players.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Changes) error {
 	return s.handle(ctx, o, command{
 		name: name, knownChatOnly: true, silent: true,
-		decide: func(snap Snapshot) (Changes, error) { return decide(snap), nil },
+		operation: decision{by: decide},
 	})
 }

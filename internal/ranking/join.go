@@ -1,6 +1,9 @@
 package ranking
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Join gives the sender a standing in the group's ladder. A player who left is shown in the ranking again.
 func (s *Service) Join(ctx context.Context, o Origin) error {
@@ -8,29 +11,38 @@ func (s *Service) Join(ctx context.Context, o Origin) error {
 		return s.Answer(ctx, o, Refusal{Code: NobodyToJoin})
 	}
 	return s.handle(ctx, o, command{
-		name:   "join",
-		people: participants{*o.Sender},
-		needed: 1,
-		class:  RateQuestion,
-		mutates: func(snap Snapshot) bool {
-			standing := snap.People[0].Standing
-			return standing == nil || standing.presentAt(o.SentAt) != *standing
-		},
-		decide: func(snap Snapshot) (Changes, error) {
-			known := snap.People[0]
-			standing := known.standing(snap.Ladder)
-			changes := Changes{Notice: Joined{
-				Name:    names(snap.People)[0],
-				Elo:     standing.Elo,
-				Already: known.Standing != nil,
-				Played:  standing.Played,
-			}}
-			if known.Standing == nil {
-				changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
-			} else if present := standing.presentAt(o.SentAt); present != standing {
-				changes.Standing = &present
-			}
-			return changes, nil
-		},
+		name:      "join",
+		people:    participants{*o.Sender},
+		needed:    1,
+		class:     RateQuestion,
+		operation: joinOperation{at: o.SentAt},
 	})
+}
+
+type joinOperation struct {
+	plain
+	at time.Time
+}
+
+// unlimited: joining is no question, but joining again is one.
+func (j joinOperation) unlimited(snap Snapshot) bool {
+	standing := snap.People[0].Standing
+	return standing == nil || standing.presentAt(j.at) != *standing
+}
+
+func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	known := snap.People[0]
+	standing := known.standing(snap.Ladder)
+	changes := Changes{Notice: Joined{
+		Name:    names(snap.People)[0],
+		Elo:     standing.Elo,
+		Already: known.Standing != nil,
+		Played:  standing.Played,
+	}}
+	if known.Standing == nil {
+		changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
+	} else if present := standing.presentAt(j.at); present != standing {
+		changes.Standing = &present
+	}
+	return changes, nil
 }

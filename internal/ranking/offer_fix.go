@@ -21,7 +21,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r R
 	if o.Sender != nil {
 		corrected.reporter = corrected.people.add(*o.Sender)
 	}
-	c := command{name: "offer fix", people: corrected.people, class: RateQuestion, match: &original, outcome: new(CommandOutcome)}
+	c := command{name: "offer fix", people: corrected.people, class: RateQuestion, operation: plain{}, outcome: new(CommandOutcome)}
 	started, log := time.Now(), c.commandLog(ctx)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, _ int) error {
 		*c.outcome = ""
@@ -34,11 +34,14 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r R
 		if snap.Handled {
 			return ErrHandled
 		}
+		if corrected.match, err = s.store.FindMatch(ctx, o.Chat.ID, original, nil); err != nil {
+			return err
+		}
 		notice, ok := corrected.notice(snap)
 		if _, over := s.overLimit(o, c, snap); !ok || over {
 			return nil
 		}
-		c.decide = answer(notice)
+		c.operation = answer{notice: notice}
 		return apply(ctx, s.store, o, c, snap, nil)
 	}, "update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	s.logOutcome(ctx, o, c, err, started)
@@ -55,11 +58,12 @@ type correctedReport struct {
 	people   participants
 	sides    [2][]int // the players, as indexes into people
 	reporter int      // the sender, as an index into people; meaningless without a sender
+	match    *StoredMatch
 }
 
 // notice returns the offer. ok is false if there is nothing to offer.
 func (f correctedReport) notice(snap Snapshot) (n FixOffer, ok bool) {
-	m := snap.Match
+	m := f.match
 	switch {
 	case m == nil, !m.ByCommand, m.Undone, f.result.equal(m.Result):
 		return n, false
@@ -96,7 +100,7 @@ func (f correctedReport) plays(snap Snapshot, side int) bool {
 		}
 		ids = append(ids, p.ID)
 	}
-	played := slices.Sorted(slices.Values(snap.Match.Players[side]))
+	played := slices.Sorted(slices.Values(f.match.Players[side]))
 	slices.Sort(ids)
 	return slices.Equal(ids, played)
 }

@@ -141,6 +141,14 @@ func (ps *participants) add(p Person) int {
 	return i
 }
 
+// senderOf returns the sender of a command, nobody for an anonymous admin.
+func senderOf(o Origin) participants {
+	if o.Sender == nil {
+		return nil
+	}
+	return participants{*o.Sender}
+}
+
 // names returns the names of known people in a ladder, which some of them are about to enter. People with the same name
 // get a mark to tell them apart.
 func names(people []Known) []Name {

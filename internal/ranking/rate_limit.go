@@ -82,10 +82,9 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 // exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
 // than the limit may pass.
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
+	result, isResult := c.operation.(resultOperation)
 	switch limit := s.settings.ResultsPerMinute; {
-	case o.Redelivered:
-		return nil, false
-	case c.mutates != nil && c.mutates(snap):
+	case o.Redelivered, c.unlimited(snap):
 		return nil, false
 	case c.class == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
@@ -94,11 +93,11 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 		return Refusal{Code: TooManyQuestions}, true
 	case c.class == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
-	case c.rejectedResult != nil && limit > 0 && snap.RecentUsage.Results >= limit:
+	case isResult && limit > 0 && snap.RecentUsage.Results >= limit:
 		if o.Button != "" {
 			return Refusal{Code: TooManyResults}, true
 		}
-		return NotRecorded{Limit: limit, Items: []RejectedResult{c.rejectedResult(snap)}}, true
+		return NotRecorded{Limit: limit, Items: []RejectedResult{result.rejectedResult(snap)}}, true
 	}
 	return nil, false
 }
@@ -127,25 +126,28 @@ func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
 }
 
 // rejectedResult describes an amendment that is not made.
-func (a *amendment) rejectedResult(name string, snap Snapshot) RejectedResult {
+func (a *amendment) rejected(name string) RejectedResult {
 	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
-	if rejected.Number == 0 && !rejected.Last && snap.Match != nil {
-		rejected.Number = snap.Match.Number
+	if rejected.Number == 0 && !rejected.Last && a.match != nil {
+		rejected.Number = a.match.Number
 	}
 	return rejected
 }
 
-func (u undoOperation) rejectedResult(snap Snapshot) RejectedResult {
-	return u.amendment.rejectedResult(commandUndo, snap)
-}
+func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
 
-func (f fixOperation) rejectedResult(snap Snapshot) RejectedResult {
-	rejected := f.amendment.rejectedResult(commandFix, snap)
+func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
+	rejected := f.rejected(commandFix)
 	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
 	return rejected
 }
 
-// malformed describes a command that could not be parsed.
-func malformed(name string) func(Snapshot) RejectedResult {
-	return func(Snapshot) RejectedResult { return RejectedResult{Command: name, Malformed: true} }
+// malformedResult is the answer to a result that could not be parsed.
+type malformedResult struct {
+	answer
+	name string
+}
+
+func (m malformedResult) rejectedResult(Snapshot) RejectedResult {
+	return RejectedResult{Command: m.name, Malformed: true}
 }

@@ -37,19 +37,13 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 	shown := rec.people[involved:]
 	rec.people = rec.people[:involved:involved]
 	return s.handle(ctx, o, command{
-		name:           "record match",
-		people:         rec.people,
-		shown:          shown,
-		needed:         len(rec.people),
-		class:          RateResult,
-		rejectedResult: rec.rejectedResult,
-		refuse:         rec.refuse,
-		decide:         rec.decide,
+		name: "record match", people: rec.people, shown: shown, needed: len(rec.people), class: RateResult, operation: rec,
 	})
 }
 
 // recordOperation is a match to be recorded.
 type recordOperation struct {
+	plain
 	result   Result
 	even     bool // the sides have the same number of players
 	playedAt time.Time
@@ -93,7 +87,7 @@ func (r recordOperation) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-func (r recordOperation) decide(snap Snapshot) (Changes, error) {
+func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	if n := r.refuse(snap); n != nil {
 		return Changes{Notice: n}, nil // some refusals need all people to be known
 	}

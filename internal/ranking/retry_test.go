@@ -42,8 +42,11 @@ func (l conflictingStore) WithGroupLock(ctx context.Context, chat ranking.Extern
 	})
 }
 
-// memoryStore is a store in memory that knows everybody and keeps the applied changes.
-type memoryStore struct{ applied []ranking.Changes }
+// memoryStore is a store in memory that knows everybody and keeps the applied changes. What amends matches is missing.
+type memoryStore struct {
+	ranking.Store
+	applied []ranking.Changes
+}
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
 	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, StartElo: 1500, K: 32}}
@@ -67,16 +70,8 @@ func (e *memoryStore) WithGroupLock(ctx context.Context, _ ranking.ExternalChatI
 	return fn(ctx, e)
 }
 
-func (e *memoryStore) Rewrite(context.Context, ranking.Rewrite) error { return nil }
-
-func (e *memoryStore) Merge(context.Context, ranking.PlayerID, ranking.PlayerID, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) error {
-	return nil
-}
-
-func (e *memoryStore) Move(context.Context, ranking.ExternalChatID, ranking.ExternalChatID,
-	func(ranking.Appended) (ranking.Appendix, error),
-) error {
-	return nil
+func (e *memoryStore) LastPlayed(context.Context, ranking.ExternalChatID, ranking.Person) (time.Time, error) {
+	return time.Time{}, nil
 }
 
 // try is an attempt to apply: its time since the command, and whether the group was locked.

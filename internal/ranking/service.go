@@ -48,75 +48,44 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 
 // Answer answers a question, or a command that could not be parsed. It changes nothing else.
 func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
-	var people participants
-	if o.Sender != nil {
-		people.add(*o.Sender) // every command of a person claims their unclaimed player
-	}
-	c := command{name: "answer", people: people, class: RateQuestion, decide: answer(n)}
+	c := command{name: "answer", people: senderOf(o), class: RateQuestion, operation: answer{notice: n}}
 	if o.Button != "" {
 		c.class = RatePress // a press always gets an answer, up to a limit of its own
 	}
 	if o.Malformed != "" {
-		c.class, c.rejectedResult = RateResult, malformed(o.Malformed)
+		c.class, c.operation = RateResult, malformedResult{answer{notice: n}, o.Malformed}
 	}
 	return s.handle(ctx, o, c)
 }
 
 // Ask answers a question with the notice that read returns.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
-	var people participants
-	if o.Sender != nil {
-		people.add(*o.Sender)
-	}
-	return s.handle(ctx, o, command{name: "answer", people: people, class: RateQuestion, read: read})
+	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: read}})
 }
 
-// answer returns a decide function that changes nothing and answers with the notice.
-func answer(n Notice) func(Snapshot) (Changes, error) {
-	return func(Snapshot) (Changes, error) { return Changes{Notice: n}, nil }
-}
-
-// command holds the parts of a command's handling that depend on its kind.
+// command is a command or an event that the service handles.
 type command struct {
+	operation
 	name   string
-	people participants
-	needed int // how many of the people, from the first on, are added if unknown
+	people participants // who the operation is about; each command of a person claims their unclaimed player
+	needed int          // how many of the people, from the first on, are added if unknown
 	// shown are other people whom the message shows with their ids. They do not take part in the command, but a mention
 	// of a username that one of them gave up must mean somebody else.
 	shown []Person
-	// lastPlayed requests Snapshot.LastPlayed.
-	lastPlayed bool
-	// read, if set, reads the answer to a question after all names are up to date.
-	read func(context.Context) (Notice, error)
+	// class is the command's rate class, empty if no person sent the command.
+	class RateClass
+	// locks is true if the operation decides with the group locked from the first attempt on.
+	locks bool
 	// knownChatOnly is true if the command does nothing in an unknown chat and does not create the chat.
 	knownChatOnly bool
 	// silent is true if nobody waits for the outcome. A failure is then not answered; the caller retries.
 	silent bool
-	// class is the command's rate class, empty if no person sent the command.
-	class RateClass
-	// mutates, if set, reports whether a question changes something. The rate limit does not apply then.
-	mutates func(Snapshot) bool
-	// rejectedResult, if set, describes the command in a NotRecorded. It is set for results only.
-	rejectedResult func(Snapshot) RejectedResult
-	// match, if set, is the match that the command amends. decide then runs with the group locked, and gets the history of
-	// the ladder from that match on.
-	match *MatchRef
 	// outcome is set once the changes are decided.
 	outcome *CommandOutcome
-	// decide returns the changes that the command makes. It may run several times.
-	decide func(Snapshot) (Changes, error)
-	// refuse, if set, returns a refusal or nil. It runs before any player is added.
-	refuse func(Snapshot) Notice
-	// permit, if set, returns a refusal if the sender lacks permission. It runs after refuse. It may ask the messenger, so
-	// it is called outside any transaction.
-	permit func(context.Context, Snapshot) Notice
 }
 
 func (c command) query(o Origin) Query {
-	return Query{
-		Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered, LastPlayed: c.lastPlayed,
-		Match: c.match,
-	}
+	return Query{Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered}
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
@@ -145,69 +114,54 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.
 func (c command) answerOnly(n Notice) command {
-	return command{class: c.class, outcome: c.outcome, decide: answer(n)}
+	return command{class: c.class, outcome: c.outcome, operation: answer{notice: n}}
 }
 
 // attempt runs the command once. It locks the group from the second attempt on, so that conflicts cannot repeat forever.
 // Amendments lock it at once, and so do commands with players in a chat with a recent conflict.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	locked := attempt > 1 || c.match != nil || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory)
-	// For a redelivered command the store counts namesakes by stored names only, so the upserts must come first.
-	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !locked && !o.Redelivered && c.read == nil)
+	locked := attempt > 1 || c.locks || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory)
+	// For a redelivered command the store counts namesakes by stored names only, so the upserts must come first. A question
+	// reads what the upserts change.
+	_, asks := c.operation.(question)
+	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !locked && !o.Redelivered && !asks)
 	switch {
 	case err != nil:
 		return err
 	case refusal != nil:
-		c.decide = answer(refusal)
-	case c.read != nil:
-		n, err := c.read(ctx)
-		if err != nil {
-			return err
-		}
-		c.decide = answer(n)
+		c.operation = answer{notice: refusal}
 	case locked:
 		return s.store.WithGroupLock(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
-			return redecide(ctx, store, o, c, snap)
+			return redecide(ctx, store, o, c)
 		})
 	}
 	return apply(ctx, s.store, o, c, snap, upserts)
 }
 
-// redecide reads and decides again with the group locked. before is the snapshot from before the lock.
-func redecide(ctx context.Context, store Store, o Origin, c command, before Snapshot) error {
-	q := c.query(o)
-	m := before.Match
-	if m != nil { // the same match, even if the sender has a newer last match by now
-		q.Match = &MatchRef{Number: m.Number}
-		q.MatchHistory = &HistoryFrom{Ladder: m.Ladder, Number: m.Number}
-	}
-	snap, err := store.Read(ctx, q)
-	if m != nil && snap.Match != nil {
-		snap.Match.ByCommand = m.ByCommand
-	}
+// redecide reads and decides again with the group locked.
+func redecide(ctx context.Context, store Store, o Origin, c command) error {
+	snap, err := store.Read(ctx, c.query(o))
 	switch {
 	case err != nil:
 		return err
 	case snap.Handled:
 		return ErrHandled
 	}
-	if m != nil && (snap.Match == nil || snap.Match.ID != m.ID) {
-		return fmt.Errorf("%w: match %d has a new number", ErrConflict, m.Number)
+	if err := c.readLocked(ctx, store, snap); err != nil {
+		return err
 	}
 	if err := c.requireKnown(snap); err != nil {
 		return err
 	}
-	if c.refuse != nil {
-		if n := c.refuse(snap); n != nil {
-			c.decide = answer(n)
-		}
+	if n := c.refuse(snap); n != nil {
+		c.operation = answer{notice: n}
 	}
 	return apply(ctx, store, o, c, snap, nil)
 }
 
 // apply decides on the changes and has the store apply them, together with the upserts.
 func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
-	changes, err := c.decide(snap)
+	changes, err := c.decide(ctx, snap)
 	if err != nil {
 		return err
 	}
@@ -261,6 +215,9 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, defer
 		}
 	}
 	q.People, snap.People = c.people, snap.People[:len(c.people)]
+	if err := c.read(ctx, s.store, snap); err != nil {
+		return snap, nil, nil, err
+	}
 	refusal, over := s.overLimit(o, c, snap)
 	if over && refusal == nil {
 		return snap, nil, nil, errUnanswered
@@ -338,15 +295,10 @@ func (c command) requireKnown(snap Snapshot) error {
 
 // refused returns the refusal of the command, or nil.
 func (c command) refused(ctx context.Context, snap Snapshot) Notice {
-	if c.refuse != nil {
-		if n := c.refuse(snap); n != nil {
-			return n
-		}
+	if n := c.refuse(snap); n != nil {
+		return n
 	}
-	if c.permit != nil {
-		return c.permit(ctx, snap)
-	}
-	return nil
+	return c.permit(ctx, snap)
 }
 
 // playerUpserts returns the changes needed to store what the command shows about its people. A redelivered command may

@@ -24,9 +24,19 @@ var (
 // Move and WithGroupLock must not be called. Every method may fail with ErrLocked, or with ErrTimeout when the context's
 // deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
-	// Read returns what the command concerns, in one round trip and without locks. In all methods, a former id of a chat
+	// Read returns what each command concerns, in one round trip and without locks. In all methods, a former id of a chat
 	// refers to that chat.
 	Read(ctx context.Context, q Query) (Snapshot, error)
+
+	// FindMatch returns the match that is meant, or nil. Its sender is who sent the command, nil for an anonymous admin.
+	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
+
+	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
+	// means the whole ladder, with all its standings. Without WithGroupLock it may change after the read.
+	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
+
+	// LastPlayed returns when a person last played in the default ladder of a chat, zero for never.
+	LastPlayed(ctx context.Context, chat ExternalChatID, who Person) (time.Time, error)
 
 	// UpsertChatAndPlayers stores the chat, its group and the people that a command shows. That is not an effect of the
 	// command, and it is idempotent. A known chat keeps its language. After ErrConflict, read again.
@@ -60,24 +70,19 @@ type Store interface {
 	Move(ctx context.Context, from, to ExternalChatID, decide func(Appended) (Appendix, error)) error
 }
 
-// Query says what to read for a command.
+// Query says what to read for a command, whatever its kind.
 type Query struct {
 	Key    string
 	Chat   Chat
 	People []Person
 	Needed int  // how many of the people, from the first on, get a reserved player id if unknown
 	Named  bool // count namesakes by the names of People instead of the stored ones
-	// LastPlayed requests when the first of the people last played in the ladder.
-	LastPlayed bool
-	Match      *MatchRef // the match to read, nil for none
-	// MatchHistory, if set, requests the match history of a ladder. Without WithGroupLock it may change after the read.
-	MatchHistory *HistoryFrom
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
 }
 
 // MatchRef says which match of a group is meant: the one with the Number; else the one that the Message shows or that
-// the command with the Key recorded; else the last one that the first of the query's people played or reported.
+// the command with the Key recorded; else the last one that the sender played or reported.
 type MatchRef struct {
 	Number int
 	// Below is the message that contained the Number, 0 for none. If that message is known to show a match, that match is
@@ -87,30 +92,21 @@ type MatchRef struct {
 	Key     string
 }
 
-// HistoryFrom says where a match history begins. Number 0 means the whole ladder, with all its standings.
-type HistoryFrom struct {
-	Ladder LadderID
-	Number int
-}
-
 // Snapshot is the answer to a Query.
 type Snapshot struct {
-	Handled      bool   // the key is already stored
-	ChatID       ChatID // 0 for an unknown chat
-	Chat         Chat   // as stored
-	Group        GroupID
-	Ladder       Ladder  // the group's default ladder
-	People       []Known // in the order of the query's people
-	Match        *StoredMatch
-	MatchHistory MatchHistory
+	Handled bool   // the key is already stored
+	ChatID  ChatID // 0 for an unknown chat
+	Chat    Chat   // as stored
+	Group   GroupID
+	Ladder  Ladder  // the group's default ladder
+	People  []Known // in the order of the query's people
 
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
-	LastPlayed  time.Time   // when the first of the people last played in the ladder, zero for never
 	RecentUsage RecentUsage // for the RateEntry of the query
 }
 
-// StoredMatch is the match that a Query asked for.
+// StoredMatch is the match that FindMatch returns.
 type StoredMatch struct {
 	ID         MatchID
 	Ladder     LadderID

@@ -6,31 +6,23 @@ import "context"
 // it within Settings.UndoWindow, admins at any time.
 func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 	undo := undoOperation{s.amendment(o, a)}
-	return s.handle(ctx, o, command{
-		name:           "undo match",
-		people:         undo.people(),
-		needed:         len(undo.people()),
-		match:          &a.Match,
-		class:          RateResult,
-		rejectedResult: undo.rejectedResult,
-		refuse:         undo.find,
-		permit:         undo.permit,
-		decide:         undo.decide,
-	})
+	return s.amend(ctx, "undo match", undo.amendment, undo)
 }
 
 type undoOperation struct{ *amendment }
 
-func (u undoOperation) decide(snap Snapshot) (Changes, error) {
-	m := snap.Match
-	rewrite, played, err := u.replay(snap, ByUndo, func(m *PlayedMatch) { m.Undone = true })
+func (u undoOperation) refuse(Snapshot) Notice { return u.find() }
+
+func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	m := u.match
+	rewrite, played, err := u.replay(ByUndo, func(m *PlayedMatch) { m.Undone = true })
 	if err != nil {
 		return Changes{}, err
 	}
 	by, reporter := u.by(snap)
-	card := snap.MatchHistory.cardOf(m, m.Result, played.Parts, played.entries())
+	card := u.history.cardOf(m, m.Result, played.Parts, played.entries())
 	notice := MatchUndone{
-		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: snap.MatchHistory.moved(rewrite, m.players()),
+		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: u.history.moved(rewrite, m.players()),
 	}
 	card.Undone, card.UndoneBy = true, &reporter
 	return Changes{

@@ -320,15 +320,15 @@ func (l *ladderAudit) standing(t *standingAudit) {
 // whether anything had to be written. It fails with ErrInconsistent if the ladder cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder LadderID) (repaired bool, err error) {
 	err = store.WithGroupLock(ctx, chat, func(ctx context.Context, store Store) error {
-		snap, err := store.Read(ctx, Query{Chat: Chat{ID: chat}, MatchHistory: &HistoryFrom{Ladder: ladder}})
+		stored, err := store.MatchHistory(ctx, ladder, 0)
 		if err != nil {
 			return err
 		}
 		history := make(ladderHistory)
-		for i := range snap.MatchHistory.Matches {
-			history.add(&snap.MatchHistory.Matches[i])
+		for i := range stored.Matches {
+			history.add(&stored.Matches[i])
 		}
-		w, err := snap.MatchHistory.replayFrom(initialStandings(snap.MatchHistory.Standings, history), ByRepair, func(*PlayedMatch) {})
+		w, err := stored.replayFrom(initialStandings(stored.Standings, history), ByRepair, func(*PlayedMatch) {})
 		if err != nil {
 			return err
 		}

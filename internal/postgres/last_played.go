@@ -1,7 +1,10 @@
 package postgres
 
 import (
-	"github.com/jackc/pgx/v5"
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/ranking"
@@ -13,14 +16,16 @@ const thisPlayer = `coalesce(
 		        (SELECT p.id FROM players p WHERE p.telegram_user_id = $2),
 		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL))`
 
-// queueLastPlayed reads when a person has last played.
-func queueLastPlayed(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+// LastPlayed implements ranking.Store.
+func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (time.Time, error) {
 	const sql = `
 		SELECT max(played_at) FROM (
 		    SELECT m.played_at FROM match_players mp JOIN matches m ON m.id = mp.match_id
 		    WHERE mp.player_id = ` + thisPlayer + ` AND m.ladder_id = ` + thisLadder + `
 		    ORDER BY mp.match_id DESC LIMIT 1) AS last`
-	batch.Queue(sql, q.Chat.ID, q.People[0].ID, q.People[0].Username).QueryRow(func(row pgx.Row) error {
-		return row.Scan((*zeronull.Timestamptz)(&snap.LastPlayed))
-	})
+	var last time.Time
+	if err := s.db.QueryRow(ctx, sql, chat, who.ID, who.Username).Scan((*zeronull.Timestamptz)(&last)); err != nil {
+		return last, fmt.Errorf("read when a player last played: %w", translate(err))
+	}
+	return last, nil
 }

@@ -1,0 +1,67 @@
+package ranking
+
+import "context"
+
+// operation is what a command does: it reads what it concerns, refuses or decides. Its methods change nothing, and may be
+// called several times, because a command starts over after a conflict.
+type operation interface {
+	// read reads what the operation concerns beyond the snapshot.
+	read(context.Context, Store, Snapshot) error
+	// readLocked reads it again, with the group locked.
+	readLocked(context.Context, Store, Snapshot) error
+	// unlimited reports whether the rate limits do not apply.
+	unlimited(Snapshot) bool
+	// refuse returns a refusal or nil. It is called before any player is added, and again with the group locked.
+	refuse(Snapshot) Notice
+	// permit returns a refusal if the sender lacks permission. It is called after refuse and outside any transaction,
+	// because it may ask the messenger.
+	permit(context.Context, Snapshot) Notice
+	// decide returns the changes that the command makes.
+	decide(context.Context, Snapshot) (Changes, error)
+}
+
+// resultOperation is an operation that reports or amends a match.
+type resultOperation interface {
+	operation
+	// rejectedResult describes the result in a NotRecorded.
+	rejectedResult(Snapshot) RejectedResult
+}
+
+// plain is an operation that reads nothing more, is never refused and changes nothing. Others embed it.
+type plain struct{}
+
+func (plain) read(context.Context, Store, Snapshot) error       { return nil }
+func (plain) readLocked(context.Context, Store, Snapshot) error { return nil }
+func (plain) unlimited(Snapshot) bool                           { return false }
+func (plain) refuse(Snapshot) Notice                            { return nil }
+func (plain) permit(context.Context, Snapshot) Notice           { return nil }
+func (plain) decide(context.Context, Snapshot) (Changes, error) { return Changes{}, nil }
+
+// answer changes nothing and answers with a notice.
+type answer struct {
+	plain
+	notice Notice
+}
+
+func (a answer) decide(context.Context, Snapshot) (Changes, error) {
+	return Changes{Notice: a.notice}, nil
+}
+
+// question answers with the notice that ask reads, after all names are up to date.
+type question struct {
+	plain
+	ask func(context.Context) (Notice, error)
+}
+
+func (q question) decide(ctx context.Context, _ Snapshot) (Changes, error) {
+	n, err := q.ask(ctx)
+	return Changes{Notice: n}, err
+}
+
+// decision only decides.
+type decision struct {
+	plain
+	by func(Snapshot) Changes
+}
+
+func (d decision) decide(_ context.Context, snap Snapshot) (Changes, error) { return d.by(snap), nil }
