@@ -12,6 +12,29 @@ import (
 	"elobot/internal/ranking"
 )
 
+// amendedBy returns what an effect amends, nil if it is no amendment.
+func amendedBy(e ranking.Effect) *ranking.Amended {
+	switch e := e.(type) {
+	case *ranking.Undone:
+		return &e.Amended
+	case *ranking.Fixed:
+		return &e.Amended
+	}
+	return nil
+}
+
+// queueAmendment undoes or fixes a match and rewrites what follows from it. It does nothing for other effects.
+func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
+	switch e := e.(type) {
+	case *ranking.Undone:
+		queueUndo(batch, *e)
+		queueRewrite(batch, e.Rewrite)
+	case *ranking.Fixed:
+		queueFix(batch, *e)
+		queueRewrite(batch, e.Rewrite)
+	}
+}
+
 func queueUndo(batch *pgx.Batch, u ranking.Undone) {
 	batch.Queue(`
 		WITH undone AS (

@@ -52,15 +52,7 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, slot *outbox.S
 		return err
 	}
 	for _, c := range all {
-		switch {
-		case c.Undo != nil:
-			queueUndo(&batch, *c.Undo)
-		case c.Fix != nil:
-			queueFix(&batch, *c.Fix)
-		}
-		if c.Rewrite != nil {
-			queueRewrite(&batch, *c.Rewrite)
-		}
+		queueAmendment(&batch, c.Effect)
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}
@@ -81,7 +73,7 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, slot *outbox.S
 	crashpoint.At(crashpoint.Applied)
 	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)
 	for _, c := range all {
-		if c.Notice != nil && !sent || c.Card != nil || c.Presence == ranking.BotActive {
+		if c.Notice != nil && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 			s.wake(c.Chat)
 		}
 		if c.Button != "" {
@@ -94,19 +86,19 @@ func (s *Store) apply(ctx context.Context, all []ranking.Changes, slot *outbox.S
 func queueStandings(batch *pgx.Batch, all []ranking.Changes) {
 	var known []ranking.Standing
 	for _, c := range all {
-		switch {
-		case c.Match != nil:
-			for _, p := range c.Match.Players {
+		switch e := c.Effect.(type) {
+		case *ranking.NewMatch:
+			for _, p := range e.Players {
 				if p.Before.ID == 0 {
-					queueNewStanding(batch, c.Match.Ladder, p.After)
+					queueNewStanding(batch, e.Ladder, p.After)
 				} else {
 					known = append(known, p.After)
 				}
 			}
-		case c.Join != nil:
-			queueNewStanding(batch, c.Join.Ladder, c.Join.Standing)
-		case c.Standing != nil:
-			known = append(known, *c.Standing)
+		case *ranking.NewStanding:
+			queueNewStanding(batch, e.Ladder, e.Standing)
+		case *ranking.ChangedStanding:
+			known = append(known, ranking.Standing(*e))
 		}
 	}
 	queueChangedStandings(batch, known)
@@ -162,7 +154,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)
 	}
-	if c.Notice != nil && c.Match == nil {
+	if _, isMatch := c.Effect.(*ranking.NewMatch); c.Notice != nil && !isMatch {
 		payload, err := encode(c.Notice)
 		if err != nil {
 			return err
@@ -173,8 +165,8 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
 			timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
 	}
-	if c.Card != nil {
-		return queueCard(batch, c, *c.Card)
+	if a := amendedBy(c.Effect); a != nil {
+		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
 	}
 	return nil
 }
@@ -186,7 +178,7 @@ const editLifetime = 7 * 24 * time.Hour
 // queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
 // has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
 // current content comes from the row of the card.
-func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
+func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card) error {
 	payload, err := encode(card.Notice)
 	if err != nil {
 		return err
@@ -201,7 +193,7 @@ func queueCard(batch *pgx.Batch, c ranking.Changes, card ranking.Card) error {
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		c.Chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, c.Key, editLifetime)
+		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, editLifetime)
 	return nil
 }
 

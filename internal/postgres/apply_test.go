@@ -66,7 +66,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	if err := w.store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
 		t.Errorf("applied twice: %v", err)
 	}
-	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Join: &ranking.NewStanding{
+	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
 		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
@@ -138,18 +138,18 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		want    func(error) bool
 		refused string // the statement that a trigger refuses on the table of that name
 	}{
-		"no group":          {"", func(c *ranking.Changes) { c.Match.Group = 99 }, is(ranking.ErrConflict), ""},
+		"no group":          {"", func(c *ranking.Changes) { recorded(c).Group = 99 }, is(ranking.ErrConflict), ""},
 		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
 		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled), ""},
 		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},
 		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict), ""},
-		"standing is gone":  {"", func(c *ranking.Changes) { c.Match.Players[1].After.ID = 99 }, is(ranking.ErrConflict), ""},
-		"standing is there": {"", func(c *ranking.Changes) { c.Match.Players[1].Before.ID = 0 }, is(ranking.ErrConflict), ""},
-		"bad rating":        {"", func(c *ranking.Changes) { c.Match.Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
-		"bad score":         {"", func(c *ranking.Changes) { c.Match.A = 1000 }, constraint("matches_score_check"), ""},
-		"other's ladder":    {"", func(c *ranking.Changes) { c.Match.Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},
-		"bad side":          {"", func(c *ranking.Changes) { c.Match.Players[1].Side = 3 }, constraint("match_players_side_check"), ""},
-		"bad history":       {"", func(c *ranking.Changes) { c.Match.Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check"), ""},
+		"standing is gone":  {"", func(c *ranking.Changes) { recorded(c).Players[1].After.ID = 99 }, is(ranking.ErrConflict), ""},
+		"standing is there": {"", func(c *ranking.Changes) { recorded(c).Players[1].Before.ID = 0 }, is(ranking.ErrConflict), ""},
+		"bad rating":        {"", func(c *ranking.Changes) { recorded(c).Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
+		"bad score":         {"", func(c *ranking.Changes) { recorded(c).A = 1000 }, constraint("matches_score_check"), ""},
+		"other's ladder":    {"", func(c *ranking.Changes) { recorded(c).Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},
+		"bad side":          {"", func(c *ranking.Changes) { recorded(c).Players[1].Side = 3 }, constraint("match_players_side_check"), ""},
+		"bad history":       {"", func(c *ranking.Changes) { recorded(c).Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check"), ""},
 		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey"), ""},
 		"groups":            {"", nil, constraint("refused"), "UPDATE"},
 		"handled_commands":  {"", nil, constraint("refused"), "INSERT"},

@@ -16,7 +16,7 @@ const (
 	// maxConcurrentWrites is how many transactions run at once before further results have to wait. Those that wait
 	// are written together as soon as one of the transactions ends.
 	maxConcurrentWrites = 4
-	// slotTimeout is how long a transaction holdSlot towards maxConcurrentWrites. A longer one waits for its group, and
+	// slotTimeout is how long a transaction counts towards maxConcurrentWrites. A longer one waits for its group, and
 	// must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
 	// maxTogether is how many results one transaction writes at most.
@@ -42,6 +42,7 @@ type batchWriter struct {
 // pendingResult is a result that waits to be written.
 type pendingResult struct {
 	ctx     context.Context //nolint:containedctx // the waiting caller's
+	group   ranking.GroupID
 	changes ranking.Changes
 	done    chan error // receives the outcome, or errAlone
 }
@@ -52,10 +53,11 @@ var errAlone = errors.New("not written together with others")
 // apply is Store.Apply, except that a result may be written together with others.
 func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) error {
 	alone := []ranking.Changes{c}
-	if g == nil || c.Match == nil {
+	m, isMatch := c.Effect.(*ranking.NewMatch)
+	if g == nil || !isMatch {
 		return s.apply(ctx, alone, nil)
 	}
-	w := g.join(ctx, c)
+	w := g.join(ctx, m.Group, c)
 	crashpoint.At(crashpoint.Gathering)
 	if w == nil {
 		defer g.holdSlot(s)()
@@ -76,15 +78,15 @@ func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) er
 	return err
 }
 
-// join queues a result. It returns nil if the result may be written at once; it holdSlot as being written then.
-func (g *batchWriter) join(ctx context.Context, c ranking.Changes) *pendingResult {
+// join queues a result. It returns nil if the result may be written at once; it counts as being written then.
+func (g *batchWriter) join(ctx context.Context, group ranking.GroupID, c ranking.Changes) *pendingResult {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.writing < maxConcurrentWrites {
 		g.writing++
 		return nil
 	}
-	w := &pendingResult{ctx, c, make(chan error, 1)}
+	w := &pendingResult{ctx, group, c, make(chan error, 1)}
 	g.waiting = append(g.waiting, w)
 	return w
 }
@@ -127,8 +129,8 @@ func (g *batchWriter) take() []*pendingResult {
 	var together, later []*pendingResult
 	groups := make(map[ranking.GroupID]bool)
 	for _, w := range g.waiting {
-		if group := w.changes.Match.Group; len(together) < maxTogether && !groups[group] {
-			groups[group] = true
+		if len(together) < maxTogether && !groups[w.group] {
+			groups[w.group] = true
 			together = append(together, w)
 		} else {
 			later = append(later, w)

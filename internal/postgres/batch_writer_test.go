@@ -116,9 +116,9 @@ func TestTogetherAsAlone(t *testing.T) {
 			all[i].Addressee = fmt.Sprint("Somebody ", i)
 			all[i].RateEntry = ranking.RateEntry{RateClass: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
 		}
-		all[1].Match.Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
-		all[2].Match.Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
-		all[3].ReplyTo, all[3].Thread, all[3].Match.ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
+		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
+		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
+		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, "", ranking.NoChange
 		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
 			change := asNew(p)
@@ -127,7 +127,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			before := ranking.Standing{Player: change.Reserved, Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
 			after := before
 			after.Played, after.Drawn = 1, 1
-			all[5].Match.Players = append(all[5].Match.Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
 		}
 		al := ranking.PlayerChange{Player: *w.read(t, alice).People[0].Player}
 		al.Player.Name = "Al"
@@ -210,8 +210,8 @@ func TestTogetherWithBadOnes(t *testing.T) {
 		want  func(error) bool
 	}{
 		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled)},
-		"stale":          {func(c *ranking.Changes) { c.Match.Players[0].After.Version++ }, "", is(ranking.ErrConflict)},
-		"out of range":   {func(c *ranking.Changes) { c.Match.A = 1000 }, "", func(err error) bool { return err != nil }},
+		"stale":          {func(c *ranking.Changes) { recorded(c).Players[0].After.Version++ }, "", is(ranking.ErrConflict)},
+		"out of range":   {func(c *ranking.Changes) { recorded(c).A = 1000 }, "", func(err error) bool { return err != nil }},
 		"group is taken": {nil, `SELECT FROM groups WHERE id = 4 FOR NO KEY UPDATE`, is(nil)},
 	} {
 		t.Run(name, func(t *testing.T) {

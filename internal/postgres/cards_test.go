@@ -36,8 +36,7 @@ func (w *world) mail(t *testing.T) mail {
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
-	changes := ranking.Changes{Key: key, Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}}
-	if err := c.store.Apply(t.Context(), changes); err != nil {
+	if err := c.store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -161,7 +160,7 @@ func TestEditsWaitForever(t *testing.T) {
 	c.send(t, 71)
 	changes := ranking.Changes{
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
-		Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}},
+		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
 	}
 	if err := c.store.Apply(t.Context(), changes); err != nil {
 		t.Fatal(err)
@@ -195,8 +194,8 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 			if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET attempts = 1, state = $1`+finish, state); err != nil {
 				t.Fatal(err)
 			}
-			changes := ranking.Changes{Key: "2", Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}}
-			changed := start(func() error { return c.store.Apply(t.Context(), changes) })
+			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
+			changed := start(func() error { return c.store.ChangeCard(t.Context(), "2", 1, card) })
 			await(t, c.world.pool, blocked)
 			if err := dispatcher.Commit(t.Context()); err != nil {
 				t.Fatal(err)
@@ -220,8 +219,8 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`); err != nil {
 		t.Fatal(err)
 	}
-	changes := ranking.Changes{Key: "3", Chat: 1, Card: &ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}}
-	changed := start(func() error { return c.store.Apply(t.Context(), changes) })
+	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
+	changed := start(func() error { return c.store.ChangeCard(t.Context(), "3", 1, card) })
 	await(t, c.world.pool, blocked)
 	if err := dispatcher.Commit(t.Context()); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -69,8 +68,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, 4 + 1 + 1 + 5 + 8 + 1},
 		{"card that waits", func(ctx context.Context) error {
 			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
-			return store.Apply(ctx, ranking.Changes{Key: "card", Chat: 150, Card: &ranking.Card{Match: id}})
-		}, 3},
+			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})
+		}, 1},
 		{"merge", func(ctx context.Context) error {
 			p := known
 			p.Username = unclaimed.Username
@@ -134,7 +133,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 	}
 	// rewrite changes n matches and standings, and returns how many statements that took.
 	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.RankedPlayer) int {
-		w := &ranking.Rewrite{Reason: ranking.ByRepair}
+		w := ranking.Rewrite{Reason: ranking.ByRepair}
 		for _, m := range matches {
 			e := *m.Parts[0].Entry
 			w.Superseded = append(w.Superseded, e.ID)
@@ -146,15 +145,15 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 			w.Standings = append(w.Standings, s.Standing)
 		}
 		rec.take()
-		if err := store.Apply(t.Context(), ranking.Changes{Key: fmt.Sprint(len(matches)), Chat: 1, Rewrite: w}); err != nil {
+		if err := store.Rewrite(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
 		return len(rec.take())
 	}
 	one := rewrite(c.Matches[:1], c.Standings[:1])
 	all := rewrite(c.Matches[1:], c.Standings[1:])
-	if one != all || one != 5 { // key, entries superseded and appended, standings, chat
-		t.Errorf("%d statements for one entry, %d for all others, want 5", one, all)
+	if one != all || one != 3 { // entries superseded and appended, standings
+		t.Errorf("%d statements for one entry, %d for all others, want 3", one, all)
 	}
 	const appended = `SELECT count(*) FROM elo_history WHERE reason = 'repair' AND elo_after = 1501`
 	if got := value[int](t, pool, appended); got != matches {

@@ -54,11 +54,11 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 		{"left", func(ctx context.Context) error {
 			left := *snap.People[0].Standing
 			left.LeftAt = time.Now()
-			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Standing: &left})
+			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Effect: (*ranking.ChangedStanding)(&left)})
 		}, 3},
 		{"added", apply(ranking.Changes{
-			Key: "added", Chat: 150, Notice: stats.RankingPage{}, Presence: ranking.BotActive, Language: "de",
-			Greeted: &ranking.Greeted{At: time.Now(), Added: time.Now()},
+			Key: "added", Chat: 150, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+			Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"},
 		}), 4},
 		{"removed", apply(ranking.Changes{Key: "removed", Chat: 150, Presence: ranking.BotInactive}), 2},
 		{"of nobody", apply(ranking.Changes{Key: "nobody"}), 2},

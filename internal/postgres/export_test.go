@@ -27,6 +27,15 @@ func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error
 	return s.apply(ctx, all, nil)
 }
 
+// ChangeCard changes the card of a match.
+func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID, card ranking.Card) error {
+	var batch pgx.Batch
+	if err := queueCard(&batch, chat, key, card); err != nil {
+		return err
+	}
+	return s.db.SendBatch(ctx, &batch).Close()
+}
+
 // SetIdleTimeout sets how long a transaction under the lease may be idle.
 func (l *Lease) SetIdleTimeout(timeout time.Duration) { l.idleTimeout = timeout }
 

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +13,7 @@ import (
 // queueNumbers draws the numbers of new matches, which also locks their groups. A single match waits for its group.
 // With several, none may wait for another's group.
 func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
-	var groups []ranking.GroupID
-	for _, c := range all {
-		if c.Match != nil {
-			groups = append(groups, c.Match.Group)
-		}
-	}
+	groups := column(newMatches(all), func(m newMatch) ranking.GroupID { return m.Group })
 	if len(groups) > 1 {
 		batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
 	}
@@ -29,6 +23,22 @@ func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
 			SELECT (count(*) = cardinality($1))::unchanged FROM drawn`, groups)
 	}
+}
+
+// newMatch is a match to be inserted, with the key and the notice of its command.
+type newMatch struct {
+	*ranking.NewMatch
+	ranking.Changes
+}
+
+// newMatches returns the matches among the changes.
+func newMatches(all []ranking.Changes) (matches []newMatch) {
+	for _, c := range all {
+		if m, ok := c.Effect.(*ranking.NewMatch); ok {
+			matches = append(matches, newMatch{m, c})
+		}
+	}
+	return matches
 }
 
 // insertMatches inserts several matches of different groups at once.
@@ -66,44 +76,44 @@ const insertMatches = `
 // queueMatches inserts matches under the drawn numbers, with their players, history and cards. The matches must be of
 // different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(c ranking.Changes) bool { return c.Match == nil })
-	switch len(all) {
+	matches := newMatches(all)
+	switch len(matches) {
 	case 0:
 		return nil
 	case 1:
-		return queueMatch(batch, now, all[0])
+		return queueMatch(batch, now, matches[0])
 	}
 	var payloads [][]byte
 	var players []matchPlayer
-	for _, c := range all {
-		payload, err := encode(c.Notice)
+	for _, m := range matches {
+		payload, err := encode(m.Notice)
 		if err != nil {
 			return err
 		}
 		payloads = append(payloads, payload)
-		for i, p := range c.Match.Players {
-			players = append(players, matchPlayer{p, c.Match.Group, i + 1})
+		for i, p := range m.Players {
+			players = append(players, matchPlayer{p, m.Group, i + 1})
 		}
 	}
 	batch.Queue(insertMatches,
-		column(all, func(c ranking.Changes) ranking.GroupID { return c.Match.Group }),
-		column(all, func(c ranking.Changes) ranking.LadderID { return c.Match.Ladder }),
-		column(all, func(c ranking.Changes) int { return c.Match.A }),
-		column(all, func(c ranking.Changes) int { return c.Match.B }),
-		column(all, func(c ranking.Changes) *string { return setsText(c.Match.Sets) }),
-		column(all, func(c ranking.Changes) int { return c.Match.K }),
-		column(all, func(c ranking.Changes) ranking.PlayerID { return c.Match.ReportedBy }),
-		column(all, func(c ranking.Changes) time.Time { return c.Match.PlayedAt }),
-		column(all, func(c ranking.Changes) string { return c.Key }),
-		column(all, func(c ranking.Changes) ranking.ChatID { return c.Chat }),
-		column(all, func(c ranking.Changes) string { return c.Notice.Kind() }),
-		column(all, func(c ranking.Changes) string { return string(c.Notice.Purpose()) }),
+		column(matches, func(m newMatch) ranking.GroupID { return m.Group }),
+		column(matches, func(m newMatch) ranking.LadderID { return m.Ladder }),
+		column(matches, func(m newMatch) int { return m.A }),
+		column(matches, func(m newMatch) int { return m.B }),
+		column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
+		column(matches, func(m newMatch) int { return m.K }),
+		column(matches, func(m newMatch) ranking.PlayerID { return m.ReportedBy }),
+		column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
+		column(matches, func(m newMatch) string { return m.Key }),
+		column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
+		column(matches, func(m newMatch) string { return m.Notice.Kind() }),
+		column(matches, func(m newMatch) string { return string(m.Notice.Purpose()) }),
 		payloads,
-		column(all, func(c ranking.Changes) string { return c.Addressee }),
-		column(all, func(c ranking.Changes) int64 { return c.ReplyTo }),
-		column(all, func(c ranking.Changes) int64 { return c.Thread }),
-		column(all, func(c ranking.Changes) *time.Duration {
-			return timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime())
+		column(matches, func(m newMatch) string { return m.Addressee }),
+		column(matches, func(m newMatch) int64 { return m.ReplyTo }),
+		column(matches, func(m newMatch) int64 { return m.Thread }),
+		column(matches, func(m newMatch) *time.Duration {
+			return timeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
 		}),
 		column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
 		column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
@@ -117,7 +127,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 }
 
 // queueMatch is queueMatches for a single match. Arrays would work for one match too, but more slowly.
-func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 	const sql = `
 		WITH match AS (
 		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
@@ -140,11 +150,10 @@ func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
 		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id
 		FROM match`
-	payload, err := encode(c.Notice)
+	payload, err := encode(m.Notice)
 	if err != nil {
 		return err
 	}
-	m := c.Match
 	n := len(m.Players)
 	players, sides := make([]int64, n), make([]int16, n)
 	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
@@ -153,9 +162,9 @@ func queueMatch(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
-	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, c.Key,
-		players, sides, before, after, best, streak, c.Chat, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee,
-		c.ReplyTo, c.Thread, timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
+	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, m.Key,
+		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee,
+		m.ReplyTo, m.Thread, timeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()))
 	return nil
 }
 

@@ -151,12 +151,11 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
 	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
 	for _, m := range merges {
-		changes := ranking.Changes{Chat: m.Chat, Notice: m.Notice}
-		if err := queueNotices(&batch, s.now(), changes); err != nil {
+		if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
 			return err
 		}
 		for _, card := range m.Cards {
-			if err := queueCard(&batch, changes, card); err != nil {
+			if err := queueCard(&batch, m.Chat, "", card); err != nil {
 				return err
 			}
 		}

@@ -222,10 +222,13 @@ func match(snap ranking.Snapshot, key string) ranking.Changes {
 		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
 	}
 	return ranking.Changes{
-		Key: key, Chat: snap.ChatID, Match: m, ReplyTo: 7, Thread: 8,
+		Key: key, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,
 		Notice: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
 	}
 }
+
+// recorded returns the new match among the changes.
+func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(*ranking.NewMatch) }
 
 // play records that a beats b.
 func (w *world) play(t *testing.T, key string, a, b ranking.Person) {

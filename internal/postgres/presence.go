@@ -16,8 +16,7 @@ func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
 			seen = append(seen, c.Chat)
 		case ranking.BotActive:
 			batch.Queue(`
-				UPDATE chats SET is_active = true, parked_at = NULL, language = coalesce(nullif($2, ''), language)
-				WHERE id = $1`, c.Chat, c.Language)
+				UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
 		case ranking.BotInactive: // the bot greets again when it is back, however soon that is
 			batch.Queue(`
 				UPDATE chats
@@ -38,13 +37,14 @@ func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
 }
 
 func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
-	if g := c.Greeted; g != nil {
+	if g, ok := c.Effect.(*ranking.Greeted); ok {
 		batch.Queue(`
 			WITH greeted AS (
-			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at)
+			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
+			        language = coalesce(nullif($5, ''), language)
 			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
 			    RETURNING 1)
 			SELECT EXISTS (SELECT FROM greeted)::unchanged`,
-			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added))
+			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
 	}
 }

@@ -26,7 +26,8 @@ func TestPresence(t *testing.T) {
 	t.Parallel()
 	present := ranking.Changes{Presence: ranking.BotActive}
 	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
-	added := again
+	added, french := again, first
+	french.Language = "fr"
 	added.Added = time.Unix(99, 0)
 	for name, tc := range map[string]struct {
 		before string // the initial state of the chat
@@ -45,20 +46,18 @@ func TestPresence(t *testing.T) {
 			"is_active = false, parked_at = now() + interval '2 hours'", ranking.Changes{}, "en active frozen 60",
 		},
 		// Telegram says that the bot may write: no need to wait
-		"present": {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
-		"present, another language": {
-			"language = 'de'", ranking.Changes{Presence: ranking.BotActive, Language: "fr"}, "fr active",
-		},
+		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, no language": {"language = 'de'", present, "de active"},
 		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
 		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.BotInactive}, "en parked"},
 		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.NoChange}, "en parked"},
-		"greeted":              {"is_active = true", ranking.Changes{Greeted: &first}, "en active greeted 100"},
+		"greeted":              {"is_active = true", ranking.Changes{Effect: &first}, "en active greeted 100"},
 		"greeted again": {
-			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Greeted: &again},
+			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Effect: &again},
 			"en active greeted 100 added 49",
 		},
-		"added": {"greeted_at = to_timestamp(50)", ranking.Changes{Greeted: &added}, "en active greeted 100 added 99"},
+		"greeted in another language": {"language = 'de'", ranking.Changes{Effect: &french}, "fr active greeted 100"},
+		"added":                       {"greeted_at = to_timestamp(50)", ranking.Changes{Effect: &added}, "en active greeted 100 added 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,8 +92,8 @@ func TestGreetedConcurrently(t *testing.T) {
 		exec(t, w.pool, "UPDATE chats SET greeted_at = "+tc.stored)
 		before := w.contents(t)
 		err := w.store.Apply(t.Context(), ranking.Changes{
-			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive, Language: "de",
-			Greeted: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0)},
+			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+			Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)

@@ -78,15 +78,10 @@ func outcomeOf(o Origin, c Changes) CommandOutcome {
 	case Refusal, NotRecorded:
 		return OutcomeRefused
 	}
+	if c.Effect != nil && c.Effect.outcome() != "" {
+		return c.Effect.outcome()
+	}
 	switch {
-	case c.Match != nil:
-		return OutcomeRecorded
-	case c.Undo != nil:
-		return OutcomeUndone
-	case c.Fix != nil:
-		return OutcomeFixed
-	case c.Join != nil, c.Standing != nil:
-		return OutcomeJoined
 	case o.Malformed != "":
 		return OutcomeRefused
 	case notice == nil:

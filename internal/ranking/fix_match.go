@@ -69,8 +69,6 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 		Moved: f.history.moved(rewrite, m.players()),
 	}
 	card.Was = &was
-	return Changes{
-		Fix: &Fixed{Match: m.ID, By: by, Old: m.Result, New: corrected}, Rewrite: &rewrite,
-		Notice: notice, Card: &Card{Match: m.ID, Notice: card},
-	}, nil
+	amended := Amended{Match: m.ID, By: by, Rewrite: rewrite, Card: card}
+	return Changes{Effect: &Fixed{amended, m.Result, corrected}, Notice: notice}, nil
 }

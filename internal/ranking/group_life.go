@@ -22,7 +22,7 @@ func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 		if greeted.At.Before(o.SentAt) {
 			greeted.At = o.SentAt
 		}
-		return Changes{Notice: greeting, Greeted: &greeted}
+		return Changes{Notice: greeting, Effect: &greeted}
 	}
 	return s.handle(ctx, o, command{name: "greet", people: senderOf(o), class: RateQuestion, operation: decision{by: decide}})
 }
@@ -40,14 +40,12 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		if greeted && !started {
 			return Changes{Presence: BotActive}
 		}
-		c := Changes{
-			Presence: BotActive, Language: language,
-			Greeted: &Greeted{Before: snap.Greeted, At: snap.Greeted, Added: o.SentAt},
+		added := &Greeted{Before: snap.Greeted, At: snap.Greeted, Added: o.SentAt, Language: language}
+		if greeted {
+			return Changes{Presence: BotActive, Effect: added}
 		}
-		if !greeted {
-			c.Notice, c.Greeted.At = greeting, o.SentAt
-		}
-		return c
+		added.At = o.SentAt
+		return Changes{Presence: BotActive, Effect: added, Notice: greeting}
 	}
 	return s.handle(ctx, o, command{name: "bot added", silent: true, operation: decision{by: decide}})
 }
@@ -110,7 +108,7 @@ func (l *leaveOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 	}
 	left := *standing
 	left.LeftAt = l.origin.SentAt
-	return Changes{Presence: NoChange, Standing: &left}, nil
+	return Changes{Presence: NoChange, Effect: (*ChangedStanding)(&left)}, nil
 }
 
 // event handles a change of a known chat that involves no players.

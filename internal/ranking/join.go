@@ -40,9 +40,9 @@ func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 		Played:  standing.Played,
 	}}
 	if known.Standing == nil {
-		changes.Join = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
+		changes.Effect = &NewStanding{Ladder: snap.Ladder.ID, Standing: standing}
 	} else if present := standing.presentAt(j.at); present != standing {
-		changes.Standing = &present
+		changes.Effect = (*ChangedStanding)(&present)
 	}
 	return changes, nil
 }

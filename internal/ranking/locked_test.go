@@ -87,7 +87,7 @@ func TestLocked(t *testing.T) {
 				if len(store.tries) != tc.tries {
 					t.Errorf("tries at %v, want %d", store.tries, tc.tries)
 				}
-				if (len(memory.applied) == 1) != tc.applied || tc.applied && (memory.applied[0].Match != nil) != tc.match {
+				if (len(memory.applied) == 1) != tc.applied || tc.applied && (memory.applied[0].Effect != nil) != tc.match {
 					t.Errorf("applied %+v", memory.applied)
 				}
 				if store.begun.Add(9 * time.Second).Before(time.Now()) {
@@ -136,7 +136,7 @@ func TestStoreTimeout(t *testing.T) {
 		silent = false
 		mustTimeOut()
 		slow = false
-		if err := record("m:2"); err != nil || len(memory.applied) != 1 || memory.applied[0].Match == nil {
+		if err := record("m:2"); err != nil || len(memory.applied) != 1 || memory.applied[0].Effect == nil {
 			t.Errorf("error is %v, applied %v", err, memory.applied)
 		}
 		memory.applied, slow = nil, true
@@ -147,7 +147,7 @@ func TestStoreTimeout(t *testing.T) {
 			}
 			return nil
 		}
-		if err := record("m:1"); err != nil || len(memory.applied) != 1 || memory.applied[0].Match != nil {
+		if err := record("m:1"); err != nil || len(memory.applied) != 1 || memory.applied[0].Effect != nil {
 			t.Errorf("error is %v, applied %v", err, memory.applied)
 		}
 	})

@@ -106,7 +106,7 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 	if r.reporter >= 0 {
 		m.ReportedBy = snap.People[r.reporter].Player.ID
 	}
-	return Changes{Match: m, Notice: r.notice(snap, m)}, nil
+	return Changes{Effect: m, Notice: r.notice(snap, m)}, nil
 }
 
 // notice returns the notice of the recorded match.

@@ -106,7 +106,7 @@ func TestRetries(t *testing.T) {
 				if diff := cmp.Diff(want, tries); diff != "" {
 					t.Errorf("tries (-want +got):\n%s", diff)
 				}
-				if len(memory.applied) != 1 || memory.applied[0].Key != "m:1" || (memory.applied[0].Match == nil) != (lost == 4) {
+				if len(memory.applied) != 1 || memory.applied[0].Key != "m:1" || (memory.applied[0].Effect == nil) != (lost == 4) {
 					t.Errorf("applied %+v", memory.applied)
 				}
 				mustLog(t, logged, lost)
@@ -216,7 +216,7 @@ func TestCancelledBetweenRetries(t *testing.T) {
 				switch {
 				case name == "cancelled" && (err == nil || len(memory.applied) > 0):
 					t.Errorf("error is %v, applied %v", err, memory.applied)
-				case name != "cancelled" && (err != nil || len(memory.applied) != 1 || memory.applied[0].Match != nil):
+				case name != "cancelled" && (err != nil || len(memory.applied) != 1 || memory.applied[0].Effect != nil):
 					t.Errorf("error is %v, applied %v", err, memory.applied)
 				}
 			})

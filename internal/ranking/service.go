@@ -182,7 +182,7 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	if o.Button != "" {
 		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
 		changes.Keyless = isRateLimited(changes.Notice) // so that rate-limited presses store no keys
-		if changes.Card == nil {                        // no match has changed, so the chat need not be notified
+		if changes.Effect == nil {                      // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
 	}

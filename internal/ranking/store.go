@@ -174,7 +174,7 @@ type PlayerChange struct {
 	Standing StandingID
 }
 
-// Changes holds the changes that a command makes. Most fields are set only by some kinds of commands.
+// Changes is what a command writes: its key, its effect and its answer. One transaction writes all of them or nothing.
 type Changes struct {
 	Key string
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
@@ -183,18 +183,8 @@ type Changes struct {
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
 	People    []PlayerChange
-	Match     *NewMatch
-	Join      *NewStanding
-	Undo      *Undone
-	Fix       *Fixed
-	Rewrite   *Rewrite
-
-	// Standing is a standing that changes without a match, with the version that was read.
-	Standing *Standing
-	// Presence is what the command shows about the bot's presence in the chat.
-	Presence Presence
-	Language string   // the chat's new language, used with BotActive; empty for no change
-	Greeted  *Greeted // set if the chat is greeted
+	Effect    Effect   // nil for none
+	Presence  Presence // what the command shows about the bot's presence in the chat
 
 	// Button is the id of the button press that CallbackAnswer answers.
 	Button         string
@@ -204,8 +194,12 @@ type Changes struct {
 	Notice          Notice
 	ReplyTo, Thread int64
 	Addressee       string // the name of the person who is answered, empty if unknown
-	// Card is the new content of a match's card.
-	Card *Card
+}
+
+// Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding or *Greeted.
+type Effect interface {
+	// outcome is the outcome of the command in the log, empty if the notice tells it.
+	outcome() CommandOutcome
 }
 
 // Presence is what an update shows about the bot's presence in a chat.
@@ -223,6 +217,7 @@ const (
 type Greeted struct {
 	Before, At time.Time // zero for never
 	Added      time.Time // when the bot was added; zero for no change
+	Language   string    // the chat's new language; empty for no change
 }
 
 // Card is the message that shows a match.
@@ -231,16 +226,20 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Undone is a match to be undone.
-type Undone struct {
-	Match MatchID
-	By    PlayerID // 0 for an anonymous admin
+// Amended is what undoing and fixing a match have in common.
+type Amended struct {
+	Match   MatchID
+	By      PlayerID // 0 for an anonymous admin
+	Rewrite Rewrite
+	Card    MatchRecorded // the new content of the match's card
 }
+
+// Undone is a match to be undone.
+type Undone struct{ Amended }
 
 // Fixed is a match whose result is corrected.
 type Fixed struct {
-	Match    MatchID
-	By       PlayerID // 0 for an anonymous admin
+	Amended
 	Old, New Result
 }
 
@@ -267,3 +266,13 @@ type NewStanding struct {
 	Ladder   LadderID
 	Standing Standing
 }
+
+// ChangedStanding is a standing that changes without a match, with the version that was read.
+type ChangedStanding Standing
+
+func (*NewMatch) outcome() CommandOutcome        { return OutcomeRecorded }
+func (*Undone) outcome() CommandOutcome          { return OutcomeUndone }
+func (*Fixed) outcome() CommandOutcome           { return OutcomeFixed }
+func (*NewStanding) outcome() CommandOutcome     { return OutcomeJoined }
+func (*ChangedStanding) outcome() CommandOutcome { return OutcomeJoined }
+func (*Greeted) outcome() CommandOutcome         { return "" }

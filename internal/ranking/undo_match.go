@@ -25,9 +25,7 @@ func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: u.history.moved(rewrite, m.players()),
 	}
 	card.Undone, card.UndoneBy = true, &reporter
-	return Changes{
-		Undo: &Undone{Match: m.ID, By: by}, Rewrite: &rewrite, Notice: notice, Card: &Card{Match: m.ID, Notice: card},
-	}, nil
+	return Changes{Effect: &Undone{Amended{Match: m.ID, By: by, Rewrite: rewrite, Card: card}}, Notice: notice}, nil
 }
 
 // entries returns the current history entries of a match, in the order of its parts.
