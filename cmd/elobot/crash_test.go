@@ -78,7 +78,8 @@ func TestKilledAtEachPoint(t *testing.T) {
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
-	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch != k.lives {
+	// a bot to which the answer comes too late acquires the lease once more
+	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch < k.lives {
 		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
 	}
 	verifyClean(t, k.url)
