@@ -35,11 +35,11 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	db, err := openDatabases(ctx, c.DatabaseURL, log)
+	pools, err := openPools(ctx, c.DatabaseURL, log)
 	if err != nil {
 		return err
 	}
-	defer db.close()
+	defer pools.Close()
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := claim(ctx, db.pool, self); err != nil {
+	if err := claim(ctx, pools.Commands, self); err != nil {
 		return err
 	}
 	publishMenu(ctx, client, log)
@@ -62,12 +62,12 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	}
 	defer server.Close()
 
-	b := newInstance(c, db, client, self, settings, log)
+	b := newInstance(c, pools, client, self, settings, log)
 	if err := b.serve(server, c); err != nil {
 		return err
 	}
 	times := c.leaseTimes()
-	watch := newCrashWatch(db.auxiliary, b.withoutLease.worker, times, log)
+	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
 		watch.begin(ctx)
 	}
@@ -100,7 +100,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 
 // instance holds the parts of a running bot.
 type instance struct {
-	databases
+	pools      postgres.Pools
 	client     *telegram.Client
 	self       telegram.Self
 	lease      *postgres.Lease
@@ -121,11 +121,11 @@ type handling struct {
 	worker  *intake.Worker
 }
 
-func newInstance(c Config, db databases, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
-	b := &instance{databases: db, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(db.auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).WithCommands(db.pool)
+func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
+	b := &instance{pools: pools, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
+	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).WithCommands(pools.Commands)
 	b.admins = telegram.NewAdminCache(client, time.Now)
-	b.notifier = postgres.NewNotifier(db.auxiliary, postgres.Events{
+	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },
 		LeaseReleased: func() { signal(b.released) },
 		AdminsChanged: b.admins.Forget,
@@ -138,19 +138,19 @@ func newInstance(c Config, db databases, client *telegram.Client, self telegram.
 	sending.Moved = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(db.auxiliary), bot.NewSender(client, self, log), log, sending)
+	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)
 	return b
 }
 
 // handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pool, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.auxiliary)
-	deadLetters := postgres.NewDeadLetters(b.pool).WithWake(b.committed).WithClock(b.client.Now)
+	store := postgres.NewStore(b.pools.Commands, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
+	deadLetters := postgres.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	questions := stats.NewService(postgres.NewStats(b.pool), service)
+	questions := stats.NewService(postgres.NewStats(b.pools.Questions, b.pools.Commands), service)
 	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
@@ -158,7 +158,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.Unavailable, b.client.Now, b.log)
 	worker := intake.NewWorker(router.Handle, onDead, store.Class, b.log)
-	worker.SetAttempts(postgres.NewUpdateAttempts(b.pool, lease))
+	worker.SetAttempts(postgres.NewUpdateAttempts(b.pools.Commands, lease))
 	return handling{service, worker}
 }
 
@@ -195,7 +195,7 @@ func (b *instance) serve(server *web.Server, c Config) error {
 func (b *instance) work(ctx context.Context) error {
 	// Another bot may have adopted the database since the start. Other errors do not matter here.
 	var other *otherBotError
-	if err := claim(ctx, b.pool, b.self); errors.As(err, &other) {
+	if err := claim(ctx, b.pools.Commands, b.self); errors.As(err, &other) {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -206,7 +206,7 @@ func (b *instance) work(ctx context.Context) error {
 		dispatched <- b.dispatcher.Run(ctx, b.lease)
 	}()
 	purged := make(chan error, 1)
-	go func() { purged <- postgres.NewPurger(b.pool, b.log).WithLease(b.lease).Run(ctx) }()
+	go func() { purged <- postgres.NewPurger(b.pools.Commands, b.log).WithLease(b.lease).Run(ctx) }()
 	err := b.poll(ctx)
 	stop()
 	lost := <-dispatched

@@ -15,7 +15,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec recorder
 	pool, plain := newYears(t, &rec)
-	store, questions := postgres.NewStore(pool, ignore), postgres.NewStats(pool)
+	store, questions := postgres.NewStore(pool, ignore), postgres.NewStats(pool, pool)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	player := value[int64](t, plain, `
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id

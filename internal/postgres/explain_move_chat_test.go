@@ -35,7 +35,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, 1},
 		{"ranking", func(ctx context.Context) error {
-			got, err := postgres.NewStats(pool).Ranking(ctx, late.ID, &alice, 20)
+			got, err := postgres.NewStats(pool, pool).Ranking(ctx, late.ID, &alice, 20)
 			if len(got.Rows) != 20 || got.Title != "Club 150" {
 				t.Errorf("read %+v", got)
 			}

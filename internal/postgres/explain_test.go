@@ -231,7 +231,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, 2},
 		{"read ranking", func(ctx context.Context) error {
-			got, err := postgres.NewStats(pool).Ranking(ctx, club.ID, &people[1], 20)
+			got, err := postgres.NewStats(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
 			if len(got.Rows) != 20 || got.Total != 60 {
 				t.Errorf("the ranking is %+v", got)
 			}

@@ -39,7 +39,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 			pool := pgtest.BorrowWith(t, shortWait).Pool
 			store := postgres.NewStore(pool, ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool), service)) {
+			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool, pool), service)) {
 				if c.before != nil {
 					if err := c.before(t.Context()); err != nil {
 						t.Fatalf("before %s: %v", c.name, err)

@@ -161,7 +161,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 		},
 		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
 		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
-			return stats.NewService(postgres.NewStats(w.pool), s).ShowRanking(context.Background(), o)
+			return stats.NewService(postgres.NewStats(w.pool, w.pool), s).ShowRanking(context.Background(), o)
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.UndoMatch(context.Background(), o, ranking.Amendment{})

@@ -205,7 +205,7 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := postgres.NewStats(w.pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := postgres.NewStats(w.pool, w.pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

@@ -143,7 +143,7 @@ func TestReadNamesakes(t *testing.T) {
 	if diff := cmp.Diff([]counts{{2, 0}, {2, 1}, {2, 2}, {3, 3}, {0, 0}}, got); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	page, err := postgres.NewStats(w.pool).Ranking(t.Context(), club.ID, nil, 20)
+	page, err := postgres.NewStats(w.pool, w.pool).Ranking(t.Context(), club.ID, nil, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

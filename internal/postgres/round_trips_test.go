@@ -41,7 +41,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	service := ranking.NewService(under(postgres.NewStore(pool, ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
-	questions := stats.NewService(postgres.NewStats(pool), service)
+	questions := stats.NewService(postgres.NewStats(pool, pool), service)
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,11 +33,12 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessions closes each session that gets an error for which endsSession is true, and all idle sessions of the pool
+// sessions closes each session that gets an error for which endsSession is true, and all idle sessions of the pools
 // with it. The idle ones may be just as bad, and some errors show only when a session writes: reads and pings still
 // succeed.
 type sessions struct {
-	pool atomic.Pointer[pgxpool.Pool]
+	mu    sync.Mutex
+	pools []*pgxpool.Pool
 	// generation counts how often the idle sessions were closed. Only a session of the current generation closes them
 	// again, so that many simultaneous failures close them only once.
 	generation atomic.Int64
@@ -59,11 +61,24 @@ func (s *sessions) watch(config *pgconn.Config) {
 		// A connection that fails before its session begins says nothing about the others: one of several hosts may
 		// be down for days.
 		if g, begun := conn.CustomData()[generationKey].(int64); begun && s.generation.CompareAndSwap(g, g+1) {
-			if pool := s.pool.Load(); pool != nil {
-				pool.Reset()
-			}
+			s.reset()
 		}
 		return false
+	}
+}
+
+// add adds a pool whose connections report to s.
+func (s *sessions) add(pool *pgxpool.Pool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pools = append(s.pools, pool)
+}
+
+func (s *sessions) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, pool := range s.pools {
+		pool.Reset()
 	}
 }
 

@@ -196,3 +196,62 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 		})
 	}
 }
+
+// openPools opens all pools of a running bot.
+func openPools(t *testing.T, url string) postgres.Pools {
+	t.Helper()
+	pools, err := postgres.OpenPools(t.Context(), url, maxWait, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pools.Close)
+	return pools
+}
+
+// TestSessionsOfAllPoolsEnd: what a session that writes learns about the server ends the sessions that never write.
+func TestSessionsOfAllPoolsEnd(t *testing.T) {
+	t.Parallel()
+	pools := openPools(t, pgtest.Borrow(t).URL)
+	others := []*pgxpool.Pool{pools.Auxiliary, pools.Questions}
+	var before []uint32
+	for _, pool := range others {
+		before = append(before, release(acquireSessions(t, pool, 1)...)...)
+	}
+	writer := acquireSessions(t, pools.Commands, 1)[0]
+	fail(t, writer, "25006")
+	release(writer)
+	for i, pool := range others {
+		if now := release(acquireSessions(t, pool, 1)...); now[0] == before[i] {
+			t.Errorf("pool %d keeps its session", i)
+		}
+	}
+}
+
+// TestQuestionsOnlyRead: the sessions for questions cannot write, and plan each statement for its arguments.
+func TestQuestionsOnlyRead(t *testing.T) {
+	t.Parallel()
+	pools := openPools(t, pgtest.Borrow(t).URL)
+	for setting, want := range map[string][2]string{
+		"default_transaction_read_only": {"off", "on"}, "plan_cache_mode": {"force_generic_plan", "auto"}, "enable_seqscan": {"off", "on"},
+	} {
+		got := [2]string{
+			value[string](t, pools.Commands, `SELECT current_setting($1)`, setting),
+			value[string](t, pools.Questions, `SELECT current_setting($1)`, setting),
+		}
+		if got != want {
+			t.Errorf("%s is %s for commands and for questions, want %s", setting, got, want)
+		}
+	}
+}
+
+// TestQuestionsWithoutRoom: where the server accepts no further connections, questions use those for commands.
+func TestQuestionsWithoutRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.play(t, "1", alice, bob)
+	nowhere := open(t, "postgres://elobot@127.0.0.1:1/elobot")
+	page, err := postgres.NewStats(nowhere, w.pool).Ranking(t.Context(), club.ID, nil, 20)
+	if err != nil || len(page.Rows) != 2 {
+		t.Errorf("the ranking is %+v, %v", page, err)
+	}
+}

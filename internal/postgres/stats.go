@@ -14,13 +14,24 @@ import (
 
 // Stats reads what questions ask for. It implements stats.Store.
 type Stats struct {
-	db *pgxpool.Pool
+	questions, commands *pgxpool.Pool
 }
 
 var _ stats.Store = (*Stats)(nil)
 
-// NewStats returns Stats that read from the pool.
-func NewStats(pool *pgxpool.Pool) *Stats { return &Stats{pool} }
+// NewStats returns Stats that read with connections for questions. If none can be opened, they use those for commands,
+// because the server may have no room for more.
+func NewStats(questions, commands *pgxpool.Pool) *Stats { return &Stats{questions, commands} }
+
+// send runs a batch of queries.
+func (s *Stats) send(ctx context.Context, batch *pgx.Batch) error {
+	conn, err := s.questions.Acquire(ctx)
+	if err != nil {
+		return translate(s.commands.SendBatch(ctx, batch).Close())
+	}
+	defer conn.Release()
+	return translate(conn.SendBatch(ctx, batch).Close())
+}
 
 // Ranking implements stats.Store.
 func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
@@ -35,8 +46,8 @@ func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 	if asker != nil {
 		queueStanding(&batch, chat, *asker, &own)
 	}
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return stats.RankingPage{}, translate(err)
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.RankingPage{}, err
 	}
 	for _, s := range top {
 		page.Rows = append(page.Rows, s.row())
@@ -55,8 +66,8 @@ func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 	var batch pgx.Batch
 	queueTotal(&batch, chat, &total)
 	queueStanding(&batch, chat, who, &own)
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return stats.MyStanding{}, translate(err)
+	if err := s.send(ctx, &batch); err != nil {
+		return stats.MyStanding{}, err
 	}
 	n := stats.MyStanding{Total: total}
 	if own.Name != "" {
@@ -88,20 +99,20 @@ func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (s
 		    WHERE o.ladder_id = mine.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.id <> mine.id
 		) AS others
 		ORDER BY mine.played DESC, mine.id`
-	rows, err := s.db.Query(ctx, sql, limit, who.ID, who.Username)
-	if err != nil {
-		return stats.MyStandings{}, translate(err)
-	}
 	var n stats.MyStandings
-	n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
-		var g stats.GroupStanding
-		var all int
-		err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &all)
-		n.More = all - limit
-		return g, err
+	var batch pgx.Batch
+	batch.Queue(sql, limit, who.ID, who.Username).Query(func(rows pgx.Rows) (err error) {
+		n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
+			var g stats.GroupStanding
+			var all int
+			err := row.Scan(&g.Title, &g.Position, &g.Total, &g.Elo, &g.Won, &g.Drawn, &g.Lost, &all)
+			n.More = max(0, all-limit)
+			return g, err
+		})
+		return err
 	})
-	n.More = max(0, n.More)
-	return n, translate(err)
+	err := s.send(ctx, &batch)
+	return n, err
 }
 
 // standing is a person's standing in a group. If ID is 0, the person is unknown, or known but not in the ladder.

@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sethvargo/go-retry"
+)
+
+// defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
+const defaultMaxConns = 16
+
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it fails with
+// ranking.ErrLocked, and a caller with more time tries again. So nobody who waits for a lock keeps a connection from
+// others for long.
+const rowLockTimeout = "'1500ms'"
+
+// planning makes every connection plan each statement once, independently of its arguments. Most statements take a
+// tenth of a millisecond, and planning them each time takes ten times as long. All of them must use indexes, which
+// the planner would not choose for small tables, as all tables are at first. Compiling such plans never pays off.
+const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
+
+// onlyReading is the setting of sessions for questions.
+const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
+
+const (
+	connectTimeout = 5 * time.Second        // for one attempt to connect at the start
+	closeTimeout   = 500 * time.Millisecond // for Close
+)
+
+// Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given
+// time, so that bot and database can be started together. It fails with ErrTransactionPooling behind a pooler that
+// elobot cannot work with.
+func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
+	o, err := newOpener(url)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := o.open(ctx, o.config.MaxConns, planning)
+	if err != nil {
+		return nil, err
+	}
+	if err := awaitDatabase(ctx, pool, timeout, log); err != nil {
+		Close(pool)
+		return nil, err
+	}
+	return pool, nil
+}
+
+// Pools are the connections of a running bot to its database. When a session of one pool shows that the server has
+// changed, the idle sessions of all end.
+type Pools struct {
+	Commands *pgxpool.Pool
+	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the
+	// dispatcher's next step, its queries of the queue, and notifications to other instances.
+	Auxiliary *pgxpool.Pool
+	// Questions is for reads of any kind and length. Its sessions cannot write, and plan a statement for its arguments.
+	Questions *pgxpool.Pool
+}
+
+// The sizes of the pools other than that for commands.
+const (
+	auxiliaryConns = 4
+	questionConns  = 4
+)
+
+// OpenPools opens all pools. Otherwise it is like Open.
+func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (p Pools, err error) {
+	o, err := newOpener(url)
+	if err != nil {
+		return Pools{}, err
+	}
+	if p.Commands, err = o.open(ctx, o.config.MaxConns, planning); err != nil {
+		return Pools{}, err
+	}
+	err = awaitDatabase(ctx, p.Commands, timeout, log)
+	o.config.MinConns, o.config.MinIdleConns = 0, 0 // only commands arrive all the time
+	if err == nil {
+		p.Auxiliary, err = o.open(ctx, auxiliaryConns, planning)
+	}
+	if err == nil {
+		p.Questions, err = o.open(ctx, questionConns, onlyReading)
+	}
+	if err != nil {
+		p.Close()
+		return Pools{}, err
+	}
+	return p, nil
+}
+
+// opener opens pools that share what their sessions learn about the server.
+type opener struct {
+	config   *pgxpool.Config
+	sessions *sessions
+}
+
+func newOpener(url string) (*opener, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read database URL: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultMaxConns
+	}
+	if !strings.Contains(url, "pool_max_conn_lifetime") {
+		config.MaxConnLifetime, config.MaxConnLifetimeJitter = minSessionLifetime, maxSessionLifetime-minSessionLifetime
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
+	}
+	config.PingTimeout = pingTimeout // a dead session must not use up all the time of a command
+	o := &opener{config, new(sessions)}
+	o.sessions.watch(&config.ConnConfig.Config)
+	return o, nil
+}
+
+// open returns a pool whose sessions begin with the settings.
+func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pgxpool.Pool, error) {
+	config := o.config.Copy()
+	config.MaxConns = maxConns
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings); err != nil {
+			return err
+		}
+		return identify(ctx, conn)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	o.sessions.add(pool)
+	return pool, nil
+}
+
+// Close closes all pools, as the function Close does.
+func (p Pools) Close() {
+	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
+}
+
+// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was
+// canceled, and the process is about to end anyway.
+func Close(pools ...*pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		var all sync.WaitGroup
+		for _, pool := range pools {
+			all.Go(pool.Close)
+		}
+		all.Wait()
+	}()
+	timer := time.NewTimer(closeTimeout)
+	defer timer.Stop()
+	select {
+	case <-closed:
+	case <-timer.C:
+	}
+}
+
+func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration, log *slog.Logger) error {
+	logged := false
+	backoff := retry.WithMaxDuration(timeout, retry.NewConstant(500*time.Millisecond))
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		err := pool.Ping(ctx)
+		if err == nil {
+			err = checkPooling(ctx, pool)
+		}
+		if !Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		if !logged {
+			log.WarnContext(ctx, "the database does not answer yet, retrying", "timeout", timeout.String(), "error", err)
+			logged = true
+		}
+		return retry.RetryableError(err)
+	})
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	return nil
+}
