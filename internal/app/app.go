@@ -135,7 +135,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.withLease = b.handling(b.lease, self, settings)
 
 	sending := c.outboxSettings()
-	sending.Moved = func(ctx context.Context, from, to int64) error {
+	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
 	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)

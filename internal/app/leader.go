@@ -115,7 +115,7 @@ func (l leadership) renew(ctx context.Context) error {
 			return nil
 		}
 		timeout := leaseTimeout
-		if left := l.lease.Left(); left > 0 { // there may be time for another attempt before it expires
+		if left := l.lease.Remaining(); left > 0 { // there may be time for another attempt before it expires
 			timeout = min(timeout, max(left, l.renewal))
 		}
 		attempt, cancel := context.WithTimeout(ctx, timeout)
@@ -129,14 +129,14 @@ func (l leadership) renew(ctx context.Context) error {
 			return err
 		case err != nil:
 			if !failing {
-				l.log.WarnContext(ctx, "failed to renew the lease, retrying", "left_ms", l.lease.Left().Milliseconds(), "error", err)
+				l.log.WarnContext(ctx, "failed to renew the lease, retrying", "left_ms", l.lease.Remaining().Milliseconds(), "error", err)
 			}
 			next = min(next, standbyInterval)
 		case expired:
 			l.log.InfoContext(ctx, "renewed the lease, sending and polling go on")
 		}
 		failing = err != nil
-		if isExpired := l.lease.Left() <= 0; isExpired != expired {
+		if isExpired := l.lease.Remaining() <= 0; isExpired != expired {
 			expired = isExpired
 			if expired {
 				l.log.WarnContext(ctx, "the lease expired, sending and polling pause until it is renewed")
@@ -164,12 +164,12 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 // awaitLease waits until the lease is valid.
 func (s source) awaitLease(ctx context.Context) error {
 	const interval = 100 * time.Millisecond
-	if s.lease.Left() > 0 {
+	if s.lease.Remaining() > 0 {
 		return nil
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	for s.lease.Left() <= 0 {
+	for s.lease.Remaining() <= 0 {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -181,7 +181,7 @@ func (s source) awaitLease(ctx context.Context) error {
 
 // Confirm implements intake.Source.
 func (s source) Confirm(ctx context.Context, offset int64) error {
-	if s.lease.Left() <= 0 {
+	if s.lease.Remaining() <= 0 {
 		return nil
 	}
 	return s.Source.Confirm(ctx, offset)

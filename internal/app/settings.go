@@ -52,7 +52,7 @@ func (c *SendingConfig) Resolve() []string {
 			Group:   r.windows("SEND_LIMIT_GROUP", orDefault(c.SendLimitGroup, "20/1m,5/5s")),
 			Total:   r.windows("SEND_LIMIT_TOTAL", orDefault(c.SendLimitTotal, "30/1s")),
 		},
-		Bounds:      outbox.Bounds{Merge: 64, Waiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000)},
+		Bounds:      outbox.Bounds{Merge: 64, MaxWaiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000)},
 		MaxFailures: r.number("SEND_ATTEMPTS", c.SendAttempts, 8, 1, 100),
 		Favoured:    r.chats("SEND_FAVOURED_CHATS", c.SendFavouredChats),
 	}
@@ -60,7 +60,7 @@ func (c *SendingConfig) Resolve() []string {
 		c.outbox.Bounds.Merge = 1
 	}
 	c.outbox.WaitingTotal = r.number("SEND_MAX_TOTAL", c.SendMaxTotal, 100_000, 10, 1_000_000_000)
-	if total := c.outbox.WaitingTotal; total > 0 && total < c.outbox.Bounds.Waiting {
+	if total := c.outbox.WaitingTotal; total > 0 && total < c.outbox.Bounds.MaxWaiting {
 		r.wrong("SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT")
 	}
 

@@ -40,7 +40,7 @@ func defaultSending() sending {
 	return sending{
 		Outbox: outbox.Settings{
 			Parallel: 32, SendTimeout: 5 * time.Second, Limits: outbox.MessengerLimits(),
-			Bounds: outbox.Bounds{Merge: 64, Waiting: 1000}, WaitingTotal: 100_000, MaxFailures: 8,
+			Bounds: outbox.Bounds{Merge: 64, MaxWaiting: 1000}, WaitingTotal: 100_000, MaxFailures: 8,
 		},
 		Lease: 10 * time.Second, Renews: 3 * time.Second,
 	}
@@ -67,14 +67,14 @@ func TestSendingSettings(t *testing.T) {
 		}},
 		{"--send-merge=off", func(s *sending) { s.Outbox.Bounds.Merge = 1 }},
 		{"--send-merge=on", func(*sending) {}},
-		{"--send-max-per-chat=10", func(s *sending) { s.Outbox.Bounds.Waiting = 10 }},
-		{"--send-max-per-chat=100000", func(s *sending) { s.Outbox.Bounds.Waiting = 100_000 }},
+		{"--send-max-per-chat=10", func(s *sending) { s.Outbox.Bounds.MaxWaiting = 10 }},
+		{"--send-max-per-chat=100000", func(s *sending) { s.Outbox.Bounds.MaxWaiting = 100_000 }},
 		{"--send-max-per-chat=1000000 --send-max-total=1000000000", func(s *sending) {
-			s.Outbox.Bounds.Waiting, s.Outbox.WaitingTotal = 1_000_000, 1_000_000_000
+			s.Outbox.Bounds.MaxWaiting, s.Outbox.WaitingTotal = 1_000_000, 1_000_000_000
 		}},
 		{"--send-max-total=1000", func(s *sending) { s.Outbox.WaitingTotal = 1000 }},
 		{"--send-max-per-chat=10 --send-max-total=10", func(s *sending) {
-			s.Outbox.Bounds.Waiting, s.Outbox.WaitingTotal = 10, 10
+			s.Outbox.Bounds.MaxWaiting, s.Outbox.WaitingTotal = 10, 10
 		}},
 		{"--send-attempts=1", func(s *sending) { s.Outbox.MaxFailures = 1 }},
 		{"--send-attempts=100", func(s *sending) { s.Outbox.MaxFailures = 100 }},

@@ -106,7 +106,7 @@ func (r *Router) pressUndo(ctx context.Context, p press) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	match := ranking.MatchRef{Number: number, Below: p.query.Message.ID}
+	match := ranking.MatchRef{Number: number, NumberFrom: p.query.Message.ID}
 	return r.rankings.UndoMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)})
 }
 

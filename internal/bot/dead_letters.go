@@ -43,19 +43,19 @@ func NewDeadLetterHandler(
 	return &DeadLetterHandler{letters: letters, self: self, unavailable: unavailable, now: now, log: log}
 }
 
-// Keep implements intake.DeadLetters. If the notice cannot be stored, Keep stores the dead letter without it.
-func (h *DeadLetterHandler) Keep(ctx context.Context, letter intake.DeadLetter) error {
+// Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter without it.
+func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) error {
 	if letter.Silent {
-		return h.letters.Keep(ctx, letter)
+		return h.letters.Save(ctx, letter)
 	}
 	o, notice, name, ok := h.recipientOf(ctx, letter)
 	if !ok {
-		return h.letters.Keep(ctx, letter)
+		return h.letters.Save(ctx, letter)
 	}
 	err := h.letters.SaveAndNotify(ctx, letter, o, notice)
 	if err != nil && ctx.Err() == nil && !h.unavailable(err) {
 		h.log.ErrorContext(ctx, "failed to store a dead letter with its notice, storing it alone", "update_id", letter.Update.ID, "error", err)
-		err = h.letters.Keep(ctx, letter)
+		err = h.letters.Save(ctx, letter)
 	}
 	if err == nil {
 		ranking.CommandLog{Update: letter.Update.ID, Command: name}.

@@ -25,7 +25,7 @@ type fakeLetters struct {
 	notifyErr, keepErr error
 }
 
-func (f *fakeLetters) Keep(_ context.Context, l intake.DeadLetter) error {
+func (f *fakeLetters) Save(_ context.Context, l intake.DeadLetter) error {
 	f.kept, f.alone = append(f.kept, l), true
 	return f.keepErr
 }
@@ -46,7 +46,7 @@ func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
 		func(err error) bool { return errors.Is(err, errAway) }, func() time.Time { return worldTime }, slog.New(slog.DiscardHandler))
 	letter := intake.DeadLetter{Update: intake.Update{ID: 5, Raw: []byte(raw)}, LastError: "why", Attempts: 3, FirstSeen: worldTime}
-	return h.Keep(testContext(t), letter)
+	return h.Save(testContext(t), letter)
 }
 
 // deadMessage returns an update with a message in the club, with additional or replaced fields.

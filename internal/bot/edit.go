@@ -32,7 +32,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
 // rewrite replaces the text and the button of an existing message.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) error {
 	params := &botapi.EditMessageTextParams{
-		ChatID:             m.To,
+		ChatID:             m.ExternalChat,
 		MessageID:          int(id),
 		Text:               out.html,
 		ParseMode:          models.ParseModeHTML,

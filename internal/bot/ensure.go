@@ -64,7 +64,7 @@ func marks(link, object string) bool {
 
 // pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, or else 0.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
-	result, err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.To})
+	result, err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat})
 	if err != nil {
 		f := telegram.Failure(err)
 		if f.Class == outbox.Ambiguous { // getChat sends nothing, so there can be no duplicate
@@ -99,7 +99,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 // pin pins a message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again.
 func (s *Sender) pin(ctx context.Context, m outbox.Message, id int64) {
 	_, err := s.client.Call(ctx, "pinChatMessage",
-		&botapi.PinChatMessageParams{ChatID: m.To, MessageID: int(id), DisableNotification: true})
+		&botapi.PinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id), DisableNotification: true})
 	if err != nil {
 		s.log.InfoContext(ctx, "failed to pin a message", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
 	}

@@ -324,7 +324,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	moved := old.Migrate()
 	for _, target := range []int64{0, 5} {
 		m := p.board(t, 1500, 0)
-		m.To, m.Target = old.ID(), target
+		m.ExternalChat, m.Target = old.ID(), target
 		_, err := p.sender.Send(testContext(t), m)
 		if failure := failureOf(t, err); failure.Class != outbox.Migrated || failure.NewID != moved.ID() {
 			t.Errorf("class %s, new id %d: %v", failure.Class, failure.NewID, err)

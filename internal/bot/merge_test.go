@@ -68,7 +68,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 			ranking.Joined{Name: called("Carol"), Elo: 1500},
 			WrongForm{Command: command.NameMatch, Reason: command.ReasonNoScore},
 			goldenUndone()["others"], goldenFixed()["score"], goldenMerged()["one_undone"],
-			UnknownCommand{}, ranking.GroupsJoined{First: 13, Count: 4},
+			UnknownCommand{}, ranking.GroupsMerged{First: 13, Count: 4},
 			results(13, 1, "Carol", "Dave")[0],
 		), "Alice", "Bob", "Carol", "Dave", "Alice", "Alice", "Bob", "Eve", "Alice", "Carol"),
 		"addressees": to(several(
@@ -118,8 +118,8 @@ func TestMergeGolden(t *testing.T) {
 				t.Errorf("it has buttons or is a reply: %+v", out)
 			}
 			p := newPost(t)
-			if m.To = p.group.ID(); m.Action == outbox.Edit {
-				m.Target = int64(p.mustSend(t, hello(t, m.To)).ID)
+			if m.ExternalChat = p.group.ID(); m.Action == outbox.Edit {
+				m.Target = int64(p.mustSend(t, hello(t, m.ExternalChat)).ID)
 			}
 			sent := deliver(testContext(t), t, p.sim, p.sender, p.group, m)
 			if sent.HTML != out.html || len(sent.Buttons) > 0 || sent.Silent == m.Private {

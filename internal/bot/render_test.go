@@ -28,7 +28,7 @@ func itemOf(t testing.TB, n ranking.Notice) outbox.Item {
 // messageOf returns a message for a chat with one or several notices.
 func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message {
 	t.Helper()
-	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, To: to, Action: outbox.Send, Count: len(notices)}
+	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send, Count: len(notices)}
 	for i, n := range notices {
 		item := itemOf(t, n)
 		item.ID += int64(i)
@@ -181,13 +181,13 @@ func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
 		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 	} {
-		m := outbox.Message{To: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
+		m := outbox.Message{ExternalChat: group.ID(), Action: c.action, Items: []outbox.Item{c.item}, Row: c.item, Count: 1, Target: 5}
 		receipt, err := s.Send(testContext(t), m)
 		if failure := failureOf(t, err); failure.Class != outbox.Rejected || receipt != (outbox.Receipt{Covered: c.covered}) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
 	}
-	if _, err := s.Send(testContext(t), outbox.Message{To: group.ID(), Action: outbox.Send}); failureOf(t, err).Class != outbox.Failed {
+	if _, err := s.Send(testContext(t), outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}); failureOf(t, err).Class != outbox.Failed {
 		t.Errorf("no items: %v", err)
 	}
 	if n := len(sim.Calls()); n != 0 {

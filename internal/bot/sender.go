@@ -88,7 +88,7 @@ func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int6
 
 func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParams {
 	params := &botapi.SendMessageParams{
-		ChatID:              m.To,
+		ChatID:              m.ExternalChat,
 		Text:                out.html,
 		ParseMode:           models.ParseModeHTML,
 		DisableNotification: !m.Private,

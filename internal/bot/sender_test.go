@@ -55,7 +55,7 @@ func (p *post) mustSend(t *testing.T, what outbox.Message) botsim.Message {
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	m, ok := p.sim.Chat(what.To).Message(int(receipt.MessageID))
+	m, ok := p.sim.Chat(what.ExternalChat).Message(int(receipt.MessageID))
 	if !ok {
 		t.Fatalf("no message %d", receipt.MessageID)
 	}

@@ -35,7 +35,7 @@ func (p *post) four(t *testing.T) outbox.Message {
 func (p *post) send(t *testing.T, m outbox.Message) (outbox.Receipt, botsim.Message, error) {
 	t.Helper()
 	receipt, err := p.sender.Send(testContext(t), m)
-	sent, _ := p.sim.Chat(m.To).Message(int(receipt.MessageID))
+	sent, _ := p.sim.Chat(m.ExternalChat).Message(int(receipt.MessageID))
 	return receipt, sent, err
 }
 

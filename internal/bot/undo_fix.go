@@ -27,7 +27,7 @@ func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), Below: to.ID}
+		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), NumberFrom: to.ID}
 		if t.Match.Number == 0 {
 			t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
 		}

@@ -54,7 +54,7 @@ func render(item outbox.Item, words wording) (outgoing, error) {
 		return renderAs(item, words.matchFixed, words.fixedLine)
 	case ranking.KindPlayersMerged:
 		return renderAs(item, words.playersMerged, words.playersMergedLine)
-	case ranking.KindGroupsJoined:
+	case ranking.KindGroupsMerged:
 		return renderAs(item, words.groupsJoined, words.groupsJoined)
 	case stats.KindMyStanding:
 		return renderAs(item, words.myStanding, words.myStandingLine)

@@ -15,7 +15,7 @@ type wording interface {
 	matchUndone(n ranking.MatchUndone) string
 	matchFixed(n ranking.MatchFixed) string
 	playersMerged(n ranking.PlayersMerged) string
-	groupsJoined(n ranking.GroupsJoined) string
+	groupsJoined(n ranking.GroupsMerged) string
 	notRecorded(n ranking.NotRecorded) string
 	fixOffer(n ranking.FixOffer) string
 	refusal(n ranking.Refusal) string

@@ -159,7 +159,7 @@ func (t *trial) recordError(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if class := t.class(err); class == Away || class == Busy {
+	if class := t.class(err); class == Unavailable || class == Locked {
 		return err
 	}
 	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway", "update_id", t.update.ID, "error", err)

@@ -237,7 +237,7 @@ func TestCarefulUntilDone(t *testing.T) {
 	})
 }
 
-// TestHeldAfterCrash: an update of class Busy does not block the others once an attempt at it has returned.
+// TestHeldAfterCrash: an update of class Locked does not block the others once an attempt at it has returned.
 func TestHeldAfterCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,11 +27,11 @@ var (
 func class(err error) Class {
 	switch {
 	case errors.Is(err, errAway):
-		return Away
+		return Unavailable
 	case errors.Is(err, errBusy):
-		return Busy
+		return Locked
 	case errors.Is(err, errHopeless):
-		return Hopeless
+		return Permanent
 	default:
 		return Failed
 	}
@@ -257,8 +257,8 @@ func (b *bot) handle(ctx context.Context, u Update) error {
 	return nil
 }
 
-// Keep implements DeadLetters.
-func (b *bot) Keep(ctx context.Context, letter DeadLetter) error {
+// Save implements DeadLetters.
+func (b *bot) Save(ctx context.Context, letter DeadLetter) error {
 	if b.onKeep != nil {
 		if err := b.onKeep(ctx); err != nil {
 			return err

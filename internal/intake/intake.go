@@ -30,10 +30,10 @@ type Class int
 
 // The classes of errors.
 const (
-	Failed   Class = iota // the update itself failed; a retry may succeed
-	Hopeless              // the update itself failed; a retry is pointless
-	Busy                  // somebody else holds a lock that the update needs; other updates are not affected
-	Away                  // the database is unavailable, for all updates
+	Failed      Class = iota // the update itself failed; a retry may succeed
+	Permanent                // the update itself failed; a retry is pointless
+	Locked                   // somebody else holds a lock that the update needs; other updates are not affected
+	Unavailable              // the database is unavailable, for all updates
 )
 
 // Source is where updates come from. Its errors are of type *SourceError or transient.
@@ -69,6 +69,6 @@ type DeadLetter struct {
 
 // DeadLetters stores the updates that could not be handled.
 type DeadLetters interface {
-	// Keep stores a dead letter. It may be called again for the same update.
-	Keep(ctx context.Context, letter DeadLetter) error
+	// Save stores a dead letter. It may be called again for the same update.
+	Save(ctx context.Context, letter DeadLetter) error
 }

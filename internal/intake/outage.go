@@ -10,7 +10,7 @@ import (
 const (
 	// probeEvery is how often all updates in progress together probe the database during an outage.
 	probeEvery = time.Second
-	// logEvery is how often the log reports a continuing outage. If no update has failed with Away for that long, any
+	// logEvery is how often the log reports a continuing outage. If no update has failed with Unavailable for that long, any
 	// success ends the outage.
 	logEvery = time.Minute
 	// maxWitnesses bounds the memory for an outage.
@@ -26,7 +26,7 @@ type outage struct {
 	over chan struct{} // closed while there is no outage
 	// since, seen and logged say when the current outage began, and when it was last seen and logged.
 	since, seen, logged time.Time
-	// witnesses are the updates that failed with Away. When one of them gets another outcome, the outage is over. Other
+	// witnesses are the updates that failed with Unavailable. When one of them gets another outcome, the outage is over. Other
 	// updates prove nothing: they may not need the database.
 	witnesses map[int64]bool
 }
@@ -44,7 +44,7 @@ func (o *outage) back() <-chan struct{} {
 	return o.over
 }
 
-// found records that an update failed with Away.
+// found records that an update failed with Unavailable.
 func (o *outage) found(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *outage) found(ctx context.Context, update int64, err error) {
 	}
 }
 
-// passed records that an update had another outcome than Away.
+// passed records that an update had another outcome than Unavailable.
 func (o *outage) passed(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

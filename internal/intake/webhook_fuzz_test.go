@@ -14,7 +14,7 @@ import (
 // keeper stores dead letters, or fails to.
 type keeper func(DeadLetter) error
 
-func (k keeper) Keep(_ context.Context, letter DeadLetter) error { return k(letter) }
+func (k keeper) Save(_ context.Context, letter DeadLetter) error { return k(letter) }
 
 // Every request gets one of the documented answers, and 200 only if an update has been handled or is a dead letter.
 func FuzzWebhook(f *testing.F) {

@@ -75,13 +75,13 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 // judge returns the class of an error, and updates what is known about an outage.
 func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
-		return Hopeless
+		return Permanent
 	}
 	class := Failed
 	if err != nil {
 		class = w.class(err)
 	}
-	if class == Away {
+	if class == Unavailable {
 		w.database.found(ctx, u.ID, err)
 	} else {
 		w.database.passed(ctx, u.ID)
@@ -111,7 +111,7 @@ func (w *Worker) ended(lane int64, died bool) {
 	w.died[lane] = time.Now()
 }
 
-// trial is one update until it is persisted. Attempts that end with Away or Busy do not count towards giving up, nor does
+// trial is one update until it is persisted. Attempts that end with Unavailable or Locked do not count towards giving up, nor does
 // the time that they take.
 type trial struct {
 	*Worker
@@ -141,7 +141,7 @@ func (t *trial) skip(d time.Duration) {
 }
 
 // run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the
-// class of a failure is Away or Busy, or the dead letter could not be stored. The caller may then call run again.
+// class of a failure is Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
 func (t *trial) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil
@@ -158,7 +158,7 @@ func (t *trial) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		switch class := t.judge(ctx, t.update, err); {
-		case class == Away, class == Busy:
+		case class == Unavailable, class == Locked:
 			t.skip(time.Since(begun))
 			t.logFailed(ctx, class, err)
 			return err
@@ -167,7 +167,7 @@ func (t *trial) run(ctx context.Context) error {
 			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
-		case class == Hopeless || !t.mayRetry(ctx, err):
+		case class == Permanent || !t.mayRetry(ctx, err):
 			t.reason = err
 			continue
 		}
@@ -211,7 +211,7 @@ func (t *trial) mayRetry(ctx context.Context, err error) bool {
 // all updates together.
 func (t *trial) logFailed(ctx context.Context, class Class, err error) {
 	level := slog.LevelWarn
-	if class == Away {
+	if class == Unavailable {
 		level = slog.LevelInfo
 	}
 	t.log.Log(ctx, level, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
@@ -228,7 +228,7 @@ func (t *trial) deadLetter(ctx context.Context) error {
 	}
 	keepCtx, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
-	err := t.dead.Keep(keepCtx, letter)
+	err := t.dead.Save(keepCtx, letter)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// MaxCopies is how many requests with an unknown outcome may be made for a message before it is given up. Telegram
+// MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message before it is given up. Telegram
 // cannot be asked whether a message has arrived, and people may have read it this often.
-const MaxCopies = 5
+const MaxPossibleDuplicates = 5
 
 // isExhausted reports whether the message is given up because of possible duplicates. Repeated edits create none.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
-	return m.Action != Edit && possibleDuplicates >= MaxCopies
+	return m.Action != Edit && possibleDuplicates >= MaxPossibleDuplicates
 }
 
 // The pauses after requests with an unknown outcome grow tenfold, from a fifth of SendTimeout to 180 times SendTimeout:

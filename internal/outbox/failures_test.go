@@ -176,7 +176,7 @@ func TestFailuresEnd(t *testing.T) {
 				if second.state != rowSent || second.Failures != 0 {
 					t.Errorf("the second item is %s after %d failures, want sent after none", second.state, second.Failures)
 				}
-				if died := p.Stats().Died; died != 1 {
+				if died := p.Stats().DeadLetters; died != 1 {
 					t.Errorf("%d items died, want 1", died)
 				}
 				p.stop()
@@ -216,8 +216,8 @@ func TestLongPausesAreReported(t *testing.T) {
 					}
 				}
 				f := p.Stats()
-				if f.LongWaits != int64(want) || f.Limited != 1 {
-					t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.Limited, want)
+				if f.LongWaits != int64(want) || f.RateLimited != 1 {
+					t.Errorf("%d long waits of %d are counted, want %d of 1", f.LongWaits, f.RateLimited, want)
 				}
 				p.stop()
 			})

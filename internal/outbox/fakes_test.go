@@ -30,7 +30,7 @@ func newLease(epoch int64) *fakeLease { return &fakeLease{epoch: epoch, lost: ma
 
 func (h *fakeLease) Epoch() int64 { return h.epoch }
 
-func (h *fakeLease) Left() time.Duration {
+func (h *fakeLease) Remaining() time.Duration {
 	select {
 	case <-h.lost:
 		return 0

@@ -46,7 +46,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	}
 	bounds := t.settings.Bounds
 	if t.overloaded.Load() {
-		bounds.Waiting = max(1, bounds.Waiting/10)
+		bounds.MaxWaiting = max(1, bounds.MaxWaiting/10)
 	}
 	j.persisting = true
 	t.workers.Go(func() {

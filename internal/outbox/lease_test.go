@@ -19,7 +19,7 @@ type limitedLease struct {
 
 func (l *limitedLease) Epoch() int64 { return 1 }
 
-func (l *limitedLease) Left() time.Duration {
+func (l *limitedLease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Until(l.until)
@@ -49,7 +49,7 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 				lease := &limitedLease{until: time.Now().Add(15 * time.Second)}
 				store := newMemory()
 				sender := newMessenger(t, func(ctx context.Context, m Message) error {
-					if left := lease.Left(); left < c.minLeft {
+					if left := lease.Remaining(); left < c.minLeft {
 						t.Errorf("a request starts with %v left", left)
 					}
 					return answersAfter(70*time.Millisecond)(ctx, m)

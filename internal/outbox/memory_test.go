@@ -256,18 +256,18 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 			n++
 		}
 	}
-	count := max(n, len(open)-bounds.Waiting)
+	count := max(n, len(open)-bounds.MaxWaiting)
 	if head.state == rowSending { // repeat the same message
 		for count = n; count < len(open) && open[count].state == rowSending && open[count].batch == head.batch; {
 			count++
 		}
 	}
 	message := &Message{
-		Lane: l, To: m.to(l.Chat), Private: m.private[l.Chat], Thread: head.thread, Action: head.action,
-		Purpose: head.purpose, Target: head.target, Known: head.known, Count: count, More: len(open) > count,
+		Lane: l, ExternalChat: m.to(l.Chat), Private: m.private[l.Chat], Thread: head.thread, Action: head.action,
+		Purpose: head.purpose, Target: head.target, KnownFingerprint: head.known, Count: count, More: len(open) > count,
 	}
 	for i, r := range open[:count] {
-		if r.Repeated = r.state == rowSending; r.Repeated {
+		if r.PreviousUnknown = r.state == rowSending; r.PreviousUnknown {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++

@@ -167,7 +167,7 @@ func TestCountedMessages(t *testing.T) {
 				})
 				store.add(repeat(1, items)...)
 				p := dispatchWith(t, store, sender, Settings{
-					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, Waiting: bound},
+					PollEvery: noPolls.PollEvery, Bounds: Bounds{Merge: merge, MaxWaiting: bound},
 				}, newLease(1))
 				synctest.Wait()
 				if n := store.count(rowSent); n != items {
@@ -196,7 +196,7 @@ func TestCrowdedStore(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
 		store.add(repeat(1, 30)...)
 		store.freeze(1, time.Hour)
-		p := dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{Waiting: 50}})
+		p := dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
 		synctest.Wait()
 		store.add(repeat(2, 10)...)
 		p.Wake(2)

@@ -92,8 +92,8 @@ func (r *heldLease) left() time.Duration {
 	return time.Until(r.expires)
 }
 
-// Left is where a freeze does the most harm: right after the lease was checked.
-func (r *heldLease) Left() time.Duration {
+// Remaining is where a freeze does the most harm: right after the lease was checked.
+func (r *heldLease) Remaining() time.Duration {
 	r.waitThaw()
 	left := r.left()
 	r.trigger(whenChecked)
@@ -113,7 +113,7 @@ func (w *world) start() *instance {
 	}
 	settings := w.settings
 	if w.hasMovedHook {
-		settings.Moved = i.moved
+		settings.ChatMigrated = i.moved
 	}
 	i.dispatcher = NewDispatcher(connection{i}, i, slog.New(slog.DiscardHandler), settings)
 	go func() {

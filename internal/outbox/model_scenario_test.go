@@ -286,8 +286,8 @@ func drawScenario(t *rapid.T) scenario {
 			SendTimeout: ms(1000, 5000).Draw(t, "timeout"),
 			MaxFailures: rapid.IntRange(2, 3).Draw(t, "failures"),
 			Bounds: Bounds{
-				Merge:   rapid.SampledFrom([]int{1, 4, 64}).Draw(t, "merge"),
-				Waiting: rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "waiting"),
+				Merge:      rapid.SampledFrom([]int{1, 4, 64}).Draw(t, "merge"),
+				MaxWaiting: rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "waiting"),
 			},
 		},
 	}

@@ -57,7 +57,7 @@ func (db *database) finish(epoch int64, r Result) {
 		covered = min(covered, r.Covered)
 	}
 	for _, row := range taken[covered:] {
-		if row.Repeated { // not in this request
+		if row.PreviousUnknown { // not in this request
 			row.PossibleDuplicates--
 		}
 	}
@@ -65,7 +65,7 @@ func (db *database) finish(epoch int64, r Result) {
 	switch {
 	case len(taken) == 0: // persisted before
 	case f == nil:
-		if r.Message.Known != "" && r.Message.Known == r.Fingerprint {
+		if r.Message.KnownFingerprint != "" && r.Message.KnownFingerprint == r.Fingerprint {
 			db.counts.add("an unnecessary edit")
 		}
 		db.storeMessage(r, taken[:covered])
@@ -180,7 +180,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	}
 	var ids []int64
 	for _, r := range open[:n] {
-		if r.Repeated = repeated; repeated {
+		if r.PreviousUnknown = repeated; repeated {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++
@@ -223,7 +223,7 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 		open[n].PossibleDuplicates == head.PossibleDuplicates {
 		n++
 	}
-	if excess := len(open) - bounds.Waiting; excess > maxNamed && n >= excess {
+	if excess := len(open) - bounds.MaxWaiting; excess > maxNamed && n >= excess {
 		db.counts.add("too much waited")
 		for _, r := range open[:excess] {
 			r.abridged = true
@@ -237,7 +237,7 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 func (db *database) message(l Lane, rows []*record) *Message {
 	head, chat := rows[0], db.chats[l.Chat]
 	m := &Message{
-		Lane: l, To: chat.to, Private: isPrivate(l.Chat), Thread: head.thread, Action: head.action, Purpose: head.purpose,
+		Lane: l, ExternalChat: chat.to, Private: isPrivate(l.Chat), Thread: head.thread, Action: head.action, Purpose: head.purpose,
 		Count: len(rows),
 	}
 	t := db.messages[head.object]
@@ -245,7 +245,7 @@ func (db *database) message(l Lane, rows []*record) *Message {
 	case head.action == Send:
 		m.Items = named(rows)
 	case head.action == Edit && t != nil:
-		m.Items, m.Count, m.Target, m.Known = named(t.rows), t.count, t.id, t.fingerprint
+		m.Items, m.Count, m.Target, m.KnownFingerprint = named(t.rows), t.count, t.id, t.fingerprint
 		for i, r := range t.rows[:len(m.Items)] {
 			if r.object == head.object {
 				m.Items[i].Payload = head.Payload
@@ -254,7 +254,7 @@ func (db *database) message(l Lane, rows []*record) *Message {
 	default:
 		m.Items = []Item{head.Item}
 		if t != nil {
-			m.Target, m.Known = t.id, t.fingerprint
+			m.Target, m.KnownFingerprint = t.id, t.fingerprint
 		}
 	}
 	return m

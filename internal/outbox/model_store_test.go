@@ -108,7 +108,7 @@ func (db *database) putNow(i *instance, epoch int64, a addition) (m *Message, ad
 	if !only {
 		return nil, true
 	}
-	return db.take(epoch, a.lane(), Bounds{Merge: 1, Waiting: 1}).Message, true
+	return db.take(epoch, a.lane(), Bounds{Merge: 1, MaxWaiting: 1}).Message, true
 }
 
 func (db *database) add(a addition) {

@@ -136,7 +136,7 @@ func (w *world) fate(m Message) fate {
 			f.class = Unreachable
 		}
 	}
-	if m.To != w.addresses[chat] && !m.Lane.CallbackAnswers {
+	if m.ExternalChat != w.addresses[chat] && !m.Lane.CallbackAnswers {
 		f.class, f.newID, f.notAttempted = Migrated, w.addresses[chat], false
 	}
 	if m.Action == Edit && m.Target == 0 {

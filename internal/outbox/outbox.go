@@ -57,15 +57,15 @@ type Item struct {
 	Button             string
 	Attempts           int  // requests started, including the one about to start
 	PossibleDuplicates int  // requests with an unknown outcome
-	Repeated           bool // the outcome of the previous request is unknown
+	PreviousUnknown    bool // the outcome of the previous request is unknown
 	Failures           int  // requests that ended as Failed
 }
 
 // Message is the content of one request: one item, or several from the head of a lane.
 type Message struct {
-	Lane    Lane
-	To      int64 // the messenger's id of the chat
-	Private bool  // a chat with one person
+	Lane         Lane
+	ExternalChat int64 // the messenger's id of the chat
+	Private      bool  // a chat with one person
 	// Language is the chat's language, as an IETF tag.
 	Language string
 	Thread   int64 // the topic of the message, 0 for none
@@ -84,10 +84,10 @@ type Message struct {
 
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
-	// Target is, for Edit and Ensure, the messenger's id of the existing message, 0 if unknown. Known is the
+	// Target is, for Edit and Ensure, the messenger's id of the existing message, 0 if unknown. KnownFingerprint is the
 	// fingerprint of its current content.
-	Target int64
-	Known  string
+	Target           int64
+	KnownFingerprint string
 
 	More bool // the lane had more to send when the message was taken
 }
@@ -114,7 +114,7 @@ const (
 	RateLimited  Class = "rate_limited" // the chat is paused; the item stays first
 	Unreachable  Class = "unreachable"  // not sent, for a transient reason; it stays first
 	Ambiguous    Class = "ambiguous"    // the outcome is unknown; it stays first and the same message is sent again
-	Uncertain    Class = "uncertain"    // MaxCopies possible duplicates; all items of the message are given up
+	Uncertain    Class = "uncertain"    // MaxPossibleDuplicates possible duplicates; all items of the message are given up
 	Unauthorized Class = "unauthorized" // the token is invalid; nothing can be sent, everything stays
 	Migrated     Class = "migrated"     // the chat has a new id; the item stays first and is sent there
 	Forbidden    Class = "forbidden"    // the bot may not write to the chat; the chat is parked, its items stay
@@ -191,8 +191,8 @@ var ErrLeaseLost = errors.New("another instance has taken over")
 // Bounds limit how much is taken from a lane.
 type Bounds struct {
 	Merge int // maximum number of items in a message, at least 1
-	// Waiting is how many items may wait in a chat. Excess items are sent as one message that states their number.
-	Waiting int
+	// MaxWaiting is how many items may wait in a chat. Excess items are sent as one message that states their number.
+	MaxWaiting int
 }
 
 // Store holds the items. Every method may be called again after an error.
@@ -214,9 +214,9 @@ type Store interface {
 // Lease is the right to dispatch.
 type Lease interface {
 	Epoch() int64
-	// Left returns how long no other instance can take the lease, whatever the clocks show. At 0 or less the lease may
+	// Remaining returns how long no other instance can take the lease, whatever the clocks show. At 0 or less the lease may
 	// be over.
-	Left() time.Duration
+	Remaining() time.Duration
 }
 
 // Survey describes the contents of a store.

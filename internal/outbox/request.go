@@ -57,7 +57,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Durati
 
 // logOf returns a logger with the fields that identify the message.
 func (t *term) logOf(m Message) *slog.Logger {
-	log := t.log.With("chat_id", m.To, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
+	log := t.log.With("chat_id", m.ExternalChat, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
 		"items", m.Count, "attempt", m.Row.Attempts)
 	if m.Row.PossibleDuplicates > 0 {
 		log = log.With("possible_duplicates", m.Row.PossibleDuplicates)
@@ -70,8 +70,8 @@ func (t *term) logOf(m Message) *slog.Logger {
 func (t *term) withoutRequest(ctx context.Context, log *slog.Logger, r *result) bool {
 	m := r.Message
 	switch {
-	case m.Target != 0 && m.Known != "" && m.Row.PossibleDuplicates == 0 && m.Known == m.fingerprint(len(m.Items)):
-		r.Fingerprint, r.MessageID = m.Known, m.Target
+	case m.Target != 0 && m.KnownFingerprint != "" && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == m.fingerprint(len(m.Items)):
+		r.Fingerprint, r.MessageID = m.KnownFingerprint, m.Target
 		log.DebugContext(ctx, "content already shown, nothing to send", "fingerprint", r.Fingerprint, "result", "skipped")
 		return true
 	case m.isExhausted():
@@ -130,9 +130,9 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	}
 }
 
-// move reports the new id of a chat to Settings.Moved. If that fails, the messenger will report it again.
+// move reports the new id of a chat to Settings.ChatMigrated. If that fails, the messenger will report it again.
 func (t *term) move(ctx context.Context, m Message, f *Failure) {
-	if t.settings.Moved == nil {
+	if t.settings.ChatMigrated == nil {
 		return
 	}
 	defer func() {
@@ -142,7 +142,7 @@ func (t *term) move(ctx context.Context, m Message, f *Failure) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, t.settings.SendTimeout)
 	defer cancel()
-	if err := t.settings.Moved(ctx, m.To, f.NewID); err != nil {
+	if err := t.settings.ChatMigrated(ctx, m.ExternalChat, f.NewID); err != nil {
 		f.Err = fmt.Errorf("move the chat to its new id: %w", err)
 	}
 }
@@ -190,7 +190,7 @@ func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	t.release(l)
 	l.slow = false
-	l.level, l.pace.windows = t.settings.level(m.To, m.Private, m.Purpose), t.settings.Limits.forChat(m.Private)
+	l.level, l.pace.windows = t.settings.level(m.ExternalChat, m.Private, m.Purpose), t.settings.Limits.forChat(m.Private)
 	if r.attempted && !l.CallbackAnswers {
 		t.pace.add(now)
 		l.pace.add(now)

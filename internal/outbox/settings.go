@@ -15,16 +15,16 @@ type Settings struct {
 
 	Limits Limits
 	Bounds Bounds // default 64 items in a message and 1,000 waiting in a chat
-	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more wait, Bounds.Waiting
+	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more wait, Bounds.MaxWaiting
 	// is reduced to a tenth.
 	WaitingTotal int
 	MaxFailures  int // requests that may end as Failed before an item becomes a dead letter, default 8
 	// Favoured lists chats, by the messenger's id, that take precedence over others of their kind.
 	Favoured []int64
 
-	// Moved is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
+	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until it succeeds. If it is nil,
 	// the chat waits until the new id becomes known in another way.
-	Moved func(ctx context.Context, from, to int64) error
+	ChatMigrated func(ctx context.Context, from, to int64) error
 }
 
 // Limits are the rate limits for requests, including edits but not answers to buttons. All windows apply.
@@ -59,7 +59,7 @@ func (s Settings) withDefaults() Settings {
 		}
 	}
 	for value, fallback := range map[*int]int{
-		&s.Parallel: 32, &s.Bounds.Merge: 64, &s.Bounds.Waiting: 1000, &s.WaitingTotal: 100_000, &s.MaxFailures: 8,
+		&s.Parallel: 32, &s.Bounds.Merge: 64, &s.Bounds.MaxWaiting: 1000, &s.WaitingTotal: 100_000, &s.MaxFailures: 8,
 	} {
 		if *value == 0 {
 			*value = fallback

@@ -102,8 +102,8 @@ func TestFingerprint(t *testing.T) {
 	differs("even more", 2, func(m *Message) { m.Count = 31 })
 
 	m := message()
-	m.Lane, m.To, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
-	m.Target, m.Known, m.More, m.Row = 6, "x", true, Item{ID: 7}
+	m.Lane, m.ExternalChat, m.Private, m.Thread, m.Action, m.Purpose = Lane{Chat: 3}, 4, true, 5, Edit, Answer
+	m.Target, m.KnownFingerprint, m.More, m.Row = 6, "x", true, Item{ID: 7}
 	for i := range m.Items {
 		m.Items[i].ID, m.Items[i].Key, m.Items[i].Attempts, m.Items[i].PossibleDuplicates = 8, "k", 9, 10
 		m.Items[i].Failures, m.Items[i].ReplyTo, m.Items[i].Button = 11, 12, "b"
@@ -129,8 +129,8 @@ func TestNotAttempted(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0, 0, 0, 0, time.Second}, sender.begun(1, begun)); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		if f := p.Stats(); f.Died != 3 || f.Sent != 2 || f.Skipped != 0 {
-			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.Died, f.Sent, f.Skipped)
+		if f := p.Stats(); f.DeadLetters != 3 || f.Sent != 2 || f.Skipped != 0 {
+			t.Errorf("%d died, %d are sent, %d skipped, want 3, 2, 0", f.DeadLetters, f.Sent, f.Skipped)
 		}
 		p.stop()
 	})
@@ -160,14 +160,14 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 				t.Fatal("the circuit is closed")
 			}
 		}
-		if p.Stats().Died == 0 {
+		if p.Stats().DeadLetters == 0 {
 			t.Error("nothing was rejected")
 		}
 		p.stop()
 	})
 }
 
-// After a migration the chat is reached by its new id. It waits until Settings.Moved succeeds.
+// After a migration the chat is reached by its new id. It waits until Settings.ChatMigrated succeeds.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {
@@ -177,7 +177,7 @@ func TestMigrated(t *testing.T) {
 				const chat, moved = ChatID(1), int64(-100_1)
 				store := newMemory()
 				sender := newMessenger(t, func(_ context.Context, m Message) error {
-					if m.To != moved {
+					if m.ExternalChat != moved {
 						return &Failure{Class: Migrated, NewID: moved, Err: errors.New("the group is a supergroup")}
 					}
 					return nil
@@ -194,7 +194,7 @@ func TestMigrated(t *testing.T) {
 					}
 					return nil
 				}
-				p := dispatch(t, store, sender, Settings{Moved: func(_ context.Context, from, to int64) error {
+				p := dispatch(t, store, sender, Settings{ChatMigrated: func(_ context.Context, from, to int64) error {
 					if moves = append(moves, move{from, to}); len(moves) <= failing {
 						if name == "moving panics" {
 							panic(errPanic)

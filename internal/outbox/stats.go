@@ -30,11 +30,11 @@ type Stats struct {
 	Dropped            int64 `json:"dropped"`             // items mentioned only as a number, or not at all, because too many waited
 	Expired            int64 `json:"expired"`             // items that expired or became obsolete
 	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
-	Limited            int64 `json:"rate_limited"`        // times that the messenger asked to wait
+	RateLimited        int64 `json:"rate_limited"`        // times that the messenger asked to wait
 	LongWaits          int64 `json:"long_waits"`          // times that it asked to wait for more than 10 minutes
 	PossibleDuplicates int64 `json:"possible_duplicates"` // items sent again although a previous request may have delivered them
-	Uncertain          int64 `json:"uncertain"`           // items given up after MaxCopies possible duplicates
-	Died               int64 `json:"died"`                // items that became dead letters
+	Uncertain          int64 `json:"uncertain"`           // items given up after MaxPossibleDuplicates possible duplicates
+	DeadLetters        int64 `json:"died"`                // items that became dead letters
 }
 
 const (
@@ -119,7 +119,7 @@ func (m *statsRecorder) taken(t Turn) {
 	stats := &m.stats
 	stats.Expired += int64(t.Expired)
 	stats.Dropped += int64(t.Dropped)
-	if t.Message != nil && t.Message.Row.Repeated && !t.Message.isExhausted() {
+	if t.Message != nil && t.Message.Row.PreviousUnknown && !t.Message.isExhausted() {
 		stats.PossibleDuplicates += int64(t.Message.storedItems(t.Message.Count))
 	}
 }
@@ -142,14 +142,14 @@ func (m *statsRecorder) finished(r result) {
 		}
 		stats.Dropped += int64(max(0, covered-len(r.Message.Items)))
 	case r.Failure.Class == RateLimited:
-		stats.Limited++
+		stats.RateLimited++
 		if r.Failure.RetryAfter > longWait {
 			stats.LongWaits++
 		}
 	case r.Failure.Class == Uncertain:
 		stats.Uncertain += int64(r.Message.storedItems(r.covered()))
 	case r.Failure.Class == Rejected || r.Dead:
-		stats.Died++
+		stats.DeadLetters++
 	case r.Failure.Class == Obsolete:
 		stats.Expired++
 	}

@@ -34,7 +34,7 @@ func TestGauges(t *testing.T) {
 			Waiting:     40 - 8, // of the first ten chats two items still wait
 			Dead:        1, Frozen: 1, Parked: 1,
 			WaitingLanes: 20, PausedLanes: 1,
-			Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1,
+			Sent: 7, Delivered: 7, RateLimited: 1, LongWaits: 1, DeadLetters: 1,
 		}
 		if diff := cmp.Diff(want, f); diff != "" {
 			t.Errorf("stats (-want +got):\n%s", diff)
@@ -48,7 +48,7 @@ func TestGauges(t *testing.T) {
 		p.stop()
 		f = p.Stats()
 		f.AverageWait = 0
-		want = Stats{Sent: 7, Delivered: 7, Limited: 1, LongWaits: 1, Died: 1}
+		want = Stats{Sent: 7, Delivered: 7, RateLimited: 1, LongWaits: 1, DeadLetters: 1}
 		if diff := cmp.Diff(want, f); diff != "" {
 			t.Errorf("stats after the end (-want +got):\n%s", diff)
 		}
@@ -130,11 +130,11 @@ func TestCounters(t *testing.T) {
 		return Message{Action: action, Items: make([]Item, items), Count: count}
 	}
 	repeated := func(m Message, repeated bool) Turn {
-		m.Row = Item{PossibleDuplicates: 2, Repeated: repeated}
+		m.Row = Item{PossibleDuplicates: 2, PreviousUnknown: repeated}
 		return Turn{Message: &m}
 	}
 	ending := func(m Message) Turn {
-		m.Row = Item{PossibleDuplicates: MaxCopies, Repeated: true}
+		m.Row = Item{PossibleDuplicates: MaxPossibleDuplicates, PreviousUnknown: true}
 		return Turn{Message: &m}
 	}
 	taken := func(turn Turn) func(*statsRecorder) { return func(m *statsRecorder) { m.taken(turn) } }
@@ -165,13 +165,13 @@ func TestCounters(t *testing.T) {
 			finished(message(Send, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 30, Merged: 30, MergedMessages: 1, Dropped: 25},
 		},
 		"an edit of a counted message": {finished(message(Edit, 5, 30), 0, nil, false), Stats{Sent: 1, Delivered: 1}},
-		"rate limited":                 {finished(one, 0, rateLimited(10*time.Minute), false), Stats{Limited: 1}},
+		"rate limited":                 {finished(one, 0, rateLimited(10*time.Minute), false), Stats{RateLimited: 1}},
 		"rate limited for very long": {
-			finished(one, 0, rateLimited(10*time.Minute+1), false), Stats{Limited: 1, LongWaits: 1},
+			finished(one, 0, rateLimited(10*time.Minute+1), false), Stats{RateLimited: 1, LongWaits: 1},
 		},
-		"rejected":         {finished(message(Send, 6, 6), 0, failure(Rejected), false), Stats{Died: 1}},
+		"rejected":         {finished(message(Send, 6, 6), 0, failure(Rejected), false), Stats{DeadLetters: 1}},
 		"failed":           {finished(one, 0, failure(Failed), false), Stats{}},
-		"failed too often": {finished(one, 0, failure(Failed), true), Stats{Died: 1}},
+		"failed too often": {finished(one, 0, failure(Failed), true), Stats{DeadLetters: 1}},
 		"obsolete":         {finished(one, 0, failure(Obsolete), false), Stats{Expired: 1}},
 		"unreachable":      {finished(one, 0, failure(Unreachable), false), Stats{}},
 		"uncertain":        {finished(message(Send, 5, 30), 0, failure(Uncertain), false), Stats{Uncertain: 30}},

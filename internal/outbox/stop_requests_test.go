@@ -88,7 +88,7 @@ func TestStopPutsBackDirectSend(t *testing.T) {
 			t.Error("a slot is granted while stopping")
 		}
 		store.add(1)
-		turns, err := store.Advance(t.Context(), 1, nil, []Lane{{Chat: 1}}, Bounds{Merge: 1, Waiting: 1000})
+		turns, err := store.Advance(t.Context(), 1, nil, []Lane{{Chat: 1}}, Bounds{Merge: 1, MaxWaiting: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -198,7 +198,7 @@ func (t *term) next(now time.Time) time.Time {
 func (t *term) mayBegin() bool { return t.usableLease() >= t.settings.SendTimeout }
 
 // usableLease returns how long requests may still be in flight if nobody renews the lease.
-func (t *term) usableLease() time.Duration { return t.lease.Left() - t.settings.SendTimeout/5 }
+func (t *term) usableLease() time.Duration { return t.lease.Remaining() - t.settings.SendTimeout/5 }
 
 // loadRecent loads the requests that still count against the limits; nothing may be sent without them. It returns false
 // if the context ends first.

@@ -11,7 +11,7 @@ type renewedLease struct{ calls int }
 
 func (l *renewedLease) Epoch() int64 { return 1 }
 
-func (l *renewedLease) Left() time.Duration {
+func (l *renewedLease) Remaining() time.Duration {
 	l.calls++
 	return time.Duration(l.calls-1) * time.Hour
 }

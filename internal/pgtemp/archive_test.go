@@ -81,7 +81,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	o := Options{cache: filepath.Join(publicFolder(t), "a b", "cache"), repository: maven.URL, programFolders: []string{}}
 	var messages []string
 	server, err := Start(t.Context(), Options{
-		Ways: []Way{Archive}, InMemory: true, cache: o.cache, repository: o.repository,
+		Sources: []Source{Archive}, InMemory: true, cache: o.cache, repository: o.repository,
 		Settings: map[string]string{"work_mem": "5MB", "shared_buffers": "1MB", "port": "1", "application_name": "it's a=b"},
 		Log:      func(msg string) { messages = append(messages, msg) },
 	})
@@ -99,7 +99,7 @@ func TestArchiveIsFetchedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for way, find := range map[Way]source{Programs: installed, Archive: fromArchive} {
+	for way, find := range map[Source]source{Programs: installed, Archive: fromArchive} {
 		found, err := find(t.Context(), o, user, "")
 		if err != nil || way == Archive && !strings.HasPrefix(found.bin, o.cache) {
 			t.Errorf("without the repository, %s: found %s, %v", way, found.bin, err)
@@ -130,7 +130,7 @@ func TestBadArchiveLeavesNothing(t *testing.T) {
 			t.Parallel()
 			cache := publicFolder(t)
 			_, err := Start(t.Context(), Options{
-				Ways: []Way{Archive}, cache: cache, repository: internet(t, test.answer).URL, stepTimeout: test.stepTimeout,
+				Sources: []Source{Archive}, cache: cache, repository: internet(t, test.answer).URL, stepTimeout: test.stepTimeout,
 			})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Start: %v", err)
@@ -150,7 +150,7 @@ func TestKilledDuringFetch(t *testing.T) {
 		asked <- struct{}{}
 		hang(w, r)
 	})
-	h := startHelper(t, order{Ways: []Way{Archive}, Cache: cache, Repository: maven.URL}, nil)
+	h := startHelper(t, order{Ways: []Source{Archive}, Cache: cache, Repository: maven.URL}, nil)
 	<-asked
 	h.kill()
 	eventually(t, func() error { return empty(cache) })

@@ -35,7 +35,7 @@ func containerGone(t *testing.T, name string) error {
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	needImage(t)
-	server := start(t, Options{Ways: []Way{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
+	server := start(t, Options{Sources: []Source{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
 	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" {
 		t.Errorf("work_mem is %s", got)
 	}
@@ -64,7 +64,7 @@ func TestContainerKeepsNamedFolder(t *testing.T) {
 	needImage(t)
 	folder := filepath.Join(publicFolder(t), "named")
 	for _, use := range []func(*testing.T, string){storeValue, checkValue} {
-		server := start(t, Options{DataDir: folder, Ways: []Way{Docker}})
+		server := start(t, Options{DataDir: folder, Sources: []Source{Docker}})
 		use(t, server.URL())
 		if err := server.Stop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestContainerEndsWithProcess(t *testing.T) {
 	for moment, reach := range moments {
 		t.Run("killed "+moment, func(t *testing.T) {
 			t.Parallel()
-			h := startHelper(t, order{Ways: []Way{Docker}}, nil)
+			h := startHelper(t, order{Ways: []Source{Docker}}, nil)
 			text := h.await("log", "starting the container").Text
 			name := strings.Fields(text)[3]
 			reach(h, name)

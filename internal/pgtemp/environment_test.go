@@ -88,7 +88,7 @@ func TestHostileEnvironment(t *testing.T) {
 	}
 	putApt(t, public)
 	cache := filepath.Join(public, "cache")
-	h := startHelper(t, order{Ways: []Way{Packages}, Cache: cache, NoFolders: true, Umask: umask}, func(cmd *exec.Cmd) {
+	h := startHelper(t, order{Ways: []Source{Packages}, Cache: cache, NoFolders: true, Umask: umask}, func(cmd *exec.Cmd) {
 		cmd.Dir = inside
 		cmd.Env = append(without(cmd.Env, "HOME", "PATH"), "PATH="+public+":"+os.Getenv("PATH"),
 			"TMPDIR="+temporary, "LANG=xx_XX.UTF-8", "LC_ALL=xx_XX.UTF-8",
@@ -162,7 +162,7 @@ func TestNamedFolder(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(folder), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	h := startHelper(t, order{Ways: []Way{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
+	h := startHelper(t, order{Ways: []Source{Programs}, DataDir: folder}, func(cmd *exec.Cmd) {
 		cmd.Env = append(without(cmd.Env, "HOME"), "TMPDIR=/tmp")
 		become(cmd)
 	})
@@ -180,7 +180,7 @@ func TestNamedFolder(t *testing.T) {
 		}
 		return named.close()
 	})
-	server := start(t, Options{DataDir: folder, Ways: []Way{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
+	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
 	checkValue(t, server.URL())
 	mustRestart(t, server)
 	mustStopInAnyCase(t, server)

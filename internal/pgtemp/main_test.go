@@ -29,7 +29,7 @@ const helperVariable = "ELOBOT_PGTEMP_HELPER"
 // order tells a helper process what to do. By default it starts a server, reports it, and waits.
 type order struct {
 	DataDir string
-	Ways    []Way
+	Ways    []Source
 	// NoFolders makes it search for programs only in PATH.
 	NoFolders bool
 	Umask     int
@@ -89,7 +89,7 @@ func runHelper(text string) error {
 		<-hangups
 		os.Exit(1)
 	}()
-	options := Options{DataDir: o.DataDir, Ways: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
+	options := Options{DataDir: o.DataDir, Sources: o.Ways, cache: o.Cache, repository: o.Repository, Log: func(msg string) { printReport(report{Event: "log", Text: msg}) }}
 	if o.NoFolders {
 		options.programFolders = []string{}
 	}
@@ -252,7 +252,7 @@ func hasPrograms(t *testing.T) bool {
 	if _, err := findPrograms(t.Context(), os.Getenv("PATH"), usualFolders(), "", func(*exec.Cmd) {}); err == nil {
 		return true
 	}
-	_, err := Start(t.Context(), Options{Ways: []Way{Programs}, cache: t.TempDir()})
+	_, err := Start(t.Context(), Options{Sources: []Source{Programs}, cache: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "programs: ") {
 		t.Errorf("without programs, Start: %v", err)
 	}

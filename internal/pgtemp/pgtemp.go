@@ -17,19 +17,19 @@ import (
 	"time"
 )
 
-// Way is a way to get a server.
-type Way string
+// Source is a way to get a server.
+type Source string
 
-// The ways, in the order in which Start tries them.
+// The sources, in the order in which Start tries them.
 const (
 	// Programs runs the PostgreSQL programs that are on the machine, installed or fetched before.
-	Programs Way = "programs"
+	Programs Source = "programs"
 	// Docker runs a container with the docker command.
-	Docker Way = "docker"
+	Docker Source = "docker"
 	// Archive fetches the programs in an archive and runs them.
-	Archive Way = "archive"
+	Archive Source = "archive"
 	// Packages fetches the programs with apt-get, unpacks them without installing anything, and runs them.
-	Packages Way = "packages"
+	Packages Source = "packages"
 )
 
 // Options configure a server. The zero value means a temporary server.
@@ -45,8 +45,8 @@ type Options struct {
 	Settings map[string]string
 	// Log receives progress messages for users. It may be nil.
 	Log func(msg string)
-	// Ways lists the ways to try, in this order. Empty means all ways.
-	Ways []Way
+	// Sources lists the sources to try, in this order. Empty means all of them.
+	Sources []Source
 
 	// programFolders are patterns of folders to search after PATH. nil means the default.
 	programFolders []string
@@ -108,15 +108,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
-	start := map[Way]func(context.Context, Options, *folder) (started, error){
+	start := map[Source]func(context.Context, Options, *folder) (started, error){
 		Programs: startFrom(installed),
 		Docker:   startDocker,
 		Archive:  startFrom(fromArchive),
 		Packages: startFrom(fromPackages),
 	}
-	ways := o.Ways
+	ways := o.Sources
 	if len(ways) == 0 {
-		ways = []Way{Programs, Docker, Archive, Packages}
+		ways = []Source{Programs, Docker, Archive, Packages}
 	}
 	var reasons []string
 	for _, way := range ways {

@@ -281,7 +281,7 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	if err := os.WriteFile(version, []byte("9.6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Start(t.Context(), Options{DataDir: folder, Ways: []Way{Programs}})
+	_, err := Start(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
 	if err == nil || !strings.Contains(err.Error(), "cannot read data of version 9.6") {
 		t.Errorf("Start: %v", err)
 	}

@@ -105,7 +105,7 @@ func TestKilledDuringStart(t *testing.T) {
 			if tc.slow {
 				putScript(t, filepath.Join(programs, "slow"), "")
 			}
-			o := order{Ways: []Way{Programs}}
+			o := order{Ways: []Source{Programs}}
 			home := filepath.Join(folder, "elobot-postgres-*")
 			if tc.named {
 				home = filepath.Join(folder, "named")

@@ -231,7 +231,7 @@ func (w *world) everythingAmended(t *testing.T) (matches int) {
 	}
 	queue := w.mail(t)
 	for range 3 {
-		message := queue.advance(t, outbox.Bounds{Merge: 1, Waiting: 1000}, nil, chat(1))[0].Message
+		message := queue.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 1000}, nil, chat(1))[0].Message
 		queue.finish(t, sentAs(*message, 70+message.Row.ID))
 	}
 	w.undo(t, "u2", bob, 2)

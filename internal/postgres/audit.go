@@ -25,7 +25,7 @@ func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.Audi
 type auditReader struct{ tx pgx.Tx }
 
 // Groups implements ranking.AuditReader.
-func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.Account, error) {
+func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
 	const sql = `
 		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
 		FROM groups g JOIN chats c ON c.id = g.chat_id
@@ -35,7 +35,7 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.Account])
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.AuditedGroup])
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}

@@ -95,7 +95,7 @@ func TestCardOnItsWay(t *testing.T) {
 	c.finish(t, sentAs(card, 71))
 	edit := c.take(t, 1)
 	want := outbox.Message{
-		Lane: chat(1), To: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, Known: "print 71", Count: 1,
+		Lane: chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, KnownFingerprint: "print 71", Count: 1,
 		Row:   outbox.Item{Key: "3", Kind: ranking.KindMatchRecorded, Attempts: 1},
 		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
 	}
@@ -126,7 +126,7 @@ func TestCardThatWasSent(t *testing.T) {
 		"edit planned match_recorded 1 shows 55")
 	c.finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
 	c.mustYield(t, messages, "-100 71 1 first")
-	if last := c.send(t, 71); last.Target != 71 || last.Known != "first" {
+	if last := c.send(t, 71); last.Target != 71 || last.KnownFingerprint != "first" {
 		t.Errorf("the last edit is %+v", last)
 	}
 	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sent match_recorded 1 shows 33",
@@ -277,7 +277,7 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	c.finish(t, sentAs(card, 72)) // finished already
 	c.mustYield(t, messages, "-100 71 1 print 71")
 	c.change(t, "2", 22)
-	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.To != -1000100 || len(edit.Items) != 1 {
+	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.ExternalChat != -1000100 || len(edit.Items) != 1 {
 		t.Errorf("took %+v", edit)
 	}
 	c.mustYield(t, messages, "-100 71 1 print 71")
@@ -330,7 +330,7 @@ func TestCallbackAnswer(t *testing.T) {
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
 		m := c.turn(t, answers(1)).Message
-		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.To != -100 || m.Target != 0 || len(m.Items) != 1 {
+		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.ExternalChat != -100 || m.Target != 0 || len(m.Items) != 1 {
 			t.Fatalf("took %+v", m)
 		}
 		c.finish(t, sentAs(*m, 0))

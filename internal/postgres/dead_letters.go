@@ -76,8 +76,8 @@ func updateLetterArgs(l intake.DeadLetter) []any {
 	return []any{l.Update.ID, []byte(l.Update.Raw), storable(l.LastError), l.Attempts, l.FirstSeen}
 }
 
-// Keep implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
-func (d *DeadLetters) Keep(ctx context.Context, letter intake.DeadLetter) error {
+// Save implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
+func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
 	d.lease.require(&batch)
 	batch.Queue(upsertUpdateLetter, updateLetterArgs(letter)...)

@@ -44,7 +44,7 @@ func (d deadLetters) die(t *testing.T, chat outbox.ChatID) {
 
 func (d deadLetters) keep(t *testing.T, update int64) {
 	t.Helper()
-	err := d.Keep(t.Context(), intake.DeadLetter{
+	err := d.Save(t.Context(), intake.DeadLetter{
 		Update:    intake.Update{ID: update, Raw: fmt.Appendf(nil, "\x00%d\xff", update)},
 		LastError: "broken", Attempts: 9, FirstSeen: time.Unix(1_700_000_000, 0),
 	})

@@ -41,7 +41,7 @@ func queueDirectSend(batch *pgx.Batch, c ranking.Changes) *outbox.Message {
 		RETURNING c.telegram_chat_id, c.kind = 'private', c.language, i.purpose, coalesce(i.thread_id, 0), ` + itemColumns
 	m := &outbox.Message{Lane: outbox.Lane{Chat: outbox.ChatID(c.Chat)}, Action: outbox.Send}
 	batch.Queue(sql, c.Chat, c.Key).Query(func(rows pgx.Rows) error {
-		fields := append([]any{&m.To, &m.Private, &m.Language, &m.Purpose, &m.Thread}, itemFields(&m.Row)...)
+		fields := append([]any{&m.ExternalChat, &m.Private, &m.Language, &m.Purpose, &m.Thread}, itemFields(&m.Row)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			m.Items, m.Count = []outbox.Item{m.Row}, 1
 			return nil

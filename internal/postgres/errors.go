@@ -105,13 +105,13 @@ func (s *Store) Class(err error) intake.Class {
 	answered := errors.As(err, &pg)
 	switch {
 	case Unavailable(err):
-		return intake.Away
+		return intake.Unavailable
 	case errors.Is(err, ranking.ErrTimeout) && !answered && s.unresponsive():
-		return intake.Away
+		return intake.Unavailable
 	case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked), errors.Is(err, ranking.ErrTimeout):
-		return intake.Busy
+		return intake.Locked
 	case answered && pgerrcode.IsIntegrityConstraintViolation(pg.Code):
-		return intake.Hopeless
+		return intake.Permanent
 	default:
 		return intake.Failed
 	}
@@ -120,7 +120,7 @@ func (s *Store) Class(err error) intake.Class {
 // Unavailable reports whether an error says nothing against the operation itself, so that it should be done later.
 func (s *Store) Unavailable(err error) bool {
 	class := s.Class(err)
-	return class == intake.Away || class == intake.Busy
+	return class == intake.Unavailable || class == intake.Locked
 }
 
 // unresponsive reports whether the database does not answer.

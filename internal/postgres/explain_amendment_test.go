@@ -95,7 +95,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
 			item := outbox.Item{ID: id}
-			m := outbox.Message{Lane: chat(150), To: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			m := outbox.Message{Lane: chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{sentAs(m, 4711)}, nil, bounds)
 			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not recorded")

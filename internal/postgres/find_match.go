@@ -46,8 +46,8 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 	var sql string
 	args := []any{chat}
 	switch {
-	case ref.Number != 0 && ref.Below != 0:
-		sql, args = byNumberBelow, append(args, ref.Below, ref.Number)
+	case ref.Number != 0 && ref.NumberFrom != 0:
+		sql, args = byNumberBelow, append(args, ref.NumberFrom, ref.Number)
 	case ref.Number != 0:
 		sql, args = byNumber, append(args, ref.Number)
 	case ref.Message != 0:
@@ -66,7 +66,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 		var points [][]int16
 		var key string
 		err := row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.Turned, &key)
+			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
 		m.Result.Sets = setScores(points)
 		m.ByCommand = ref.Number == 0 && ref.Key == key
 		return &m, err

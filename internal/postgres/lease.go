@@ -220,8 +220,8 @@ func (l *Lease) Epoch() int64 {
 	return l.epoch
 }
 
-// Left implements outbox.Lease.
-func (l *Lease) Left() time.Duration {
+// Remaining implements outbox.Lease.
+func (l *Lease) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.until.IsZero() {

@@ -51,8 +51,8 @@ func TestLease(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if a.Left() > 0 || a.Epoch() != 0 {
-		t.Errorf("before it is held, %v are left of epoch %d", a.Left(), a.Epoch())
+	if a.Remaining() > 0 || a.Epoch() != 0 {
+		t.Errorf("before it is held, %v are left of epoch %d", a.Remaining(), a.Epoch())
 	}
 	lost("renewed before it is held", a.Renew(t.Context()))
 	lost("released before it is held", a.Release(t.Context(), true))
@@ -60,8 +60,8 @@ func TestLease(t *testing.T) {
 	acquire(t, a, true)
 	mustHold(t, pool, "leader a 1 true")
 	acquire(t, b, false)
-	if a.Left() > time.Hour || a.Left() < time.Hour-maxWait || a.Epoch() != 1 || b.Left() > 0 {
-		t.Errorf("%v are left of epoch %d, and %v for the other", a.Left(), a.Epoch(), b.Left())
+	if a.Remaining() > time.Hour || a.Remaining() < time.Hour-maxWait || a.Epoch() != 1 || b.Remaining() > 0 {
+		t.Errorf("%v are left of epoch %d, and %v for the other", a.Remaining(), a.Epoch(), b.Remaining())
 	}
 
 	exec(t, pool, runsOut)
@@ -70,8 +70,8 @@ func TestLease(t *testing.T) {
 	lost("released by the one before", a.Release(t.Context(), true))
 	lost("renewed by the one before", a.Renew(t.Context()))
 	mustHold(t, pool, "leader b 2 true")
-	if a.Left() > 0 || b.Left() <= 0 || b.Epoch() != 2 {
-		t.Errorf("%v are left for the one before, and %v of epoch %d", a.Left(), b.Left(), b.Epoch())
+	if a.Remaining() > 0 || b.Remaining() <= 0 || b.Epoch() != 2 {
+		t.Errorf("%v are left for the one before, and %v of epoch %d", a.Remaining(), b.Remaining(), b.Epoch())
 	}
 
 	exec(t, pool, `UPDATE leases SET expires_at = now() + interval '1 minute'`)
@@ -85,8 +85,8 @@ func TestLease(t *testing.T) {
 		t.Error(err)
 	}
 	mustHold(t, pool, "leader  2 false")
-	if b.Left() > 0 || b.Epoch() != 2 {
-		t.Errorf("after it was released, %v are left of epoch %d", b.Left(), b.Epoch())
+	if b.Remaining() > 0 || b.Epoch() != 2 {
+		t.Errorf("after it was released, %v are left of epoch %d", b.Remaining(), b.Epoch())
 	}
 	lost("renewed after it was released", b.Renew(t.Context()))
 	mustHold(t, pool, "leader  2 false")
@@ -148,8 +148,8 @@ func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	acquire(t, a, true)
 	exec(t, pool, runsOut)
-	if err := a.Renew(t.Context()); err != nil || a.Left() <= 0 {
-		t.Errorf("renewed: %v, %v are left", err, a.Left())
+	if err := a.Renew(t.Context()); err != nil || a.Remaining() <= 0 {
+		t.Errorf("renewed: %v, %v are left", err, a.Remaining())
 	}
 	mustHold(t, pool, "leader a 1 true")
 }
@@ -190,7 +190,7 @@ func TestLeaseExpires(t *testing.T) {
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	acquire(t, a, true)
 	await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
-	if left := a.Left(); left > 0 {
+	if left := a.Remaining(); left > 0 {
 		t.Errorf("%v are left", left)
 	}
 	acquire(t, b, true)
@@ -219,8 +219,8 @@ func TestLeaseAtOnce(t *testing.T) {
 			if got[i] {
 				n++
 			}
-			if got[i] != (leases[i].Left() > 0) {
-				t.Errorf("acquired: %t, and %v are left", got[i], leases[i].Left())
+			if got[i] != (leases[i].Remaining() > 0) {
+				t.Errorf("acquired: %t, and %v are left", got[i], leases[i].Remaining())
 			}
 		}
 		if n != 1 {
@@ -262,7 +262,7 @@ func TestLeaseAndWriters(t *testing.T) {
 		return err
 	})
 	await(t, pool, blocked)
-	if b.Left() > 0 {
+	if b.Remaining() > 0 {
 		t.Error("the lease was taken over during a write")
 	}
 	if err := marks.Commit(t.Context()); err != nil {
@@ -322,7 +322,7 @@ func TestLeaseStartsWithTheRequest(t *testing.T) {
 		if err := receive(t, asked); err != nil {
 			t.Fatal(err)
 		}
-		if until := time.Now().Add(a.Left()); !until.Before(afterwards.Add(time.Hour)) {
+		if until := time.Now().Add(a.Remaining()); !until.Before(afterwards.Add(time.Hour)) {
 			t.Errorf("the lease lasts until %v, and was requested before %v", until, afterwards)
 		}
 	}

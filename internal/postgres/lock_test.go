@@ -37,20 +37,20 @@ func TestClass(t *testing.T) {
 		err   error
 		want  intake.Class
 	}{
-		"no answer in time":        {w.store, late, intake.Busy},
-		"no answer, nor to a ping": {nowhere, late, intake.Away},
-		"nobody there":             {w.store, away, intake.Away},
+		"no answer in time":        {w.store, late, intake.Locked},
+		"no answer, nor to a ping": {nowhere, late, intake.Unavailable},
+		"nobody there":             {w.store, away, intake.Unavailable},
 		"hangs elsewhere":          {w.store, context.DeadlineExceeded, intake.Failed},
-		"lock timeout":             {w.store, code("55P03"), intake.Busy},
-		"statement timeout":        {w.store, code("57014"), intake.Busy},
-		"transaction timeout":      {w.store, code("25P04"), intake.Busy},
-		"deadlock":                 {w.store, code("40P01"), intake.Busy},
-		"serialization":            {w.store, code("40001"), intake.Busy},
-		"out of memory":            {w.store, code("53200"), intake.Away},
-		"check":                    {w.store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Hopeless},
-		"foreign key":              {w.store, code("23503"), intake.Hopeless},
-		"unique":                   {w.store, code("23505"), intake.Hopeless},
-		"first seen by two":        {w.store, w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Busy},
+		"lock timeout":             {w.store, code("55P03"), intake.Locked},
+		"statement timeout":        {w.store, code("57014"), intake.Locked},
+		"transaction timeout":      {w.store, code("25P04"), intake.Locked},
+		"deadlock":                 {w.store, code("40P01"), intake.Locked},
+		"serialization":            {w.store, code("40001"), intake.Locked},
+		"out of memory":            {w.store, code("53200"), intake.Unavailable},
+		"check":                    {w.store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Permanent},
+		"foreign key":              {w.store, code("23503"), intake.Permanent},
+		"unique":                   {w.store, code("23505"), intake.Permanent},
+		"first seen by two":        {w.store, w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Locked},
 		"no such table":            {w.store, fail(`SELECT FROM nowhere`), intake.Failed},
 		"division by zero":         {w.store, fail(`SELECT 1/0`), intake.Failed},
 		"anything":                 {w.store, errors.New("anything"), intake.Failed},
@@ -63,7 +63,7 @@ func TestClass(t *testing.T) {
 			if got := tc.store.Class(err); got != tc.want {
 				t.Errorf("%s: class %d, want %d, for %v", name, got, tc.want, err)
 			}
-			if got, want := tc.store.Unavailable(err), tc.want == intake.Busy || tc.want == intake.Away; got != want {
+			if got, want := tc.store.Unavailable(err), tc.want == intake.Locked || tc.want == intake.Unavailable; got != want {
 				t.Errorf("%s: unavailable: %t", name, got)
 			}
 		}

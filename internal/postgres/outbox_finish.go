@@ -212,7 +212,7 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		rows = append(rows, outcomes(i+1, r)...)
 	}
 	batch.Queue(sql,
-		column(results, func(r outbox.Result) int64 { return r.Message.To }),
+		column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		column(results, func(r outbox.Result) int64 { return r.MessageID }),
 		column(results, func(r outbox.Result) string { return r.Fingerprint }),
 		column(results, covered),
@@ -240,7 +240,7 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE match_messages mm SET fingerprint = r.fingerprint
 		FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (sent_to, message_id, fingerprint)
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.message_id`,
-		column(edited, func(r outbox.Result) int64 { return r.Message.To }),
+		column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
 		column(edited, func(r outbox.Result) string { return r.Fingerprint }))
 }
@@ -263,7 +263,7 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		ON CONFLICT ON CONSTRAINT ensured_messages_pkey DO UPDATE
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`,
 		column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(ensured, func(r outbox.Result) int64 { return r.Message.To }),
+		column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		column(ensured, func(r outbox.Result) string { return r.Message.Object }),
 		column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
 		column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
@@ -281,7 +281,7 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS r (chat_id, sent_to, pause)
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`,
 		column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(frozen, func(r outbox.Result) int64 { return r.Message.To }),
+		column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
 }
 
@@ -302,6 +302,6 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,
 		column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(forbidden, func(r outbox.Result) int64 { return r.Message.To }),
+		column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
 		column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
 }

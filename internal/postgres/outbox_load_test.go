@@ -62,7 +62,7 @@ func TestVeryMuchWaitsInAChat(t *testing.T) {
 	took := make([]time.Duration, 0, 3)
 	for range cap(took) {
 		begun := time.Now()
-		turn := m.advance(t, outbox.Bounds{Merge: 64, Waiting: 1000}, results, chat(1))[0]
+		turn := m.advance(t, outbox.Bounds{Merge: 64, MaxWaiting: 1000}, results, chat(1))[0]
 		took = append(took, time.Since(begun))
 		if turn.Message == nil || turn.Message.Count != 500 || len(turn.Message.Items) != 5 || !turn.Message.More {
 			t.Fatalf("took %+v", turn)

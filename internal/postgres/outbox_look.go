@@ -68,7 +68,7 @@ func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Req
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.copies, $3))
 		WHERE h.age < $1`
-	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxCopies)
+	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("find recent requests: %w", err)
 	}

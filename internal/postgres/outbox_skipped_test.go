@@ -70,7 +70,7 @@ func TestExpiredResultsInSteps(t *testing.T) {
 	m.results(t, 35)
 	exec(t, m.pool, `UPDATE outbox SET expires_at = now()`)
 	m.results(t, 1)
-	b := outbox.Bounds{Merge: 64, Waiting: 9}
+	b := outbox.Bounds{Merge: 64, MaxWaiting: 9}
 	expired := 0
 	for range 9 {
 		turn := m.advance(t, b, nil, chat(1))[0]
@@ -144,7 +144,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
 		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
 	}
-	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.Repeated {
+	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {
 		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
 	}
 }

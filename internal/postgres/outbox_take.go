@@ -27,7 +27,7 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	}
 	chats := column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
 	toasts := column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
-	bounds.Merge, bounds.Waiting = max(bounds.Merge, 1), max(bounds.Waiting, 1)
+	bounds.Merge, bounds.MaxWaiting = max(bounds.Merge, 1), max(bounds.MaxWaiting, 1)
 	queueExpiry(batch, chats, toasts, bounds, turns)
 	queueTake(batch, chats, toasts, bounds, turns)
 	queueEdits(batch, chats, toasts, turns)
@@ -89,7 +89,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.B
 		    SELECT n, 'too late' FROM summarized WHERE unsent)
 		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
 		FROM counted GROUP BY n`
-	args := []any{chats, toasts, bounds.Waiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
+	args := []any{chats, toasts, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var n, late, dropped int
 		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
@@ -107,7 +107,7 @@ const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''
 
 func itemFields(i *outbox.Item) []any {
 	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Addressee, &i.ReplyTo, &i.Button,
-		&i.Attempts, &i.PossibleDuplicates, &i.Repeated, &i.Failures}
+		&i.Attempts, &i.PossibleDuplicates, &i.PreviousUnknown, &i.Failures}
 }
 
 const page = `'` + stats.KindRankingPage + `'`
@@ -215,13 +215,13 @@ const takeRows = `
 //   - or as many new notices of the same topic as can be sent together;
 //   - or whatever else comes first, alone.
 func queueTake(batch *pgx.Batch, chats []int64, toasts []bool, bounds outbox.Bounds, turns []outbox.Turn) {
-	args := []any{chats, toasts, bounds.Merge, bounds.Waiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
+	args := []any{chats, toasts, bounds.Merge, bounds.MaxWaiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
 	batch.Queue(takeRows, args...).Query(func(rows pgx.Rows) error {
 		var n int
 		var wait time.Duration
 		var m outbox.Message
 		var i outbox.Item
-		fields := append([]any{&n, &wait, &m.To, &m.Private, &m.Language, &m.Count, &m.More, &m.Action, &m.Purpose,
+		fields := append([]any{&n, &wait, &m.ExternalChat, &m.Private, &m.Language, &m.Count, &m.More, &m.Action, &m.Purpose,
 			&m.Thread, &m.Object}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			turn := &turns[n-1]

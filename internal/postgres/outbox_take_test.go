@@ -42,7 +42,7 @@ func TestTakeTogether(t *testing.T) {
 			exec(t, m.pool, tc.sql)
 			var got []string
 			for range 9 {
-				turn := m.advance(t, outbox.Bounds{Merge: tc.merge, Waiting: 1000}, nil, chat(1))[0]
+				turn := m.advance(t, outbox.Bounds{Merge: tc.merge, MaxWaiting: 1000}, nil, chat(1))[0]
 				s := strings.Trim(fmt.Sprint(ids(turn.Message)), "[]")
 				if turn.Message == nil {
 					s = fmt.Sprint("wait ", int(turn.Wait.Round(10*time.Second).Seconds()))
@@ -84,7 +84,7 @@ func TestTakenAgain(t *testing.T) {
 	if _, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(first, 7)}, nil, bounds); err == nil {
 		t.Error("the previous holder may still write")
 	}
-	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{chat(1), chat(2)}, outbox.Bounds{Merge: 2, Waiting: 1})
+	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{chat(1), chat(2)}, outbox.Bounds{Merge: 2, MaxWaiting: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTakenAgain(t *testing.T) {
 	want.More = true
 	want.Items = slices.Clone(first.Items)
 	for i := range want.Items {
-		want.Items[i].Attempts, want.Items[i].PossibleDuplicates, want.Items[i].Repeated = 2, 1, true
+		want.Items[i].Attempts, want.Items[i].PossibleDuplicates, want.Items[i].PreviousUnknown = 2, 1, true
 	}
 	want.Items[2].Payload = []byte(`{"number": 3}`)
 	want.Row = want.Items[0]
@@ -183,7 +183,7 @@ func TestTooMuchWaits(t *testing.T) {
 			for _, fill := range tc.fill {
 				fill(t, m)
 			}
-			b := outbox.Bounds{Merge: 4, Waiting: 20}
+			b := outbox.Bounds{Merge: 4, MaxWaiting: 20}
 			take := func() outbox.Turn {
 				turn := m.advance(t, b, nil, chat(1))[0]
 				if turn.Message == nil {
@@ -204,7 +204,7 @@ func TestTooMuchWaits(t *testing.T) {
 			for i := range message.Items {
 				message.Items[i].Attempts++
 				message.Items[i].PossibleDuplicates++
-				message.Items[i].Repeated = true
+				message.Items[i].PreviousUnknown = true
 			}
 			message.Row = message.Items[0]
 			if diff := cmp.Diff(message, *again.Message); diff != "" {
@@ -232,7 +232,7 @@ func TestRunThatFits(t *testing.T) {
 		m := newEmptyMail(t)
 		m.results(t, n)
 		m.others(t, 30, outbox.Outcome)
-		message := m.advance(t, outbox.Bounds{Merge: 10, Waiting: 20}, nil, chat(1))[0].Message
+		message := m.advance(t, outbox.Bounds{Merge: 10, MaxWaiting: 20}, nil, chat(1))[0].Message
 		if message.Count != n || len(message.Items) != named {
 			t.Errorf("of %d results the message names %d of %d", n, len(message.Items), message.Count)
 		}
@@ -242,7 +242,7 @@ func TestRunThatFits(t *testing.T) {
 // TestExcessCovered: a request covers all ten notices of a message, or only the first.
 func TestExcessCovered(t *testing.T) {
 	t.Parallel()
-	b := outbox.Bounds{Merge: 4, Waiting: 20}
+	b := outbox.Bounds{Merge: 4, MaxWaiting: 20}
 	for name, tc := range map[string]struct {
 		class   outbox.Class // empty: sent
 		covered int
@@ -292,7 +292,7 @@ func TestManyTooLate(t *testing.T) {
 	m := newMail(t)
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) SELECT 1, 'late', '{}', now() FROM generate_series(1, 350)`)
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'last', '{}', now() + interval '1 hour')`)
-	b := outbox.Bounds{Merge: 64, Waiting: 99}
+	b := outbox.Bounds{Merge: 64, MaxWaiting: 99}
 	var got []string
 	for range 9 {
 		turn := m.advance(t, b, nil, chat(1))[0]
@@ -317,7 +317,7 @@ func TestLateBeyondTheBound(t *testing.T) {
 	m := newEmptyMail(t)
 	m.others(t, 6, outbox.Outcome)
 	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id = 5`)
-	b := outbox.Bounds{Merge: 10, Waiting: 2}
+	b := outbox.Bounds{Merge: 10, MaxWaiting: 2}
 	for _, want := range []struct {
 		ids     []int64
 		expired int

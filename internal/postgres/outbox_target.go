@@ -45,7 +45,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox.T
 				return nil
 			}
 			if m.Target == 0 {
-				m.Target, m.Known, m.Count, m.Items = target, known, covered, nil
+				m.Target, m.KnownFingerprint, m.Count, m.Items = target, known, covered, nil
 			}
 			if i.ID == 0 { // the row that was sent is not kept any more
 				i = m.Row
@@ -69,7 +69,7 @@ func queueObjects(batch *pgx.Batch, chats []int64, toasts []bool, turns []outbox
 		var known string
 		_, err := pgx.ForEachRow(rows, []any{&n, &target, &known}, func() error {
 			if m := turns[n-1].Message; m != nil {
-				m.Target, m.Known = target, known
+				m.Target, m.KnownFingerprint = target, known
 			}
 			return nil
 		})

@@ -73,7 +73,7 @@ func TestEditOfSeveral(t *testing.T) {
 				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", content(edit))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
-				if len(edit.Items) == 4 && (edit.Known != "print 71" || edit.Items[1].Addressee != "Bob") {
+				if len(edit.Items) == 4 && (edit.KnownFingerprint != "print 71" || edit.Items[1].Addressee != "Bob") {
 					t.Errorf("the edit is %+v", edit)
 				}
 			}
@@ -93,8 +93,8 @@ func TestEditedAsAWhole(t *testing.T) {
 		if match == 1 {
 			want = "edit 3"
 		}
-		if edit.Known != want {
-			t.Errorf("its known content is %q, want %q", edit.Known, want)
+		if edit.KnownFingerprint != want {
+			t.Errorf("its known content is %q, want %q", edit.KnownFingerprint, want)
 		}
 		m.finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
 	}
@@ -130,7 +130,7 @@ func TestEditOfTheExcess(t *testing.T) {
 	m, message := several(t)
 	m.finish(t, sentAs(message, 71))
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) SELECT 1, 'match_recorded', '{}', n FROM generate_series(2, 9) n`)
-	excess := m.advance(t, outbox.Bounds{Merge: 1, Waiting: 2}, nil, chat(1))[0].Message
+	excess := m.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 2}, nil, chat(1))[0].Message
 	if excess.Count != 6 || len(excess.Items) != 5 {
 		t.Fatalf("took %+v", excess)
 	}
@@ -162,7 +162,7 @@ func TestEnsure(t *testing.T) {
 		}
 		return *message
 	}
-	known := func(m outbox.Message) string { return fmt.Sprint(m.Target, " ", m.Known) }
+	known := func(m outbox.Message) string { return fmt.Sprint(m.Target, " ", m.KnownFingerprint) }
 	first := ensure("board")
 	if got := known(first); got != "0 " {
 		t.Errorf("known content of a new one: %q", got)

@@ -43,7 +43,7 @@ func newEmptyMail(t *testing.T) mail {
 }
 
 // bounds are those of most tests.
-var bounds = outbox.Bounds{Merge: 64, Waiting: 1000}
+var bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
 
 // chat and answers are the lanes of a chat.
 func chat(id outbox.ChatID) outbox.Lane    { return outbox.Lane{Chat: id} }
@@ -162,14 +162,14 @@ func TestTake(t *testing.T) {
 		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
 	want := outbox.Message{
-		Lane: chat(1), To: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
+		Lane: chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
 		Items: []outbox.Item{item}, Row: item, Count: 1, More: true,
 	}
 	if diff := cmp.Diff(outbox.Turn{Lane: chat(1), Message: &want}, m.turn(t, chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// messages that were taken and not finished come again, as possible duplicates
-	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
+	item.Attempts, item.PossibleDuplicates, item.PreviousUnknown = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
 	if diff := cmp.Diff(&want, m.take(t, 1)); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)
@@ -179,7 +179,7 @@ func TestTake(t *testing.T) {
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
 	}
 	private := &outbox.Message{
-		Lane: chat(2), To: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
+		Lane: chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
 		Items: two, Row: two[0], Count: 2,
 	}
 	if diff := cmp.Diff(private, m.take(t, 2)); diff != "" {
@@ -207,7 +207,7 @@ func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'toast', 'press')`)
-	taken := m.advance(t, outbox.Bounds{Merge: 1, Waiting: 9}, nil, chat(2), chat(1))
+	taken := m.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 9}, nil, chat(2), chat(1))
 	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{ids(taken[0].Message), ids(taken[1].Message)}); diff != "" {
 		t.Fatalf("first (-want +got):\n%s", diff)
 	}
@@ -220,7 +220,7 @@ func TestAdvanceInOneGo(t *testing.T) {
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.To != -100 || toast.Lane != answers(1) {
+	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.ExternalChat != -100 || toast.Lane != answers(1) {
 		t.Errorf("the callback answer is %+v", toast)
 	}
 	m.mustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
@@ -321,7 +321,7 @@ func TestDeadLettersOfUpdates(t *testing.T) {
 	again := letter
 	again.LastError, again.Attempts, again.FirstSeen = "\x00second\xff", 2, time.Unix(1_700_009_999, 0)
 	for _, l := range []intake.DeadLetter{letter, again} {
-		if err := letters.Keep(t.Context(), l); err != nil {
+		if err := letters.Save(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 	}

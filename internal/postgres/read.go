@@ -88,11 +88,11 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	ids, usernames, called := make([]int64, n), make([]string, n), make([]string, n)
 	for i, p := range q.People {
 		ids[i], usernames[i] = int64(p.ID), p.Username
-		if q.Named && p.ID != 0 {
+		if q.UseShownNames && p.ID != 0 {
 			called[i] = p.Name
 		}
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames, q.Needed, called, q.Named).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, ids, usernames, q.ReserveIDs, called, q.UseShownNames).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {

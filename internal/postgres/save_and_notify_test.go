@@ -74,7 +74,7 @@ func TestSaveAndNotify(t *testing.T) {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
 	// an update that was saved without a notice before gets none later either
-	if err := letters.Keep(t.Context(), letter(90)); err != nil {
+	if err := letters.Save(t.Context(), letter(90)); err != nil {
 		t.Fatal(err)
 	}
 	if err := letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: club, SentAt: sent}, refusal); err != nil {

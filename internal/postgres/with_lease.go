@@ -35,7 +35,7 @@ func (s *Store) WithLease(l *Lease) *Store {
 	return &clone
 }
 
-// WithLease returns the dead letters as the holder of a lease writes them: Keep fails with outbox.ErrLeaseLost once
+// WithLease returns the dead letters as the holder of a lease writes them: Save fails with outbox.ErrLeaseLost once
 // somebody else has taken over the lease.
 func (d *DeadLetters) WithLease(l *Lease) *DeadLetters {
 	clone := *d

@@ -76,7 +76,7 @@ func (w *world) writings(t *testing.T) []writing {
 			letter := intake.DeadLetter{
 				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 			}
-			return postgres.NewDeadLetters(w.pool).WithLease(l).Keep(ctx, letter)
+			return postgres.NewDeadLetters(w.pool).WithLease(l).Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
 			_, err := newPurger(w.pool).WithLease(l).Purge(ctx)
@@ -176,7 +176,7 @@ func TestTakeoverWaits(t *testing.T) {
 			})
 			await(t, w.pool, `SELECT count(*) = 2 FROM pg_stat_activity
 				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-			if next.Left() > 0 {
+			if next.Remaining() > 0 {
 				t.Error("the lease was taken over during a transaction")
 			}
 			if err := holder.Rollback(t.Context()); err != nil {

@@ -139,7 +139,7 @@ func (a *amendment) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, P
 
 // cardOf returns the card of a match with the given result. entries are in the order of parts.
 func (h MatchHistory) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	n := card(r, h.sides(parts, entries), s.Turned)
+	n := card(r, h.sides(parts, entries), s.SidesSwapped)
 	n.Number = s.Number
 	switch {
 	case s.ReportedBy == 0:

@@ -24,7 +24,7 @@ type fixOperation struct {
 
 // corrected returns the new result in the stored order of the sides.
 func (f fixOperation) corrected(snap Snapshot) Result {
-	turned := f.match.Turned
+	turned := f.match.SidesSwapped
 	switch {
 	case f.match.ByCommand:
 		turned = false
@@ -58,7 +58,7 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 		return Changes{}, err
 	}
 	old := m.Result
-	if m.Turned {
+	if m.SidesSwapped {
 		old = old.swapped() // the order of the card
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}

@@ -59,7 +59,7 @@ func (g *game) newInstance() *ranking.Service { return newService(newStore(g.poo
 
 // questions returns the stats service, which answers by s from the same database.
 func (g *game) questions(s *ranking.Service) *stats.Service {
-	return stats.NewService(postgres.NewStats(g.pool), s)
+	return stats.NewService(postgres.NewStats(g.pool, g.pool), s)
 }
 
 func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {

@@ -73,7 +73,7 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	for _, p := range undone {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
-		stored := &StoredMatch{Number: p.Number, Result: p.Result, Turned: p.B > p.A}
+		stored := &StoredMatch{Number: p.Number, Result: p.Result, SidesSwapped: p.B > p.A}
 		card := l.MatchHistory.cardOf(stored, p.Result, p.Parts, p.entries())
 		card.Undone, card.ReportedBy = true, nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})

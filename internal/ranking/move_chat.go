@@ -34,10 +34,10 @@ type Appended struct {
 
 // WaitingCard is the card of a match that has not been sent yet.
 type WaitingCard struct {
-	ID     int64 // the store's id of the notice
-	Match  MatchID
-	Turned bool // side B comes first on it
-	Notice MatchRecorded
+	ID           int64 // the store's id of the notice
+	Match        MatchID
+	SidesSwapped bool // side B comes first on it
+	Notice       MatchRecorded
 }
 
 // Appendix holds the changes caused by appending matches to a ladder.
@@ -63,7 +63,7 @@ func (a Appended) recalculate() (Appendix, error) {
 		x.Cards = append(x.Cards, a.MatchHistory.updateCard(card, w))
 	}
 	if a.After > 0 { // otherwise numbers and ratings stay as members have seen them
-		x.Notice = GroupsJoined{First: a.After + 1, Count: a.Count}
+		x.Notice = GroupsMerged{First: a.After + 1, Count: a.Count}
 	}
 	return x, nil
 }
@@ -80,7 +80,7 @@ func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
 		return waiting
 	}
 	before, newBefore := n.Sides, n.NewPlayers
-	n.Sides, n.NewPlayers = card(m.Result, h.sides(m.Parts, w.entries(m)), waiting.Turned).Sides, nil
+	n.Sides, n.NewPlayers = card(m.Result, h.sides(m.Parts, w.entries(m)), waiting.SidesSwapped).Sides, nil
 	for side, now := range n.Sides {
 		for i, p := range now.Players {
 			wasNew := i < len(before[side].Players) && slices.Contains(newBefore, before[side].Players[i].Name)

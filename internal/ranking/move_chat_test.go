@@ -204,12 +204,12 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 }
 
 // groupsJoined returns the notices of joined groups in a chat.
-func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsJoined {
+func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsMerged {
 	t.Helper()
-	var all []ranking.GroupsJoined
+	var all []ranking.GroupsMerged
 	for _, payload := range texts(t, g, `
 		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_joined' ORDER BY id`, chat) {
-		all = append(all, decode[ranking.GroupsJoined](t, []byte(payload)).(ranking.GroupsJoined))
+		all = append(all, decode[ranking.GroupsMerged](t, []byte(payload)).(ranking.GroupsMerged))
 	}
 	return all
 }
@@ -477,7 +477,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	} {
 		checkNotice(t, after[match], want)
 	}
-	want := []ranking.GroupsJoined{{First: 3, Count: 6}}
+	want := []ranking.GroupsMerged{{First: 3, Count: 6}}
 	if diff := cmp.Diff(want, g.groupsJoined(t, g.chatID(t, u.newer.ID))); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}

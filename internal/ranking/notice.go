@@ -40,7 +40,7 @@ const (
 	KindMatchUndone   = "match_undone"
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
-	KindGroupsJoined  = "groups_joined"
+	KindGroupsMerged  = "groups_joined"
 	KindNotRecorded   = "not_recorded"
 	KindFixOffer      = "fix_offer"
 	KindRefusal       = "refusal"
@@ -158,18 +158,18 @@ func (PlayersMerged) Kind() string { return KindPlayersMerged }
 // Purpose implements Notice.
 func (PlayersMerged) Purpose() Purpose { return Notification }
 
-// GroupsJoined says that two groups turned out to be one, because a chat got a new id. The matches 1 to Count of the
+// GroupsMerged says that two groups turned out to be one, because a chat got a new id. The matches 1 to Count of the
 // newer group now come after those of the older one.
-type GroupsJoined struct {
+type GroupsMerged struct {
 	First int `json:"first"` // the new number of match 1
 	Count int `json:"count"`
 }
 
 // Kind implements Notice.
-func (GroupsJoined) Kind() string { return KindGroupsJoined }
+func (GroupsMerged) Kind() string { return KindGroupsMerged }
 
 // Purpose implements Notice.
-func (GroupsJoined) Purpose() Purpose { return Notification }
+func (GroupsMerged) Purpose() Purpose { return Notification }
 
 // Moved lists how a replay changed the current ratings. The players whom the notice is about come first, changed or not.
 type Moved struct {

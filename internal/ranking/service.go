@@ -85,7 +85,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people, Needed: c.needed, Named: !o.Redelivered}
+	return Query{Key: o.Key, Chat: o.Chat, People: c.people, ReserveIDs: c.needed, UseShownNames: !o.Redelivered}
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns

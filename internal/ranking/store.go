@@ -72,11 +72,11 @@ type Store interface {
 
 // Query says what to read for a command, whatever its kind.
 type Query struct {
-	Key    string
-	Chat   Chat
-	People []Person
-	Needed int  // how many of the people, from the first on, get a reserved player id if unknown
-	Named  bool // count namesakes by the names of People instead of the stored ones
+	Key           string
+	Chat          Chat
+	People        []Person
+	ReserveIDs    int  // how many of the people, from the first on, get a reserved player id if unknown
+	UseShownNames bool // count namesakes by the names of People instead of the stored ones
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
 }
@@ -85,11 +85,11 @@ type Query struct {
 // the command with the Key recorded; else the last one that the sender played or reported.
 type MatchRef struct {
 	Number int
-	// Below is the message that contained the Number, 0 for none. If that message is known to show a match, that match is
+	// NumberFrom is the message that contained the Number, 0 for none. If that message is known to show a match, that match is
 	// meant, even if its number has changed.
-	Below   int64
-	Message int64
-	Key     string
+	NumberFrom int64
+	Message    int64
+	Key        string
 }
 
 // Snapshot is the answer to a Query.
@@ -117,9 +117,9 @@ type StoredMatch struct {
 	ReportedBy PlayerID // 0 for an anonymous admin
 	Reporter   string   // the reporter's name in the group
 	Players    [2][]PlayerID
-	// Turned is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
+	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
 	// of the card must keep that order.
-	Turned bool
+	SidesSwapped bool
 	// ByCommand is true if the match was found by the command that recorded it.
 	ByCommand bool
 }

@@ -16,7 +16,7 @@ type AuditStore interface {
 // AuditReader reads from one snapshot of the store.
 type AuditReader interface {
 	// Groups returns all groups if chat is 0, else the group of the chat. It fails with ErrNoSuchGroup if there is none.
-	Groups(ctx context.Context, chat ExternalChatID) ([]Account, error)
+	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// Standings returns all standings of a ladder.
 	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
 	// Matches calls yield for each match of a ladder, in the order of their numbers, until yield returns an error.
@@ -28,8 +28,8 @@ type AuditReader interface {
 // ErrNoSuchGroup means that a chat has no group.
 var ErrNoSuchGroup = errors.New("no such group")
 
-// Account is a group to be verified.
-type Account struct {
+// AuditedGroup is a group to be verified.
+type AuditedGroup struct {
 	Chat    ExternalChatID
 	Title   string
 	Group   GroupID
@@ -122,7 +122,7 @@ type audit struct {
 	matches  *int
 }
 
-func (a audit) group(ctx context.Context, g Account) error {
+func (a audit) group(ctx context.Context, g AuditedGroup) error {
 	issues, err := a.reader.Loose(ctx, g.Group)
 	if err != nil {
 		return err

@@ -230,8 +230,8 @@ func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.A
 	return fn(ctx, l)
 }
 
-func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.Account, error) {
-	return []ranking.Account{{Chat: club.ID, Title: club.Title, Group: 1, Ladders: []ranking.LadderID{1}}}, nil
+func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
+	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Ladders: []ranking.LadderID{1}}}, nil
 }
 
 func (l longAudit) Standings(context.Context, ranking.LadderID) ([]ranking.RankedPlayer, error) {

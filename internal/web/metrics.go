@@ -82,14 +82,14 @@ var metrics = []metric{
 		func(s *outbox.Stats) int64 { return s.Expired }),
 	counter("skipped_edits", "Edits skipped because the message already showed the content.",
 		func(s *outbox.Stats) int64 { return s.Skipped }),
-	counter("rate_limited", "Times that Telegram asked to wait (429).", func(s *outbox.Stats) int64 { return s.Limited }),
+	counter("rate_limited", "Times that Telegram asked to wait (429).", func(s *outbox.Stats) int64 { return s.RateLimited }),
 	counter("long_waits", "Times that Telegram asked to wait for more than 10 minutes.",
 		func(s *outbox.Stats) int64 { return s.LongWaits }),
 	counter("possible_duplicates", "Items sent again although a previous request may have delivered them.",
 		func(s *outbox.Stats) int64 { return s.PossibleDuplicates }),
 	counter("uncertain_items", "Items given up after too many possible duplicates.",
 		func(s *outbox.Stats) int64 { return s.Uncertain }),
-	counter("died_items", "Items that became dead letters.", func(s *outbox.Stats) int64 { return s.Died }),
+	counter("died_items", "Items that became dead letters.", func(s *outbox.Stats) int64 { return s.DeadLetters }),
 }
 
 var chatWaiting = prometheus.NewDesc("elobot_outbox_chat_waiting_items",

@@ -39,7 +39,7 @@ func startDatabase(t *testing.T) *database {
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
 		// without fsync, data written to the operating system still survives the end of all processes
 		Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
-		Ways:     []pgtemp.Way{pgtemp.Programs},
+		Sources:  []pgtemp.Source{pgtemp.Programs},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -58,11 +58,11 @@ func startServer(ctx context.Context, log func(msg string)) (url string, err err
 	defer cancel()
 	switch os.Getenv(choiceVariable) {
 	case "programs":
-		return startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Programs}})
+		return startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs}})
 	case "container":
 		return startContainer(ctx)
 	}
-	url, programsErr := startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Programs}})
+	url, programsErr := startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs}})
 	if programsErr == nil {
 		return url, nil
 	}
@@ -70,7 +70,7 @@ func startServer(ctx context.Context, log func(msg string)) (url string, err err
 	if containerErr == nil {
 		return url, nil
 	}
-	url, fetchedErr := startLocal(ctx, pgtemp.Options{Ways: []pgtemp.Way{pgtemp.Archive, pgtemp.Packages}, Log: log})
+	url, fetchedErr := startLocal(ctx, pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Archive, pgtemp.Packages}, Log: log})
 	if fetchedErr == nil {
 		return url, nil
 	}

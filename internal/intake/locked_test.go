@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An update of class Busy is retried for as long as it takes. Only its own lane waits with it, and all other updates that the
+// An update of class Locked is retried for as long as it takes. Only its own lane waits with it, and all other updates that the
 // messenger returns are handled.
 func TestBusyUpdate(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestBusyUpdate(t *testing.T) {
 	})
 }
 
-// Time lost to Busy or Away does not shorten the next attempt, even if the update has failed for a reason of its own before.
+// Time lost to Locked or Unavailable does not shorten the next attempt, even if the update has failed for a reason of its own before.
 func TestWholeTimeAfterWaiting(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
