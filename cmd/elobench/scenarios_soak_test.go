@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"elobot/internal/botsim"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"elobot/internal/botsim"
 )
 
 // TestMain lets the test binary run as the echo bot, like the benchmark's own binary.

@@ -3,13 +3,14 @@ package main
 
 import (
 	"context"
-	"elobot/internal/app"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
 	"syscall"
+
+	"elobot/internal/app"
 
 	"github.com/alecthomas/kong"
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+
 	"elobot/internal/app"
 )
 

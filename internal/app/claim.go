@@ -2,10 +2,11 @@ package app
 
 import (
 	"context"
+	"fmt"
+
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
-	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )

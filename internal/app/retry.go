@@ -2,13 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
+
 	"elobot/internal/bot"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
-	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )

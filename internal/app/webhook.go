@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"elobot/internal/telegram"
-	"elobot/internal/web"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"elobot/internal/telegram"
+	"elobot/internal/web"
 
 	"github.com/sethvargo/go-retry"
 )

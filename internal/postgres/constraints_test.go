@@ -1,9 +1,10 @@
 package postgres_test
 
 import (
-	"elobot/internal/pgtemp/pgtest"
 	"errors"
 	"testing"
+
+	"elobot/internal/pgtemp/pgtest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
