@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -12,8 +11,36 @@ import (
 
 // FindMatch implements ranking.Store.
 func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (
-	*ranking.StoredMatch, error,
+	found *ranking.StoredMatch, err error,
 ) {
+	sql, args := matchQuery(chat, ref, sender)
+	if sql == "" {
+		return found, nil
+	}
+	rows, err := s.db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find the match: %w", translate(err))
+	}
+	matches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.StoredMatch, err error) {
+		var points [][]int16
+		var key string
+		err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
+			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
+		m.Result.Sets = setScores(points)
+		m.ByCommand = ref.Number == 0 && ref.Key == key
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the match: %w", translate(err))
+	}
+	if len(matches) > 0 {
+		found = &matches[0]
+	}
+	return found, nil
+}
+
+// matchQuery returns the query for the match that is meant. It is empty if the last match of nobody is meant.
+func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
 		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
@@ -28,7 +55,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 	// messages are found by the id that the chat had when they were sent
 	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
 		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1)`
-	const byNumberBelow = match + `m.id = coalesce(` + matchOfMessage + `,
+	const byNumberFrom = match + `m.id = coalesce(` + matchOfMessage + `,
 		    (SELECT shown.id FROM matches shown WHERE shown.group_id = g.id AND shown.number = $3))`
 	// a message that shows several matches does not tell which one is meant
 	const byMessage = match + `m.id = coalesce((SELECT min(mm.match_id) FROM match_messages mm
@@ -43,41 +70,17 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
 		    WHERE sender.id = ` + thisPlayer + `)`
-	var sql string
-	args := []any{chat}
 	switch {
 	case ref.Number != 0 && ref.NumberFrom != 0:
-		sql, args = byNumberBelow, append(args, ref.NumberFrom, ref.Number)
+		return byNumberFrom, []any{chat, ref.NumberFrom, ref.Number}
 	case ref.Number != 0:
-		sql, args = byNumber, append(args, ref.Number)
+		return byNumber, []any{chat, ref.Number}
 	case ref.Message != 0:
-		sql, args = byMessage, append(args, ref.Message, ref.Key)
+		return byMessage, []any{chat, ref.Message, ref.Key}
 	case sender != nil:
-		sql, args = last, append(args, sender.ID, sender.Username)
-	default:
-		return nil, nil
+		return last, []any{chat, sender.ID, sender.Username}
 	}
-	rows, err := s.db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find the match: %w", translate(err))
-	}
-	found, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*ranking.StoredMatch, error) {
-		var m ranking.StoredMatch
-		var points [][]int16
-		var key string
-		err := row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
-		m.Result.Sets = setScores(points)
-		m.ByCommand = ref.Number == 0 && ref.Key == key
-		return &m, err
-	})
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("find the match: %w", translate(err))
-	}
-	return found, nil
+	return "", nil
 }
 
 // sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
