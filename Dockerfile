@@ -1,6 +1,6 @@
 # The bot in an image of its own: one static binary, the certificates that it trusts and the time zones.
 #
-#   docker build --build-arg VERSION=1.2.3 -t elobot .
+#   docker build --build-arg VERSION=1.2.3 --build-arg SOURCE=https://example.org/elobot -t elobot .
 
 FROM golang:1.26 AS build
 WORKDIR /src
@@ -12,7 +12,9 @@ RUN go mod download
 # .dockerignore leaves nothing here but what the binary is built from.
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /elobot ./cmd/elobot
+ARG SOURCE=
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -o /elobot \
+    -ldflags "-s -w -X elobot/internal/release.Version=$VERSION -X elobot/internal/release.Source=$SOURCE" ./cmd/elobot
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

@@ -10,13 +10,11 @@ import (
 	"regexp"
 	"syscall"
 
-	"elobot/internal/app"
-
 	"github.com/alecthomas/kong"
-)
 
-// version is set when a release is built.
-var version = "dev"
+	"elobot/internal/app"
+	"elobot/internal/release"
+)
 
 // Exit codes.
 const (
@@ -54,7 +52,7 @@ func realMain(args []string) int {
 		kong.Description("Elo rankings for Telegram group chats."),
 		kong.Resolvers(app.Dotenv(".env")),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"version": "elobot " + version},
+		kong.Vars{"version": "elobot " + release.Version},
 	)
 	if err != nil {
 		return report(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"elobot/internal/app"
+	"elobot/internal/release"
 )
 
 type runCommand struct {
@@ -19,6 +20,6 @@ func (r *runCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "starting", "version", version)
+	log.InfoContext(ctx, "starting", "version", release.Version)
 	return app.Run(ctx, r.Config, log)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"elobot/internal/release"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -10,6 +12,6 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(k *kong.Kong) error {
-	_, err := fmt.Fprintln(k.Stdout, "elobot", version)
+	_, err := fmt.Fprintln(k.Stdout, "elobot", release.Version)
 	return err
 }
