@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"elobot/internal/release"
-
 	"github.com/alecthomas/kong"
+
+	"elobot/internal/release"
 )
 
 type versionCommand struct{}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // claim makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot

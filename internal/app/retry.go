@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"elobot/internal/bot"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Router returns a Telegram client and a router that handles updates as the running bot does. It resolves the

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"elobot/internal/telegram"
 	"elobot/internal/web"
-
-	"github.com/sethvargo/go-retry"
 )
 
 // WebhookConfig says how Telegram delivers updates. Without WebhookURL the bot polls.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"elobot/internal/pgtemp/pgtest"
-
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/pgtemp/pgtest"
 )
 
 // oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the other players. The

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"elobot/internal/botsim"
-
 	"github.com/go-telegram/bot"
+
+	"elobot/internal/botsim"
 )
 
 // checkNoSecret fails if an error or one of its causes contains the token.
