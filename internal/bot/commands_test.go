@@ -12,7 +12,7 @@ import (
 // commandsPage returns the page about the commands in the documentation.
 func commandsPage() string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nGenerated from the table of commands: `go test ./internal/bot -run TestCommandsPage -update`.\n")
+	b.WriteString("# Commands\n\nThe bot’s own help texts, generated from the table of commands: `go test ./internal/bot -run TestCommandsPage -update`.\n")
 	markdown := strings.NewReplacer("<b>", "**", "</b>", "**", "<code>", "`", "</code>", "`", "\n\n", "\n\n", "\n", "  \n")
 	for _, c := range commands() {
 		b.WriteString("\n## /" + c.Name + "\n\n")

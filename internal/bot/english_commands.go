@@ -48,7 +48,7 @@ var englishCommands = map[string]commandText{
 			"<code>/ranking</code> – see where everyone stands",
 		},
 		help: "<code>/ranking</code> shows the top 20 and your own place, with matches won–drawn–lost. " +
-			"Everyone who has played is ranked. <code>/top</code> and <code>/leaderboard</code> do the same.",
+			"Everyone who has played and has not left the group is ranked. <code>/top</code> and <code>/leaderboard</code> do the same.",
 	},
 	command.NameMe: {
 		menu:        "See where you stand",
@@ -83,7 +83,7 @@ var englishCommands = map[string]commandText{
 			formFixReply + " – otherwise, of the last match that you played or reported\n" +
 			formFixSets + " – with sets\n\n" +
 			"Give the scores in the order of the match’s card, which stays the same even if a correction makes the other side " +
-			"the winner. In reply to the <code>/match</code>, use its order. " +
+			"the winner. In reply to a <code>/match</code>, use the order of that <code>/match</code>. " +
 			"With neither a number nor a reply, your own score comes first; if you did not play, use the order of your " +
 			"<code>/match</code>. " +
 			"All later ratings are recalculated. If you can undo a match, you can also fix it.",
