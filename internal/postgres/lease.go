@@ -29,9 +29,9 @@ type Lease struct {
 	name, holder string
 	length       time.Duration
 	log          *slog.Logger
-	clock        clock.Remote  // the database's
-	commands     *pgxpool.Pool // nil: no other pool
-	idleTimeout  time.Duration // how long a transaction under the lease may be idle
+	clock        clock.Remote    // the database's
+	others       []*pgxpool.Pool // that may have dead sessions when the lease's own has
+	idleTimeout  time.Duration   // how long a transaction under the lease may be idle
 
 	mu      sync.Mutex
 	epoch   int64
@@ -54,11 +54,10 @@ func (l *Lease) WithLog(log *slog.Logger) *Lease {
 	return l
 }
 
-// WithCommands sets the pool of those who work under the lease, and returns the lease. When a lease statement times
-// out, the idle sessions of that pool are dropped too: they may be dead as well, and finding that out one by one
-// would take too long.
-func (l *Lease) WithCommands(pool *pgxpool.Pool) *Lease {
-	l.commands = pool
+// WithOthers sets other pools for the same database, and returns the lease. When a lease statement times out, their
+// idle sessions are dropped too: they may be dead as well, and finding that out one by one would take too long.
+func (l *Lease) WithOthers(pools ...*pgxpool.Pool) *Lease {
+	l.others = pools
 	return l
 }
 
@@ -172,8 +171,8 @@ func (l *Lease) DatabaseNow() (now time.Time, ok bool) { return l.clock.Now() }
 func (l *Lease) resetOnTimeout(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		l.pool.Reset()
-		if l.commands != nil {
-			l.commands.Reset()
+		for _, pool := range l.others {
+			pool.Reset()
 		}
 	}
 	return err

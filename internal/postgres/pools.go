@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sethvargo/go-retry"
 )
@@ -23,17 +24,19 @@ const defaultMaxConns = 16
 // others for long.
 const rowLockTimeout = "'1500ms'"
 
-// planning makes every connection plan each statement once, independently of its arguments. Most statements take a
-// tenth of a millisecond, and planning them each time takes ten times as long. All of them must use indexes, which
-// the planner would not choose for small tables, as all tables are at first. Compiling such plans never pays off.
+// planning makes the sessions for commands and for background work plan each statement once, independently of its
+// arguments. Most statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of
+// them must use indexes, which the planner would not choose for small tables, as all tables are at first. Compiling such
+// plans never pays off.
 const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
-// onlyReading is the setting of sessions for questions.
+// onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a
+// standby, and ends the idle sessions of all pools.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
 const (
-	connectTimeout = 5 * time.Second        // for one attempt to connect at the start
-	closeTimeout   = 500 * time.Millisecond // for Close
+	connectTimeout = 5 * time.Second        // for one attempt to connect
+	closeTimeout   = 500 * time.Millisecond // for closing pools, or a connection outside them
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given
@@ -62,7 +65,8 @@ type Pools struct {
 	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the
 	// dispatcher's next step, its queries of the queue, and notifications to other instances.
 	Auxiliary *pgxpool.Pool
-	// Questions is for reads of any kind and length. Its sessions cannot write, and plan a statement for its arguments.
+	// Questions is for reads of any kind and length. Its sessions cannot write, may
+	// plan a statement for its arguments, and are never those of a standby.
 	Questions *pgxpool.Pool
 }
 
@@ -87,6 +91,8 @@ func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog
 		p.Auxiliary, err = o.open(ctx, auxiliaryConns, planning)
 	}
 	if err == nil {
+		// Commands notice a server that has become a standby when they write; a session that only reads would stay there.
+		o.config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		p.Questions, err = o.open(ctx, questionConns, onlyReading)
 	}
 	if err != nil {

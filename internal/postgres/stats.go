@@ -19,13 +19,15 @@ type Stats struct {
 
 var _ stats.Store = (*Stats)(nil)
 
-// NewStats returns Stats that read with connections for questions. If none can be opened, they use those for commands,
-// because the server may have no room for more.
+// NewStats returns Stats that read through questions. If no connection can be had there soon, because all are in use or
+// the server accepts no more, they read through commands.
 func NewStats(questions, commands *pgxpool.Pool) *Stats { return &Stats{questions, commands} }
 
 // send runs a batch of queries.
 func (s *Stats) send(ctx context.Context, batch *pgx.Batch) error {
-	conn, err := s.questions.Acquire(ctx)
+	acquiring, cancel := context.WithTimeout(ctx, pingTimeout)
+	conn, err := s.questions.Acquire(acquiring)
+	cancel()
 	if err != nil {
 		return translate(s.commands.SendBatch(ctx, batch).Close())
 	}

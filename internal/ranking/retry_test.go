@@ -155,7 +155,16 @@ func TestRecentConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]bool{false}, locked); diff != "" {
-			t.Errorf("a question locked the group (-want +got):\n%s", diff)
+			t.Errorf("an answer locked the group (-want +got):\n%s", diff)
+		}
+		store.left.Store(1)
+		locked = nil
+		read := func(context.Context) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
+		if err := service.Ask(t.Context(), from(&alice, "m:7"), read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]bool{false, false}, locked); diff != "" {
+			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
 	})
 }

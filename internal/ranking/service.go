@@ -120,10 +120,10 @@ func (c command) answerOnly(n Notice) command {
 // attempt runs the command once. It locks the group from the second attempt on, so that conflicts cannot repeat forever.
 // Amendments lock it at once, and so do commands with players in a chat with a recent conflict.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
-	locked := attempt > 1 || c.locks || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory)
+	_, asks := c.operation.(question)
+	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory))
 	// For a redelivered command the store counts namesakes by stored names only, so the upserts must come first. A question
 	// reads what the upserts change.
-	_, asks := c.operation.(question)
 	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !locked && !o.Redelivered && !asks)
 	switch {
 	case err != nil:
@@ -246,6 +246,9 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, defer
 		return snap, nil, nil, err
 	}
 	if snap, err = s.store.Read(ctx, q); err != nil {
+		return snap, nil, nil, err
+	}
+	if err := c.read(ctx, s.store, snap); err != nil { // nothing may be older than the standings in the snapshot
 		return snap, nil, nil, err
 	}
 	return snap, nil, refusal, c.requireKnown(snap)
