@@ -24,8 +24,8 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints returns the mistakes that Telegram accepts but that a careful bot does not make: unknown parameters, names
-// in a text that become a mention or a link, markup that is shown literally. Each is listed once.
+// Complaints returns the mistakes that a careful bot does not make, each once: wrong parameters, and what Telegram
+// accepts, such as names in a text that become a mention or a link, and markup that is shown literally.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

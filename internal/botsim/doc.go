@@ -6,8 +6,9 @@
 // that a test asks for, and records every call.
 //
 // It must not share code or models with a bot or with a Bot API library, because it is the reference to test them
-// against. Where Telegram is strict it is strict, with Telegram's own wording. [Server.Complaints] lists the mistakes
-// that Telegram would accept but that a careful bot would not make.
+// against. Where Telegram is strict it is strict, with Telegram's own wording. It checks the parameters of each request
+// against a table of all parameters, parameters.json, and refuses also those that do not exist. [Server.Complaints]
+// lists such requests, and the mistakes that Telegram would accept but that a careful bot would not make.
 //
 // It simulates:
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a chat are delivered one

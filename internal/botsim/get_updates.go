@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxShown       = 100 // updates that a call returns
+	maxShown       = 100 // updates that a call returns by default, which is also the most
 	maxPollTimeout = 50 * time.Second
 	sameOffsetTime = 500 * time.Millisecond
 )
@@ -34,17 +34,13 @@ func (q *updateQueue) terminate(reason error) {
 }
 
 func (s *Server) getUpdates(r *request) (any, error) {
-	offset, _ := r.params.integer("offset")
-	limit := maxShown
-	if n, ok := r.params.integer("limit"); ok && n > 0 {
-		limit = int(min(n, maxShown))
-	}
-	seconds, _ := r.params.integer("timeout")
-	timeout := min(time.Duration(max(seconds, 0))*time.Second, maxPollTimeout)
+	offset := r.params.integer("offset")
+	limit := orDefault(int(r.params.integer("limit")), maxShown)
+	timeout := min(time.Duration(r.params.integer("timeout"))*time.Second, maxPollTimeout)
 	var allowed []string
 	given, err := r.params.object("allowed_updates", &allowed)
 	if err != nil {
-		return nil, badRequest("can't parse allowed updates JSON object")
+		return nil, err
 	}
 	shown, waiting, err := s.startPoll(offset, limit, given, allowed, timeout > 0)
 	if err != nil {

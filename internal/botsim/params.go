@@ -17,24 +17,25 @@ const maxBody = 50 << 20
 // params are a call's parameters as text. Nested values are JSON, as in a form field.
 type params map[string]string
 
-// readParams reads the parameters from the query string and from a body of any supported content type.
-func readParams(r *http.Request) (params, error) {
+// readParams reads the parameters from the query string and from a body of any supported content type. literals are
+// those of a JSON body that are not strings.
+func readParams(r *http.Request) (p params, literals map[string]bool, err error) {
 	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	p := params{}
+	p, literals = params{}, map[string]bool{}
 	if err != nil {
-		return p, badRequest("can't read the request body")
+		return p, literals, badRequest("can't read the request body")
 	}
 	if len(body) > maxBody {
-		return p, &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
+		return p, literals, &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return p, badRequest("can't parse the query string")
+		return p, literals, badRequest("can't parse the query string")
 	}
 	p.addForm(query)
 	if len(body) == 0 || r.Method == http.MethodGet {
-		return p, nil
+		return p, literals, nil
 	}
 	kind, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
@@ -42,17 +43,17 @@ func readParams(r *http.Request) (params, error) {
 	}
 	switch kind {
 	case "application/json":
-		return p, p.addJSON(body)
+		return p, literals, p.addJSON(body, literals)
 	case "application/x-www-form-urlencoded":
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return p, badRequest("can't parse the form")
+			return p, literals, badRequest("can't parse the form")
 		}
 		p.addForm(form)
 	case "multipart/form-data":
-		return p, p.addMultipart(multipart.NewReader(bytes.NewReader(body), attributes["boundary"]))
+		return p, literals, p.addMultipart(multipart.NewReader(bytes.NewReader(body), attributes["boundary"]))
 	}
-	return p, nil
+	return p, literals, nil
 }
 
 func (p params) addForm(form url.Values) {
@@ -61,7 +62,7 @@ func (p params) addForm(form url.Values) {
 	}
 }
 
-func (p params) addJSON(body []byte) error {
+func (p params) addJSON(body []byte, literals map[string]bool) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return badRequest("object expected as JSON body")
@@ -71,7 +72,7 @@ func (p params) addJSON(body []byte) error {
 		if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
 			p[name] = text
 		} else if string(raw) != "null" {
-			p[name] = string(raw)
+			p[name], literals[name] = string(raw), true
 		}
 	}
 	return nil
@@ -98,23 +99,16 @@ func (p params) addMultipart(form *multipart.Reader) error {
 	}
 }
 
-// integer returns a parameter as an integer, 0 if it is absent. ok is false if it is present but not an integer.
-func (p params) integer(name string) (n int64, ok bool) {
-	text, given := p[name]
-	if !given || text == "" {
-		return 0, true
+// integer returns a parameter as an integer, 0 if it is absent or no integer.
+func (p params) integer(name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(p[name]), 10, 64)
+	if err != nil {
+		return 0
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	return n, err == nil
+	return n
 }
 
-func (p params) boolean(name string) bool {
-	switch strings.ToLower(strings.TrimSpace(p[name])) {
-	case "true", "yes", "1":
-		return true
-	}
-	return false
-}
+func (p params) boolean(name string) bool { return strings.TrimSpace(p[name]) == "true" }
 
 // object decodes a JSON parameter. It returns false if the parameter is absent.
 func (p params) object(name string, into any) (bool, error) {

@@ -35,11 +35,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, ok := r.params.integer("message_id")
-	if !ok || id <= 0 {
-		return nil, badRequest("message identifier is not specified")
-	}
-	m, found := c.byID[int(id)]
+	m, found := c.byID[int(r.params.integer("message_id"))]
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to pin not found")

@@ -101,10 +101,8 @@ func TestPinChatMessage(t *testing.T) {
 	if n := len(group.BotMessages()); n != 1 {
 		t.Errorf("%d messages of the bot", n)
 	}
-	bot.refused(t, "pinChatMessage", pin(0), 400, "Bad Request: message identifier is not specified")
 	bot.refused(t, "pinChatMessage", pin(99), 400, "Bad Request: message to pin not found")
 	bot.refused(t, "pinChatMessage", pin(all[len(all)-1].ID), 400, "Bad Request: message can't be pinned")
-	bot.refused(t, "pinChatMessage", fields{"message_id": first}, 400, "Bad Request: chat_id is empty")
 	if c := s.Complaints(); len(c) > 0 {
 		t.Errorf("complaints: %q", c)
 	}

@@ -140,19 +140,6 @@ func TestBotOptions(t *testing.T) {
 	}
 }
 
-func TestComplaintsAboutUnknownParameters(t *testing.T) {
-	t.Parallel()
-	s, bot, group, _ := scene(t)
-	bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi"}, nil)
-	if c := s.Complaints(); len(c) != 0 {
-		t.Fatalf("complaints about a good call: %q", c)
-	}
-	for range 2 {
-		bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": "hi", "parsemode": "HTML"}, nil)
-	}
-	equal(t, "complaints", s.Complaints(), []string{`sendMessage: there is no parameter "parsemode"`})
-}
-
 func TestCallRecord(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t, botsim.WithRecordLimit(10))

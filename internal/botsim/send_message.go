@@ -9,18 +9,6 @@ import (
 
 const maxText = 4096 // characters, after the markup has been parsed
 
-var sendMessageFields = []string{
-	"business_connection_id", "chat_id", "message_thread_id", "direct_messages_topic_id", "text", "parse_mode",
-	"entities", "link_preview_options", "disable_web_page_preview", "disable_notification", "protect_content",
-	"allow_paid_broadcast", "message_effect_id", "suggested_post_parameters", "reply_parameters",
-	"reply_to_message_id", "allow_sending_without_reply", "reply_markup",
-}
-
-var editMessageFields = []string{
-	"business_connection_id", "chat_id", "message_id", "inline_message_id", "text", "parse_mode", "entities",
-	"link_preview_options", "disable_web_page_preview", "reply_markup",
-}
-
 func (s *Server) sendMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,11 +63,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, ok := r.params.integer("message_id")
-	if !ok || id <= 0 {
-		return nil, badRequest("message identifier is not specified")
-	}
-	m, found := c.byID[int(id)]
+	m, found := c.byID[int(r.params.integer("message_id"))]
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to edit not found")
@@ -122,16 +106,12 @@ func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 		return nil, badRequest("message is too long")
 	}
 	m.Entities = withDetected(m.Text, explicit)
-	m.NoPreview = r.params.boolean("disable_web_page_preview")
 	var preview struct {
 		IsDisabled bool `json:"is_disabled"`
 	}
-	if given, err := r.params.object("link_preview_options", &preview); err != nil {
-		return nil, err
-	} else if given {
-		m.NoPreview = preview.IsDisabled
-	}
-	return explicit, nil
+	_, err = r.params.object("link_preview_options", &preview)
+	m.NoPreview = preview.IsDisabled
+	return explicit, err
 }
 
 func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
@@ -159,8 +139,7 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 func (s *Server) writableChat(p params) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
-		id, _ := p.integer("chat_id")
-		if u, ok := s.users[id]; ok && !u.IsBot {
+		if u, ok := s.users[p.integer("chat_id")]; ok && !u.IsBot {
 			return nil, forbidden("bot can't initiate conversation with a user")
 		}
 		return nil, err
@@ -179,10 +158,8 @@ func (s *Server) findChat(p params) (*Chat, error) {
 	if p["chat_id"] == "" {
 		return nil, badRequest("chat_id is empty")
 	}
-	if id, ok := p.integer("chat_id"); ok {
-		if c, ok := s.chats[id]; ok {
-			return c, nil
-		}
+	if c, ok := s.chats[p.integer("chat_id")]; ok {
+		return c, nil
 	}
 	return nil, badRequest("chat not found")
 }
@@ -209,14 +186,11 @@ func (c *Chat) access() error {
 
 // readThread reads the topic, which must exist. General has no message_thread_id.
 func (s *Server) readThread(p params, c *Chat, m *message) error {
-	id, ok := p.integer("message_thread_id")
-	if id == 0 && ok {
-		return nil
-	}
-	if _, exists := c.topics[int(id)]; !ok || !exists {
+	id := int(p.integer("message_thread_id"))
+	if _, exists := c.topics[id]; !exists && id != 0 {
 		return badRequest("message thread not found")
 	}
-	m.ThreadID = int(id)
+	m.ThreadID = id
 	return nil
 }
 
@@ -228,18 +202,8 @@ func (s *Server) readReply(p params, c *Chat, m *message) error {
 		AllowMissing bool  `json:"allow_sending_without_reply"`
 	}
 	given, err := p.object("reply_parameters", &reply)
-	if err != nil {
+	if err != nil || !given {
 		return err
-	}
-	if !given {
-		id, ok := p.integer("reply_to_message_id")
-		if !ok {
-			return badRequest("message to be replied not found")
-		}
-		reply.MessageID, reply.AllowMissing = id, p.boolean("allow_sending_without_reply")
-		if id == 0 {
-			return nil
-		}
 	}
 	source := c
 	if reply.ChatID != nil {

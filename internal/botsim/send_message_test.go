@@ -68,34 +68,25 @@ func TestSendMessageRefusals(t *testing.T) {
 		status int
 		text   string
 	}{
-		{fields{"text": "x"}, 400, "Bad Request: chat_id is empty"},
+		{fields{"text": "x", "chat_id": ""}, 400, "Bad Request: chat_id is empty"},
 		{fields{"text": "x", "chat_id": 99}, 400, "Bad Request: chat not found"},
 		{fields{"text": "x", "chat_id": "@nobody"}, 400, "Bad Request: chat not found"},
 		{fields{"text": "x", "chat_id": stranger.ID}, 403, "Forbidden: bot can't initiate conversation with a user"},
 		{fields{"text": "x", "chat_id": shy.ID()}, 403, "Forbidden: bot can't initiate conversation with a user"},
-		{fields{}, 400, "Bad Request: message text is empty"},
+		{fields{"text": ""}, 400, "Bad Request: message text is empty"},
 		{fields{"text": " \n "}, 400, "Bad Request: message text is empty"},
 		{fields{"text": "<b> </b>", "parse_mode": "HTML"}, 400, "Bad Request: message text is empty"},
 		{fields{"text": long}, 400, "Bad Request: message is too long"},
 		{fields{"text": "x", "parse_mode": "Sandwich"}, 400, "Bad Request: unsupported parse_mode"},
 		{fields{"text": "x", "message_thread_id": 7}, 400, "Bad Request: message thread not found"},
-		{fields{"text": "x", "reply_to_message_id": 77}, 400, "Bad Request: message to be replied not found"},
 		{fields{"text": "x", "reply_parameters": fields{"message_id": 77}}, 400, "Bad Request: message to be replied not found"},
 		{fields{"text": "x", "reply_parameters": fields{"message_id": gone.ID}}, 400, "Bad Request: message to be replied not found"},
-		{fields{"text": "x", "reply_parameters": "{"}, 400, "Bad Request: can't parse reply parameters JSON object"},
-		{fields{"text": "x", "reply_markup": "["}, 400, "Bad Request: object expected as reply markup"},
-		{fields{"text": "x", "reply_markup": button(fields{"text": "a", "callback_data": strings.Repeat("ж", 33)})}, 400, "Bad Request: BUTTON_DATA_INVALID"},
 		{fields{"text": "x", "reply_markup": button(fields{"text": "a"})}, 400, "Bad Request: can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"},
-		{fields{"text": "x", "reply_markup": button(fields{"text": "a", "callback_data": ""})}, 400, "Bad Request: can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"},
-		{fields{"text": "x", "reply_markup": button(fields{"text": "a", "copy_text": fields{"text": ""}})}, 400, "Bad Request: can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"},
-		{fields{"text": "x", "reply_markup": button(fields{"text": "a", "callback_data": 5})}, 400, `Bad Request: can't parse inline keyboard button: Field "callback_data" must be of type String`},
-		{fields{"text": "x", "reply_markup": button(fields{"url": "https://example.org"})}, 400, `Bad Request: can't parse inline keyboard button: Can't find field "text"`},
-		{fields{"text": "x", "reply_markup": button(fields{"text": "", "callback_data": "a"})}, 400, "Bad Request: BUTTON_TEXT_EMPTY"},
 		{fields{"text": "x", "reply_markup": button(fields{"text": "a", "url": "nowhere"})}, 400, "Bad Request: inline keyboard button URL 'nowhere' is invalid: Wrong HTTP URL"},
 		{fields{"text": "x", "entities": []fields{{"type": "bold", "offset": 1, "length": 1}}}, 400, "Bad Request: entity beginning or end is outside of the text"},
 	}
-	for i, tc := range cases {
-		if _, ok := tc.params["chat_id"]; !ok && i > 0 {
+	for _, tc := range cases {
+		if _, ok := tc.params["chat_id"]; !ok {
 			tc.params["chat_id"] = group.ID()
 		}
 		bot.refused(t, "sendMessage", tc.params, tc.status, tc.text)
@@ -111,10 +102,7 @@ func TestSendMessageAcceptsLimits(t *testing.T) {
 	for _, params := range []fields{
 		{"text": strings.Repeat("😀", 4096)},
 		{"text": "<b>" + strings.Repeat("&lt;", 4096) + "</b>", "parse_mode": "html"},
-		{"text": "x", "reply_markup": fields{"inline_keyboard": [][]fields{{{"text": "a", "callback_data": strings.Repeat("ж", 32)}}}}},
 		{"text": "x", "reply_markup": fields{"inline_keyboard": [][]fields{{{"text": "a", "url": "https://t.me/elo_bot?startgroup=1"}}}}},
-		{"text": "x", "reply_markup": fields{"remove_keyboard": true}},
-		{"text": "x", "reply_to_message_id": 77, "allow_sending_without_reply": true},
 		{"text": "x", "reply_parameters": fields{"message_id": 77, "allow_sending_without_reply": true}},
 		{"text": "x", "entities": []fields{{"type": "bold", "offset": 0, "length": 1}}},
 	} {
@@ -246,7 +234,6 @@ func TestEditMessageText(t *testing.T) {
 		"message content and reply markup are exactly the same as a current content and reply markup of the message")
 	bot.refused(t, "editMessageText", edit(userMessage.ID, "x"), 400, "Bad Request: message can't be edited")
 	bot.refused(t, "editMessageText", edit(99, "x"), 400, "Bad Request: message to edit not found")
-	bot.refused(t, "editMessageText", edit(0, "x"), 400, "Bad Request: message identifier is not specified")
 	group.Delete(m)
 	bot.refused(t, "editMessageText", edit(sent.ID, "x"), 400, "Bad Request: message to edit not found")
 	if got := group.BotMessages(); len(got) != 1 || !got[0].Deleted {

@@ -27,30 +27,29 @@ type answer struct {
 
 // method is the implementation of a Bot API method. run locks the server itself; its result is encoded as JSON.
 type method struct {
-	name   string
-	fields []string // the parameters that exist
-	run    func(*Server, *request) (any, error)
+	name string
+	run  func(*Server, *request) (any, error)
 }
 
 // methods returns all simulated methods by lower-case name.
 func methods() map[string]method {
 	all := []method{
-		{"getMe", nil, (*Server).getMe},
-		{"getUpdates", []string{"offset", "limit", "timeout", "allowed_updates"}, (*Server).getUpdates},
-		{"sendMessage", sendMessageFields, (*Server).sendMessage},
-		{"editMessageText", editMessageFields, (*Server).editMessageText},
-		{"sendChatAction", []string{"business_connection_id", "chat_id", "message_thread_id", "action"}, (*Server).sendChatAction},
-		{"answerCallbackQuery", []string{"callback_query_id", "text", "show_alert", "url", "cache_time"}, (*Server).answerCallbackQuery},
-		{"getChat", []string{"chat_id"}, (*Server).getChat},
-		{"pinChatMessage", []string{"business_connection_id", "chat_id", "message_id", "disable_notification"}, (*Server).pinChatMessage},
-		{"getChatAdministrators", []string{"chat_id"}, (*Server).getChatAdministrators},
-		{"getChatMember", []string{"chat_id", "user_id"}, (*Server).getChatMember},
-		{"setMyCommands", []string{"commands", "scope", "language_code"}, (*Server).setMyCommands},
-		{"getMyCommands", []string{"scope", "language_code"}, (*Server).getMyCommands},
-		{"deleteMyCommands", []string{"scope", "language_code"}, (*Server).deleteMyCommands},
-		{"setWebhook", setWebhookFields, (*Server).setWebhook},
-		{"deleteWebhook", []string{"drop_pending_updates"}, (*Server).deleteWebhook},
-		{"getWebhookInfo", nil, (*Server).getWebhookInfo},
+		{"getMe", (*Server).getMe},
+		{"getUpdates", (*Server).getUpdates},
+		{"sendMessage", (*Server).sendMessage},
+		{"editMessageText", (*Server).editMessageText},
+		{"sendChatAction", (*Server).sendChatAction},
+		{"answerCallbackQuery", (*Server).answerCallbackQuery},
+		{"getChat", (*Server).getChat},
+		{"pinChatMessage", (*Server).pinChatMessage},
+		{"getChatAdministrators", (*Server).getChatAdministrators},
+		{"getChatMember", (*Server).getChatMember},
+		{"setMyCommands", (*Server).setMyCommands},
+		{"getMyCommands", (*Server).getMyCommands},
+		{"deleteMyCommands", (*Server).deleteMyCommands},
+		{"setWebhook", (*Server).setWebhook},
+		{"deleteWebhook", (*Server).deleteWebhook},
+		{"getWebhookInfo", (*Server).getWebhookInfo},
 	}
 	byName := make(map[string]method, len(all))
 	for _, m := range all {
@@ -67,10 +66,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.handlers.Done()
 	m, call, routeErr := s.route(r)
-	p, paramsErr := readParams(r)
+	p, literals, paramsErr := readParams(r)
 	call.Params = p
-	call.ChatID, _ = p.integer("chat_id")
-	s.begin(call, m)
+	call.ChatID = p.integer("chat_id")
+	s.begin(call)
+	if routeErr == nil && paramsErr == nil {
+		paramsErr = s.checkParams(call, literals)
+	}
 	s.run(&s.onCall, call)
 	fault, faulty := s.takeFault(call)
 	a := s.execute(r.Context(), m, call, fault, routeErr, paramsErr)
@@ -108,17 +110,12 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 	return m, call, nil
 }
 
-// begin records a call and complains about unknown parameters.
-func (s *Server) begin(c *Call, m method) {
+// begin records a call.
+func (s *Server) begin(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.At = s.now()
 	s.record.add(c)
-	for name := range c.Params {
-		if m.run != nil && !slices.Contains(m.fields, name) {
-			s.complaints.add(fmt.Sprintf("%s: there is no parameter %q", m.name, name))
-		}
-	}
 }
 
 // execute runs the call, unless a fault or an earlier error prevents it.

@@ -12,15 +12,16 @@ import (
 
 // Server simulates Telegram for one bot.
 type Server struct {
-	opts     options
-	bot      User
-	url      string
-	http     *http.Server
-	client   *http.Client // delivers to the webhook
-	methods  map[string]method
-	done     chan struct{}  // closed when Close begins
-	handlers sync.WaitGroup // requests, the accept loop, webhook lanes and subscribers' pumps
-	serveErr error          // error of the accept loop; read only after handlers.Wait
+	opts       options
+	bot        User
+	url        string
+	http       *http.Server
+	client     *http.Client // delivers to the webhook
+	methods    map[string]method
+	parameters *parameterTable
+	done       chan struct{}  // closed when Close begins
+	handlers   sync.WaitGroup // requests, the accept loop, webhook lanes and subscribers' pumps
+	serveErr   error          // error of the accept loop; read only after handlers.Wait
 
 	mu     sync.Mutex // guards everything below and the state of every Chat
 	closed bool
@@ -88,6 +89,10 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	table, err := loadParameters()
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the bot: %w", err)
@@ -98,6 +103,7 @@ func New(opts ...Option) (*Server, error) {
 		url:            "http://" + listener.Addr().String(),
 		client:         webhookClient(),
 		methods:        methods(),
+		parameters:     table,
 		done:           make(chan struct{}),
 		users:          map[int64]User{bot.ID: bot},
 		userByName:     map[string]int64{},

@@ -37,19 +37,12 @@ func trim(text string, entities []Entity) (string, []Entity) {
 	return trimmed, kept
 }
 
-// checkEntities refuses entities that lie outside the text or have no meaning when sent by a bot.
+// checkEntities refuses entities that lie outside the text or are no links.
 func checkEntities(text string, entities []Entity) error {
 	length := utf16Len(text)
-	known := []string{
-		"bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "expandable_blockquote", "code",
-		"pre", "text_link", "text_mention", "custom_emoji", entityMention, entityHashtag, entityCashtag,
-		entityCommand, entityURL, entityEmail, "phone_number",
-	}
 	for _, e := range entities {
 		switch {
-		case !slices.Contains(known, e.Type):
-			return badRequest("can't parse MessageEntity: Unsupported type specified")
-		case e.Offset < 0 || e.Length < 0 || e.Offset+e.Length > length:
+		case e.Offset+e.Length > length:
 			return badRequest("entity beginning or end is outside of the text")
 		case e.Type == "text_link" && !validURL(e.URL):
 			return badRequest("entity URL '" + e.URL + "' is invalid: Wrong HTTP URL")

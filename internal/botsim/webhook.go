@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,17 +12,9 @@ import (
 const (
 	defaultConnections = 40
 	maxConnections     = 100
-	maxSecret          = 256
 )
 
-var setWebhookFields = []string{
-	"url", "certificate", "ip_address", "max_connections", "allowed_updates", "drop_pending_updates", "secret_token",
-}
-
-var (
-	validSecret  = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
-	webhookPorts = []string{"", "443", "80", "88", "8443"}
-)
+var webhookPorts = []string{"", "443", "80", "88", "8443"}
 
 // webhook is the receiver of updates. The server's lock guards the fields below slots.
 type webhook struct {
@@ -54,7 +45,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 	var allowed []string
 	given, err := r.params.object("allowed_updates", &allowed)
 	if err != nil {
-		return nil, badRequest("can't parse allowed updates JSON object")
+		return nil, err
 	}
 	if given {
 		s.queue.allowed = allowed
@@ -133,17 +124,7 @@ func readWebhook(p params) (webhookSettings, error) {
 	if w.url, err = readWebhookURL(p["url"]); err != nil {
 		return w, err
 	}
-	n, ok := p.integer("max_connections")
-	if !ok || p["max_connections"] == "" {
-		n = defaultConnections
-	}
-	w.connections = int(min(max(n, 1), maxConnections))
-	if len(w.secret) > maxSecret {
-		return w, badRequest("secret token is too long")
-	}
-	if !validSecret.MatchString(w.secret) {
-		return w, badRequest("secret token contains unallowed characters")
-	}
+	w.connections = orDefault(int(p.integer("max_connections")), defaultConnections)
 	if _, err := netip.ParseAddr(w.ipAddress); err != nil && w.ipAddress != "" {
 		return w, badRequest("bad webhook: Invalid IP address specified")
 	}

@@ -19,7 +19,7 @@ func TestWebhookDescriptions(t *testing.T) {
 		want   string
 	}{
 		{"deleteWebhook", nil, "Webhook is already deleted"},
-		{"setWebhook", nil, "Webhook is already deleted"},
+		{"setWebhook", fields{"url": ""}, "Webhook is already deleted"},
 		{"setWebhook", fields{"url": h.url}, "Webhook was set"},
 		{"setWebhook", fields{"url": h.url}, "Webhook is already set"},
 		{"setWebhook", other, "Webhook was set"},
@@ -50,10 +50,10 @@ func TestWebhookInfo(t *testing.T) {
 		info.Allowed != nil || info.Failed != "" {
 		t.Errorf("with minimal settings: %+v", info)
 	}
-	for given, want := range map[int]int{-1: 1, 0: 1, 1: 1, 100: 100, 101: 100} {
-		bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": given}, nil)
-		if got := bot.webhookInfo(t).Connections; got != want {
-			t.Errorf("max_connections %d is read as %d, want %d", given, got, want)
+	for _, n := range []int{1, 100} {
+		bot.want(t, "setWebhook", fields{"url": h.url, "max_connections": n}, nil)
+		if got := bot.webhookInfo(t).Connections; got != n {
+			t.Errorf("max_connections = %d, want %d", got, n)
 		}
 	}
 	bot.want(t, "setWebhook", fields{
@@ -70,7 +70,7 @@ func TestWebhookInfo(t *testing.T) {
 
 func TestWrongWebhooks(t *testing.T) {
 	t.Parallel()
-	s, bot, _, _ := scene(t)
+	_, bot, _, _ := scene(t)
 	const good = "https://example.org/hook"
 	for want, cases := range map[string][]fields{
 		"Bad Request: bad webhook: An HTTPS URL must be provided for webhook": {
@@ -80,13 +80,11 @@ func TestWrongWebhooks(t *testing.T) {
 		"Bad Request: invalid webhook URL specified": {
 			{"url": "ftp://example.org"}, {"url": "https://"}, {"url": "not a url"}, {"url": "https://a b/"},
 		},
-		"Bad Request: secret token contains unallowed characters": {
+		"Bad Request: invalid secret_token specified": {
 			{"url": good, "secret_token": "a b"}, {"url": good, "secret_token": "é"}, {"url": good, "secret_token": "a+b="},
-			{"url": good, "secret_token": "a\n"},
+			{"url": good, "secret_token": "a\n"}, {"url": good, "secret_token": strings.Repeat("a", 257)},
 		},
-		"Bad Request: secret token is too long":                  {{"url": good, "secret_token": strings.Repeat("a", 257)}},
 		"Bad Request: bad webhook: Invalid IP address specified": {{"url": good, "ip_address": "home"}},
-		"Bad Request: can't parse allowed updates JSON object":   {{"url": good, "allowed_updates": "message"}},
 	} {
 		for _, params := range cases {
 			bot.refused(t, "setWebhook", params, 400, want)
@@ -103,8 +101,6 @@ func TestWrongWebhooks(t *testing.T) {
 			t.Errorf("url = %q, want %q", got, address)
 		}
 	}
-	bot.want(t, "setWebhook", fields{"url": good, "shoe_size": 44}, nil)
-	equal(t, "complaints", s.Complaints(), []string{`setWebhook: there is no parameter "shoe_size"`})
 }
 
 func TestGetUpdatesConflictsWithWebhook(t *testing.T) {

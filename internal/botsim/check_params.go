@@ -1,0 +1,122 @@
+package botsim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// checkParams returns an error for the first parameter of a call that does not exist, is missing, is of the wrong type
+// or is out of range, and complains about it. Telegram ignores parameters that do not exist and corrects some values
+// that are out of range, but here they are errors, because the bot does not get what it asked for. As in Telegram, a
+// JSON body may give any parameter as a string, as in a form; literals are those that it gives otherwise. The values in
+// arrays and objects must have their own JSON types.
+func (s *Server) checkParams(c *Call, literals map[string]bool) error {
+	known, values := s.parameters.Methods[c.Method], map[string]any{}
+	for name, text := range c.Params {
+		values[name] = known[name].read(text, literals[name])
+	}
+	err := s.parameters.checkFields("", values, known)
+	if err != nil {
+		s.complain("%s: %s", c.Method, strings.TrimPrefix(err.Error(), "Bad Request: "))
+	}
+	return err
+}
+
+// checkFields checks the values of a method's parameters or of an object's fields, by name.
+func (t *parameterTable) checkFields(of owner, values map[string]any, known rules) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, ok := known[name]; !ok {
+			return of.refuse("there is no %s %q", of.part(), name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		r := known[name]
+		if v := values[name]; v != nil {
+			if err := t.checkValue(of, name, v, r); err != nil {
+				return err
+			}
+		} else if r.isRequired(values) {
+			return of.refuseOr(r.IfMissing, "can't find %s %q", of.part(), name)
+		}
+	}
+	return nil
+}
+
+// checkValue checks one value and what it holds.
+func (t *parameterTable) checkValue(of owner, name string, v any, r rule) error {
+	typ := t.typeOf(v, r.Types)
+	switch {
+	case typ != "" && !r.allows(v):
+		return of.refuseOr(r.IfWrong, "invalid %s specified", name)
+	case typ == "" && of == "" && slices.ContainsFunc(r.Types, isNested):
+		return badRequest("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
+	case typ == "":
+		return of.refuse("%s %q must be of type %s", of.part(), name, strings.Join(r.Types, " or "))
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return t.checkObject(typ, v)
+	case []any:
+		element := rule{Types: []string{strings.TrimPrefix(typ, arrayOf)}}
+		for _, e := range v {
+			if err := t.checkValue(of, name, e, element); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkObject checks the fields of an object, if its type is known.
+func (t *parameterTable) checkObject(typ string, fields map[string]any) error {
+	if variants, ok := t.Variants[typ]; ok {
+		kind, _ := fields["type"].(string)
+		variant, ok := variants[kind]
+		if !ok {
+			return owner(typ).refuse("unsupported type specified")
+		}
+		typ = variant
+	}
+	if known, ok := t.Types[typ]; ok {
+		return t.checkFields(owner(typ), fields, known)
+	}
+	return nil
+}
+
+// owner is what parameters or fields belong to: the type of an object, or "" for a method.
+type owner string
+
+// part returns what a part of the owner is called.
+func (of owner) part() string {
+	if of == "" {
+		return "parameter"
+	}
+	return "field"
+}
+
+// titles are the types to which Telegram does not refer by their names.
+var titles = map[owner]string{
+	"InlineKeyboardButton": "inline keyboard button",
+	"LinkPreviewOptions":   "link preview options",
+	"ReplyParameters":      "reply parameters",
+}
+
+// refuse returns the error for a wrong parameter or field.
+func (of owner) refuse(format string, args ...any) error {
+	what := fmt.Sprintf(format, args...)
+	if of == "" {
+		return badRequest(what)
+	}
+	title := orDefault(titles[of], string(of))
+	return badRequest("can't parse " + title + ": " + strings.ToUpper(what[:1]) + what[1:])
+}
+
+// refuseOr refuses with Telegram's own words, if there are any.
+func (of owner) refuseOr(own, format string, args ...any) error {
+	if own != "" {
+		return badRequest(own)
+	}
+	return of.refuse(format, args...)
+}

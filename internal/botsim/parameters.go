@@ -1,0 +1,156 @@
+package botsim
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+//go:embed parameters.json
+var parametersJSON []byte
+
+// parameterTable says which parameters the methods of the Bot API have and which values these may have. It knows more
+// methods than the server simulates.
+type parameterTable struct {
+	Source  string           // version of the documentation
+	Methods map[string]rules // by name
+	// Types are the objects that occur in parameters. An object of any other type may hold anything.
+	Types map[string]rules
+	// Variants are the types that stand for several types. The field "type" of an object says which one it is.
+	Variants map[string]map[string]string
+}
+
+// rules are the parameters of a method, or the fields of an object in a parameter, by name.
+type rules map[string]rule
+
+// rule says which values a parameter or a field may have.
+type rule struct {
+	Types    []string // the value is of one of them
+	Required bool
+	Unless   string // the parameter that takes the place of a required one
+	// Min and Max limit an Integer, the number of characters of a String, or the number of elements of an array.
+	Min, Max  *int64
+	MaxBytes  int `json:"max_bytes"` // limits a String
+	Pattern   *regexp.Regexp
+	IfMissing string `json:"if_missing"` // Telegram's error, if it has one of its own for this parameter
+	IfWrong   string `json:"if_wrong"`   // likewise, for a value beyond the limits
+}
+
+// Names of types. All others are the names of objects.
+const (
+	arrayOf     = "Array of " // followed by the type of the elements
+	typeString  = "String"
+	typeInteger = "Integer"
+	typeBoolean = "Boolean"
+	typeFile    = "InputFile"
+)
+
+// loadParameters returns the table in parameters.json.
+var loadParameters = sync.OnceValues(func() (*parameterTable, error) {
+	var t parameterTable
+	decoder := json.NewDecoder(bytes.NewReader(parametersJSON))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&t); err != nil {
+		return nil, fmt.Errorf("read parameters.json: %w", err)
+	}
+	return &t, nil
+})
+
+// typeOf returns which of the types a value has, "" for none. Of several types of objects, it is the first one whose
+// required fields the object has.
+func (t *parameterTable) typeOf(v any, types []string) string {
+	found := ""
+	for _, typ := range types {
+		if !hasShape(v, typ) {
+			continue
+		}
+		if fields, ok := v.(map[string]any); !ok || t.Types[typ].complete(fields) {
+			return typ
+		}
+		if found == "" {
+			found = typ
+		}
+	}
+	return found
+}
+
+// hasShape reports whether a value is of a type, apart from the fields of objects.
+func hasShape(v any, typ string) bool {
+	switch v := v.(type) {
+	case string:
+		return isText(typ)
+	case json.Number:
+		_, err := v.Int64()
+		return typ == typeInteger && err == nil
+	case bool:
+		return typ == typeBoolean
+	case []any:
+		element, isArray := strings.CutPrefix(typ, arrayOf)
+		return isArray && !slices.ContainsFunc(v, func(e any) bool { return !hasShape(e, element) })
+	case map[string]any:
+		return isNested(typ) && !strings.HasPrefix(typ, arrayOf)
+	}
+	return false
+}
+
+// isText reports whether values of a type are texts. A file is the text that readParams puts in its place.
+func isText(typ string) bool { return typ == typeString || typ == typeFile }
+
+// isNested reports whether values of a type are arrays or objects.
+func isNested(typ string) bool { return !isText(typ) && typ != typeInteger && typ != typeBoolean }
+
+// complete reports whether no required field is missing.
+func (known rules) complete(fields map[string]any) bool {
+	for name, r := range known {
+		if fields[name] == nil && r.isRequired(fields) {
+			return false
+		}
+	}
+	return true
+}
+
+// isRequired reports whether a value must be given beside the others.
+func (r rule) isRequired(others map[string]any) bool { return r.Required && others[r.Unless] == nil }
+
+// allows reports whether a value is within the limits.
+func (r rule) allows(v any) bool {
+	var size int64
+	switch v := v.(type) {
+	case json.Number:
+		size, _ = v.Int64() // hasShape has read it before
+	case string:
+		if r.MaxBytes > 0 && len(v) > r.MaxBytes || r.Pattern != nil && !r.Pattern.MatchString(v) {
+			return false
+		}
+		size = int64(utf8.RuneCountInString(v))
+	case []any:
+		size = int64(len(v))
+	default:
+		return true
+	}
+	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
+}
+
+// read returns a parameter's text as it is if the parameter may be a text, or else as the JSON value that it is. It
+// returns nil if the text is empty, because Telegram takes that for an absent parameter, and for null.
+func (r rule) read(text string, literal bool) any {
+	if !literal && slices.ContainsFunc(r.Types, isText) {
+		return text
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var v any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if !json.Valid([]byte(text)) || decoder.Decode(&v) != nil {
+		return text // of no type that the parameter may have
+	}
+	return v
+}
