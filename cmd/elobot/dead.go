@@ -254,7 +254,7 @@ func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.De
 	case handle == nil:
 		return postgres.ErrNoDeadLetter // it was added after the command began
 	}
-	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Redelivered: true}); err != nil {
+	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Retried: true}); err != nil {
 		if ctx.Err() != nil {
 			return context.Canceled // interrupted, so the update has not failed again
 		}

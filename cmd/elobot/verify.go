@@ -166,7 +166,7 @@ func problem(f ranking.Finding) string {
 	switch f.Problem {
 	case ranking.MissingNumber:
 		return "no match has this number, although it was assigned"
-	case ranking.NumberNotDrawn:
+	case ranking.NumberNotAssigned:
 		return "the group's counter has not reached this number yet; when it does, no match can be recorded"
 	case ranking.MissingKey:
 		return "the command that recorded it is not marked as handled"

@@ -157,7 +157,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)
 	})
-	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.Unavailable, b.client.Now, b.log)
+	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
 	worker := intake.NewWorker(router.Handle, onDead, store.Class, b.log)
 	worker.SetAttempts(postgres.NewUpdateAttempts(b.pools.Commands, lease))
 	return handling{service, worker}

@@ -84,12 +84,12 @@ func (q *callbackQuery) command() string {
 }
 
 // press handles a button press.
-func (r *Router) press(ctx context.Context, q *callbackQuery, redelivered bool) error {
+func (r *Router) press(ctx context.Context, q *callbackQuery, retried bool) error {
 	o, ok := q.origin(r.now())
 	if !ok {
 		return nil
 	}
-	o.Redelivered = redelivered
+	o.Retried = retried
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
 		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
 	}
@@ -106,7 +106,7 @@ func (r *Router) pressUndo(ctx context.Context, p press) error {
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
-	match := ranking.MatchRef{Number: number, NumberFrom: p.query.Message.ID}
+	match := ranking.MatchRef{Number: number, NumberMessage: p.query.Message.ID}
 	return r.rankings.UndoMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)})
 }
 

@@ -214,7 +214,7 @@ func TestAgain(t *testing.T) {
 	updates := w.fetch()
 	for i, redelivered := range []bool{false, true} {
 		for _, u := range updates {
-			u.Redelivered = redelivered
+			u.Retried = redelivered
 			if err := w.router.Handle(testContext(t), u); err != nil {
 				t.Fatal(err)
 			}
@@ -224,8 +224,8 @@ func TestAgain(t *testing.T) {
 			t.Fatalf("%d calls", len(calls))
 		}
 		for _, c := range calls[3*i:] {
-			if c.origin.Redelivered != redelivered {
-				t.Errorf("%s: Redelivered is %t", c, c.origin.Redelivered)
+			if c.origin.Retried != redelivered {
+				t.Errorf("%s: Redelivered is %t", c, c.origin.Retried)
 			}
 		}
 	}

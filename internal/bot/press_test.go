@@ -39,7 +39,7 @@ func TestPress(t *testing.T) {
 	if diff := cmp.Diff(want, c.origin); diff != "" {
 		t.Errorf("origin (-want +got):\n%s", diff)
 	}
-	if below := c.take.Match.NumberFrom; below != int64(card.ID) {
+	if below := c.take.Match.NumberMessage; below != int64(card.ID) {
 		t.Errorf("it was pressed below message %d, want %d", below, card.ID)
 	}
 	if again := w.sim.Press(w.bob, card, "1u:42"); again == id {

@@ -64,9 +64,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	}
 	switch {
 	case u.CallbackQuery != nil:
-		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Redelivered)
+		return r.press(logged(ctx, in, u.CallbackQuery.command()), u.CallbackQuery, in.Retried)
 	case u.EditedMessage != nil:
-		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Redelivered)
+		return r.edited(logged(ctx, in, command.NameMatch), u.EditedMessage, in.Retried)
 	case u.MyChatMember != nil:
 		return r.botMember(ctx, u.MyChatMember)
 	case u.ChatMember != nil:
@@ -90,7 +90,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return nil
 	}
 	req := request{message: m, command: c, origin: m.origin()}
-	req.origin.Redelivered = in.Redelivered
+	req.origin.Retried = in.Retried
 	return r.dispatch(logged(ctx, in, loggedName(c.Name)), req)
 }
 

@@ -29,7 +29,7 @@ func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), NumberFrom: to.ID}
+		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), NumberMessage: to.ID}
 		if t.Match.Number == 0 {
 			t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
 		}
@@ -75,7 +75,7 @@ const offerWindow = int64(5 * time.Minute / time.Second)
 
 // edited handles an edited message. It never records a match. If somebody corrects the score in a /match that was recorded, it
 // offers to fix the match too. All other edits are ignored.
-func (r *Router) edited(ctx context.Context, m *message, redelivered bool) error {
+func (r *Router) edited(ctx context.Context, m *message, retried bool) error {
 	after := m.EditDate - m.Date
 	if !m.isFromPerson() || m.ID == 0 || after < 0 || after > offerWindow {
 		return nil
@@ -94,7 +94,7 @@ func (r *Router) edited(ctx context.Context, m *message, redelivered bool) error
 	}
 	recorded := ranking.MatchRef{Message: m.ID, Key: messageKey(m.Chat.ID, m.ID)}
 	req.origin.Key = fmt.Sprintf("e:%d:%d:%d", m.Chat.ID, m.ID, m.EditDate)
-	req.origin.SentAt, req.origin.Redelivered = time.Unix(m.EditDate, 0).UTC(), redelivered
+	req.origin.SentAt, req.origin.Retried = time.Unix(m.EditDate, 0).UTC(), retried
 	return r.rankings.OfferFix(ctx, req.origin, recorded, report)
 }
 

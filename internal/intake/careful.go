@@ -168,7 +168,7 @@ func (t *trial) recordError(ctx context.Context, err error) error {
 
 // lost returns how many earlier attempts at the update did not return, and takes over when the first of them began.
 func (t *trial) lost(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, keepWithin)
+	ctx, cancel := context.WithTimeout(ctx, saveWithin)
 	defer cancel()
 	n, first, err := t.careful.attempts.Lost(ctx, t.update.ID)
 	if err != nil {
@@ -188,7 +188,7 @@ func (t *trial) record(ctx context.Context) error {
 	if t.recorded {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, keepWithin)
+	ctx, cancel := context.WithTimeout(ctx, saveWithin)
 	defer cancel()
 	if err := t.careful.attempts.Begin(ctx, t.update.ID); err != nil {
 		return fmt.Errorf("record attempt: %w", err)

@@ -13,9 +13,9 @@ import (
 type Update struct {
 	ID int64
 	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the order of arrival.
-	Lane        int64
-	Raw         json.RawMessage
-	Redelivered bool // handled again by an operator: its notices are sent however late they are
+	Lane    int64
+	Raw     json.RawMessage
+	Retried bool // an operator has it handled again: its notices are sent however late they are
 }
 
 // Handler handles an update. When it returns nil, all effects of the update have been committed. It may be called again
@@ -25,7 +25,7 @@ type Handler func(ctx context.Context, u Update) error
 // ErrUnreadable is what a Handler returns for an update that it cannot read, so that a retry is pointless.
 var ErrUnreadable = errors.New("update cannot be read")
 
-// Class is what an error of a Handler or of DeadLetters means for the update.
+// Class is what an error of a Handler, of DeadLetters or of Attempts means for the update.
 type Class int
 
 // The classes of errors.

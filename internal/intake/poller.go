@@ -175,7 +175,7 @@ func (p *Poller) process(ctx context.Context, u Update, ticket *ticket) {
 // rest waits during an outage of the database, so that all other updates stay with the messenger. The updates in progress
 // probe the database; without any, rest returns at once, because nothing would notice the end of the outage.
 func (p *Poller) rest(ctx context.Context) {
-	back := p.worker.database.back()
+	back := p.worker.outage.back()
 	for len(p.queue) > 0 {
 		select {
 		case <-back:

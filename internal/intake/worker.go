@@ -27,7 +27,7 @@ const (
 	// from the beginning of the first failed attempt.
 	cutAfter = 9 * time.Second
 	// keepWithin limits the time for storing a dead letter.
-	keepWithin = 3 * time.Second
+	saveWithin = 3 * time.Second
 	// Waits between attempts: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
@@ -36,13 +36,13 @@ const (
 // Worker persists updates, from polling and webhook alike. A process has one worker, so that all updates share what is
 // known about an outage of the database.
 type Worker struct {
-	handle   Handler
-	dead     DeadLetters
-	class    func(error) Class
-	database *outage
-	recent   *recent
-	careful  careful
-	log      *slog.Logger
+	handle  Handler
+	dead    DeadLetters
+	class   func(error) Class
+	outage  *outage
+	recent  *recent
+	careful careful
+	log     *slog.Logger
 
 	mu   sync.Mutex
 	died map[int64]time.Time // by lane: when its last update was given up
@@ -53,10 +53,10 @@ type Worker struct {
 func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
-		database: newOutage(log),
-		recent:   newRecent(),
-		careful:  careful{turn: make(chan struct{}, 1)},
-		died:     make(map[int64]time.Time),
+		outage:  newOutage(log),
+		recent:  newRecent(),
+		careful: careful{turn: make(chan struct{}, 1)},
+		died:    make(map[int64]time.Time),
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 		if err := t.run(ctx); err == nil {
 			return true
 		}
-		t.skip(w.database.wait(ctx))
+		t.skip(w.outage.wait(ctx))
 	}
 	return false
 }
@@ -82,9 +82,9 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 		class = w.class(err)
 	}
 	if class == Unavailable {
-		w.database.found(ctx, u.ID, err)
+		w.outage.found(ctx, u.ID, err)
 	} else {
-		w.database.passed(ctx, u.ID)
+		w.outage.passed(ctx, u.ID)
 	}
 	return class
 }
@@ -111,8 +111,8 @@ func (w *Worker) ended(lane int64, died bool) {
 	w.died[lane] = time.Now()
 }
 
-// trial is one update until it is persisted. Attempts that end with Unavailable or Locked do not count towards giving up, nor does
-// the time that they take.
+// trial is one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
+// towards giving up.
 type trial struct {
 	*Worker
 	update   Update
@@ -226,7 +226,7 @@ func (t *trial) deadLetter(ctx context.Context) error {
 		FirstSeen: t.first,
 		Silent:    t.silent,
 	}
-	keepCtx, cancel := context.WithTimeout(ctx, keepWithin)
+	keepCtx, cancel := context.WithTimeout(ctx, saveWithin)
 	defer cancel()
 	err := t.dead.Save(keepCtx, letter)
 	if err != nil && ctx.Err() != nil {

@@ -4,7 +4,7 @@ package mutants
 
 var mutants = []mutant{
 	{
-		name: "no unique key", file: "internal/postgres/rate_limit.go",
+		name: "no unique key", file: "internal/postgres/apply.go",
 		before: "AS c (key, sender, sent_at, rate_class)`,", after: "AS c (key, sender, sent_at, rate_class) ON CONFLICT DO NOTHING`,",
 		packages: "./internal/ranking ./internal/postgres", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},

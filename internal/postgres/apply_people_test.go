@@ -21,7 +21,7 @@ func TestReserved(t *testing.T) {
 		carol, alice, {Username: "BOB"}, {Username: "dave"}, {ID: 5, Username: "bob", Name: "Eve"}, zoe,
 	}
 	read := func() (ids []ranking.PlayerID) {
-		snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: people, ReserveIDs: 5})
+		snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: people, ReserveFirst: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestApplyPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	w.play(t, "1", alice, bob)
-	snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice, carol}, ReserveIDs: 2})
+	snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice, carol}, ReserveFirst: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

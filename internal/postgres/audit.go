@@ -69,7 +69,7 @@ func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield
 }
 
 // Loose implements ranking.AuditReader. It returns at most a hundred issues of each kind.
-func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	const missing = `
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
 		WHERE g.id = $1 AND NOT EXISTS (SELECT FROM matches m WHERE m.group_id = $1 AND m.number = n)
@@ -100,7 +100,7 @@ func (b auditReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.
 		sql string
 		to  *[]int
 	}{
-		{missing, &issues.Missing}, {neverDrawn, &issues.NeverDrawn}, {withoutKey, &issues.WithoutKey},
+		{missing, &issues.Missing}, {neverDrawn, &issues.NotAssigned}, {withoutKey, &issues.WithoutKey},
 		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty},
 	} {
 		batch.Queue(q.sql, group).Query(func(rows pgx.Rows) error {

@@ -51,17 +51,17 @@ type pendingResult struct {
 var errAlone = errors.New("not written together with others")
 
 // apply is Store.Apply, except that a result may be written together with others.
-func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) error {
+func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) error {
 	alone := []ranking.Changes{c}
 	m, isMatch := c.Effect.(*ranking.NewMatch)
 	if g == nil || !isMatch {
-		return s.apply(ctx, alone, nil)
+		return s.writeAll(ctx, alone, nil)
 	}
 	w := g.join(ctx, m.Group, c)
 	crashpoint.At(crashpoint.Gathering)
 	if w == nil {
 		defer g.holdSlot(s)()
-		return s.apply(ctx, alone, nil)
+		return s.writeAll(ctx, alone, nil)
 	}
 	var err error
 	select {
@@ -73,7 +73,7 @@ func (g *batchWriter) apply(ctx context.Context, s *Store, c ranking.Changes) er
 		err = <-w.done // soon: applyTogether stops when a caller gives up
 	}
 	if errors.Is(err, errAlone) {
-		return s.apply(ctx, alone, nil)
+		return s.writeAll(ctx, alone, nil)
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (g *batchWriter) next(s *Store) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if together := g.take(); len(together) > 0 {
-		go g.write(s, together)
+		go g.writeTogether(s, together)
 	} else {
 		g.writing--
 	}
@@ -141,7 +141,7 @@ func (g *batchWriter) take() []*pendingResult {
 }
 
 // write writes the results and delivers the outcome to the callers.
-func (g *batchWriter) write(s *Store, together []*pendingResult) {
+func (g *batchWriter) writeTogether(s *Store, together []*pendingResult) {
 	defer g.holdSlot(s)()
 	err := s.applyTogether(together)
 	for _, w := range together {
@@ -169,5 +169,5 @@ func (s *Store) applyTogether(together []*pendingResult) (err error) {
 			err = errAlone
 		}
 	}()
-	return s.apply(ctx, all, nil)
+	return s.writeAll(ctx, all, nil)
 }

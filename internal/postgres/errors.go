@@ -118,7 +118,7 @@ func (s *Store) Class(err error) intake.Class {
 }
 
 // Unavailable reports whether an error says nothing against the operation itself, so that it should be done later.
-func (s *Store) Unavailable(err error) bool {
+func (s *Store) RetryLater(err error) bool {
 	class := s.Class(err)
 	return class == intake.Unavailable || class == intake.Locked
 }

@@ -24,7 +24,7 @@ const MaxTogether = maxTogether
 
 // ApplyTogether applies results in one transaction.
 func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
-	return s.apply(ctx, all, nil)
+	return s.writeAll(ctx, all, nil)
 }
 
 // ChangeCard changes the card of a match.

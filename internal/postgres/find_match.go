@@ -71,8 +71,8 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		    ) AS of_sender
 		    WHERE sender.id = ` + thisPlayer + `)`
 	switch {
-	case ref.Number != 0 && ref.NumberFrom != 0:
-		return byNumberFrom, []any{chat, ref.NumberFrom, ref.Number}
+	case ref.Number != 0 && ref.NumberMessage != 0:
+		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}
 	case ref.Number != 0:
 		return byNumber, []any{chat, ref.Number}
 	case ref.Message != 0:
@@ -81,18 +81,4 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		return last, []any{chat, sender.ID, sender.Username}
 	}
 	return "", nil
-}
-
-// sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
-const sidesSwapped = `coalesce(
-		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
-		           m.score_b > m.score_a)`
-
-// setScores is the opposite of setPoints.
-func setScores(points [][]int16) []ranking.Score {
-	var sets []ranking.Score
-	for _, p := range points {
-		sets = append(sets, ranking.Score{A: int(p[0]), B: int(p[1])})
-	}
-	return sets
 }

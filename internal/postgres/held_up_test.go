@@ -52,7 +52,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
 				err := c.run(ctx)
 				cancel()
-				if err != nil && !store.Unavailable(err) {
+				if err != nil && !store.RetryLater(err) {
 					t.Errorf("%s fails with %v", c.name, err)
 				}
 				if err := holder.Rollback(t.Context()); err != nil {
@@ -139,7 +139,7 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, maxWait := range map[string]time.Duration{"lock": maxWait, "deadline": 30 * time.Millisecond} {
-		if err := keep(maxWait); err == nil || !store.Unavailable(err) {
+		if err := keep(maxWait); err == nil || !store.RetryLater(err) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}

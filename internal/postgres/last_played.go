@@ -10,12 +10,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// thisPlayer is the player that ranking.Person.Identify chooses for the person with the user id $2 and the username
-// $3; null if there is none.
-const thisPlayer = `coalesce(
-		        (SELECT p.id FROM players p WHERE p.telegram_user_id = $2),
-		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL))`
-
 // LastPlayed implements ranking.Store.
 func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (time.Time, error) {
 	const sql = `

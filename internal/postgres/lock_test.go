@@ -63,7 +63,7 @@ func TestClass(t *testing.T) {
 			if got := tc.store.Class(err); got != tc.want {
 				t.Errorf("%s: class %d, want %d, for %v", name, got, tc.want, err)
 			}
-			if got, want := tc.store.Unavailable(err), tc.want == intake.Locked || tc.want == intake.Unavailable; got != want {
+			if got, want := tc.store.RetryLater(err), tc.want == intake.Locked || tc.want == intake.Unavailable; got != want {
 				t.Errorf("%s: unavailable: %t", name, got)
 			}
 		}

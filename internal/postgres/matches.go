@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers draws the numbers of new matches, which also locks their groups. A single match waits for its group.
+// queueNumbers assigns the numbers of new matches, which also locks their groups. A single match waits for its group.
 // With several, none may wait for another's group.
 func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 	groups := column(newMatches(all), func(m newMatch) ranking.GroupID { return m.Group })
@@ -19,9 +19,9 @@ func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
 	}
 	if len(groups) > 0 {
 		batch.Queue(`
-			WITH drawn AS (
+			WITH assigned AS (
 			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
-			SELECT (count(*) = cardinality($1))::unchanged FROM drawn`, groups)
+			SELECT (count(*) = cardinality($1))::unchanged FROM assigned`, groups)
 	}
 }
 
@@ -73,7 +73,7 @@ const insertMatches = `
 	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id
 	FROM new n JOIN match USING (group_id)`
 
-// queueMatches inserts matches under the drawn numbers, with their players, history and cards. The matches must be of
+// queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of
 // different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
 	matches := newMatches(all)
@@ -187,4 +187,27 @@ func setsText(sets []ranking.Score) *string {
 	}
 	text := "{" + strings.Join(pairs, ",") + "}"
 	return &text
+}
+
+// setPoints returns the points of sets in their stored form: nil, or an array of pairs.
+func setPoints(sets []ranking.Score) [][]int16 {
+	var points [][]int16
+	for _, s := range sets {
+		points = append(points, []int16{int16(s.A), int16(s.B)})
+	}
+	return points
+}
+
+// sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
+const sidesSwapped = `coalesce(
+		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
+		           m.score_b > m.score_a)`
+
+// setScores is the opposite of setPoints.
+func setScores(points [][]int16) []ranking.Score {
+	var sets []ranking.Score
+	for _, p := range points {
+		sets = append(sets, ranking.Score{A: int(p[0]), B: int(p[1])})
+	}
+	return sets
 }

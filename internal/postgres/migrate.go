@@ -26,7 +26,7 @@ import (
 
 // lockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its
 // own table, and waits as long as the context allows.
-const lockTimeout = 5 * time.Minute
+const migrationLockTimeout = 5 * time.Minute
 
 // Migrate brings the database to the newest version of the files. Several instances may call it at once: one works,
 // the others wait. A step that a killed process left unfinished runs again. Migrate ends with the context, even while
@@ -144,7 +144,7 @@ func newMigration(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (*migrat
 	if err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
-	m.LockTimeout = lockTimeout
+	m.LockTimeout = migrationLockTimeout
 	return m, nil
 }
 

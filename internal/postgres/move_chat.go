@@ -30,7 +30,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 		if newer == (chatRow{}) {
 			return inside.rename(ctx, older, to)
 		}
-		return inside.joinChats(ctx, older, newer, decide)
+		return inside.mergeChats(ctx, older, newer, decide)
 	})
 	if err != nil {
 		return translate(err)

@@ -26,15 +26,6 @@ func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueParked(batch, results)
 }
 
-// column returns one value of each element, for unnest.
-func column[E, T any](elements []E, value func(E) T) []T {
-	values := make([]T, len(elements))
-	for i, e := range elements {
-		values[i] = value(e)
-	}
-	return values
-}
-
 func only(results []outbox.Result, wanted func(outbox.Result) bool) []outbox.Result {
 	var some []outbox.Result
 	for _, r := range results {

@@ -105,7 +105,7 @@ func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog
 // opener opens pools that share what their sessions learn about the server.
 type opener struct {
 	config   *pgxpool.Config
-	sessions *sessions
+	sessions *sessionWatch
 }
 
 func newOpener(url string) (*opener, error) {
@@ -123,7 +123,7 @@ func newOpener(url string) (*opener, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
 	config.PingTimeout = pingTimeout // a dead session must not use up all the time of a command
-	o := &opener{config, new(sessions)}
+	o := &opener{config, new(sessionWatch)}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil
 }

@@ -112,3 +112,12 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 func storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
+
+// column returns one value of each element, for unnest.
+func column[E, T any](elements []E, value func(E) T) []T {
+	values := make([]T, len(elements))
+	for i, e := range elements {
+		values[i] = value(e)
+	}
+	return values
+}

@@ -92,7 +92,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 			called[i] = p.Name
 		}
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames, q.ReserveIDs, called, q.UseShownNames).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, ids, usernames, q.ReserveFirst, called, q.UseShownNames).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {
@@ -123,3 +123,9 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 	}
 	return k, err
 }
+
+// thisPlayer is the player that ranking.Person.Identify chooses for the person with the user id $2 and the username
+// $3; null if there is none.
+const thisPlayer = `coalesce(
+		        (SELECT p.id FROM players p WHERE p.telegram_user_id = $2),
+		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL))`

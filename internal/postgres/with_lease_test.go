@@ -114,7 +114,7 @@ func TestUnderLostLease(t *testing.T) {
 	for _, wr := range writings {
 		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
 			err := wr.do(t.Context(), lease)
-			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.store.Unavailable(err) {
+			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.store.RetryLater(err) {
 				t.Errorf("%s under a lease %s: %v", wr.method, name, err)
 			}
 		}
@@ -247,7 +247,7 @@ func TestHolderStalls(t *testing.T) {
 		}
 	}
 	close(resume)
-	if err := receive(t, frozen); err == nil || !w.store.Unavailable(err) {
+	if err := receive(t, frozen); err == nil || !w.store.RetryLater(err) {
 		t.Errorf("the stalled transaction: %v", err)
 	}
 	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {

@@ -24,7 +24,7 @@ type amendment struct {
 	log    *slog.Logger
 	admin  *bool // whether the sender is an admin; nil until it is known
 
-	match   *StoredMatch // the match that is meant, nil if there is none
+	found   *StoredMatch // the match that is meant, nil if there is none
 	history MatchHistory // of its ladder from the match on, once the group is locked
 }
 
@@ -41,13 +41,13 @@ func (s *Service) amend(ctx context.Context, name string, a *amendment, op opera
 }
 
 func (a *amendment) read(ctx context.Context, store Store, _ Snapshot) (err error) {
-	a.match, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
+	a.found, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
 	return err
 }
 
 // readLocked reads the same match again, even if the sender has a newer last match by now.
 func (a *amendment) readLocked(ctx context.Context, store Store, _ Snapshot) error {
-	before := a.match
+	before := a.found
 	now, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{Number: before.Number}, a.origin.Sender)
 	switch {
 	case err != nil:
@@ -55,14 +55,14 @@ func (a *amendment) readLocked(ctx context.Context, store Store, _ Snapshot) err
 	case now == nil || now.ID != before.ID:
 		return fmt.Errorf("%w: match %d has a new number", ErrConflict, before.Number)
 	}
-	now.ByCommand, a.match = before.ByCommand, now
+	now.ByCommand, a.found = before.ByCommand, now
 	a.history, err = store.MatchHistory(ctx, now.Ladder, now.Number)
 	return err
 }
 
-// find returns a refusal if there is no such match or if it is already undone.
-func (a *amendment) find() Notice {
-	ref, m := a.Match, a.match
+// refusal returns a refusal if there is no such match or if it is already undone.
+func (a *amendment) refusal() Notice {
+	ref, m := a.Match, a.found
 	last := ref == MatchRef{}
 	switch {
 	case last && a.origin.Sender == nil:
@@ -81,7 +81,7 @@ func (a *amendment) find() Notice {
 
 // permit returns a refusal if the sender may not amend the match.
 func (a *amendment) permit(ctx context.Context, snap Snapshot) Notice {
-	m, mayAmend := a.match, false
+	m, mayAmend := a.found, false
 	if a.origin.Sender != nil && snap.People[0].Player != nil {
 		sender := snap.People[0].Player.ID
 		mayAmend = sender == m.ReportedBy || slices.Contains(m.players(), sender)
@@ -124,10 +124,10 @@ func (a *amendment) by(snap Snapshot) (PlayerID, Reporter) {
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
 // before the change.
 func (a *amendment) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
-	id := a.match.ID
+	id := a.found.ID
 	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == id })
 	if i < 0 {
-		return Rewrite{}, PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.match.Number)
+		return Rewrite{}, PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.found.Number)
 	}
 	rewrite, err := a.history.replay(reason, func(m *PlayedMatch) {
 		if m.ID == id {

@@ -51,12 +51,12 @@ func (c command) commandLog(ctx context.Context) CommandLog {
 	return l
 }
 
-// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for redelivered ones:
-// whoever requests a redelivery sees its outcome.
+// logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones:
+// whoever has it retried sees the outcome.
 func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
 	outcome := *c.outcome
 	switch {
-	case c.silent, o.Redelivered:
+	case c.silent, o.Retried:
 		return
 	case errors.Is(err, ErrHandled):
 		outcome = OutcomeDuplicate

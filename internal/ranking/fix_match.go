@@ -24,27 +24,27 @@ type fixOperation struct {
 
 // corrected returns the new result in the stored order of the sides.
 func (f fixOperation) corrected(snap Snapshot) Result {
-	turned := f.match.SidesSwapped
+	swapped := f.found.SidesSwapped
 	switch {
-	case f.match.ByCommand:
-		turned = false
+	case f.found.ByCommand:
+		swapped = false
 	case f.Match == MatchRef{}: // the sender is never nil here: find refuses that
 		sender := snap.People[0].Player
-		turned = sender != nil && slices.Contains(f.match.Players[1], sender.ID)
+		swapped = sender != nil && slices.Contains(f.found.Players[1], sender.ID)
 	}
-	if turned {
+	if swapped {
 		return f.result.swapped()
 	}
 	return f.result
 }
 
 func (f fixOperation) refuse(snap Snapshot) Notice {
-	if n := f.find(); n != nil {
+	if n := f.refusal(); n != nil {
 		return n
 	}
 	switch corrected := f.corrected(snap); {
-	case corrected.equal(f.match.Result):
-		return Refusal{Code: SameScore, Number: f.match.Number}
+	case corrected.equal(f.found.Result):
+		return Refusal{Code: SameScore, Number: f.found.Number}
 	case corrected.A == corrected.B && !snap.Ladder.DrawsAllowed:
 		return Refusal{Code: NoDraws}
 	}
@@ -52,7 +52,7 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 }
 
 func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	m, corrected := f.match, f.corrected(snap)
+	m, corrected := f.found, f.corrected(snap)
 	rewrite, played, err := f.replay(ByFix, func(m *PlayedMatch) { m.Result = corrected })
 	if err != nil {
 		return Changes{}, err

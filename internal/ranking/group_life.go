@@ -24,7 +24,7 @@ func (s *Service) Greet(ctx context.Context, o Origin, greeting Notice) error {
 		}
 		return Changes{Notice: greeting, Effect: &greeted}
 	}
-	return s.handle(ctx, o, command{name: "greet", people: senderOf(o), class: RateQuestion, operation: decision{by: decide}})
+	return s.handle(ctx, o, command{name: "greet", people: senderOf(o), class: RateQuestion, operation: decision{fn: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot.
@@ -47,7 +47,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		added.At = o.SentAt
 		return Changes{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.handle(ctx, o, command{name: "bot added", silent: true, operation: decision{by: decide}})
+	return s.handle(ctx, o, command{name: "bot added", silent: true, operation: decision{fn: decide}})
 }
 
 // simultaneous reports whether two times are close enough for the addition of the bot and /start to be one event.
@@ -72,7 +72,7 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 
 // Renamed records the chat's title from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// ensureEntities stores the title. The update may be late, so it says nothing about the bot's presence.
+	// prepare stores the title. The update may be late, so it says nothing about the bot's presence.
 	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
 }
 
@@ -115,6 +115,6 @@ func (l *leaveOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Changes) error {
 	return s.handle(ctx, o, command{
 		name: name, knownChatOnly: true, silent: true,
-		operation: decision{by: decide},
+		operation: decision{fn: decide},
 	})
 }

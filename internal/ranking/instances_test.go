@@ -249,7 +249,7 @@ func (i *instance) execute(ctx context.Context, o request) error {
 			}
 			i.mu.Unlock()
 			return i.write(event{End: o.Message, Tries: tries, Took: time.Since(started)})
-		case ctx.Err() != nil || !i.store.Unavailable(err) && !errors.Is(err, ranking.ErrTimeout):
+		case ctx.Err() != nil || !i.store.RetryLater(err) && !errors.Is(err, ranking.ErrTimeout):
 			err = fmt.Errorf("%s %s: %w", o.Kind, o.key(), err)
 			return errors.Join(err, i.write(event{Error: err.Error()}))
 		}

@@ -24,7 +24,7 @@ type joinOperation struct {
 	at time.Time
 }
 
-// unlimited: joining is no question, but joining again is one.
+// unlimited is true if the sender enters the ladder or comes back to it. Joining while in the ladder counts as a question.
 func (j joinOperation) unlimited(snap Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.presentAt(j.at) != *standing

@@ -137,7 +137,7 @@ func TestButtonsAfterMove(t *testing.T) {
 	} {
 		o := u.from(tc.chat, alice)
 		o.Button = o.Key
-		amendment := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, NumberFrom: tc.below}, IsAdmin: nobodyIsAdmin}
+		amendment := ranking.Amendment{Match: ranking.MatchRef{Number: tc.number, NumberMessage: tc.below}, IsAdmin: nobodyIsAdmin}
 		if err := g.UndoMatch(t.Context(), o, amendment); err != nil {
 			t.Fatal(err)
 		}

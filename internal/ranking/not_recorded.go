@@ -36,3 +36,9 @@ func (NotRecorded) Kind() string { return KindNotRecorded }
 
 // Purpose implements Notice.
 func (NotRecorded) Purpose() Purpose { return Outcome }
+
+// malformedResult is the answer to a result that could not be parsed.
+type malformedResult struct {
+	answer
+	name string
+}

@@ -174,7 +174,7 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	for _, redelivered := range []bool{false, true} {
 		retried := func() ranking.Origin {
 			o := g.origin(&alice)
-			o.Redelivered = redelivered
+			o.Retried = redelivered
 			return o
 		}
 		match, press := retried(), retried()

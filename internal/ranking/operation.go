@@ -2,12 +2,13 @@ package ranking
 
 import "context"
 
-// operation is what a command does: it reads what it concerns, refuses or decides. Its methods change nothing, and may be
-// called several times, because a command starts over after a conflict.
+// operation is what a command does. Its methods are called in this order: read, refuse and permit; then, where the group is
+// locked, readLocked and refuse; then decide. They write nothing to the store. A command starts over after a conflict, so
+// read and readLocked must overwrite what they have read before.
 type operation interface {
 	// read reads what the operation concerns beyond the snapshot.
 	read(context.Context, Store, Snapshot) error
-	// readLocked reads it again, with the group locked.
+	// readLocked reads it again with the group locked, and whatever is needed only then.
 	readLocked(context.Context, Store, Snapshot) error
 	// unlimited reports whether the rate limits do not apply.
 	unlimited(Snapshot) bool
@@ -61,7 +62,7 @@ func (q question) decide(ctx context.Context, _ Snapshot) (Changes, error) {
 // decision only decides.
 type decision struct {
 	plain
-	by func(Snapshot) Changes
+	fn func(Snapshot) Changes
 }
 
-func (d decision) decide(_ context.Context, snap Snapshot) (Changes, error) { return d.by(snap), nil }
+func (d decision) decide(_ context.Context, snap Snapshot) (Changes, error) { return d.fn(snap), nil }

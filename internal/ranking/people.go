@@ -43,7 +43,7 @@ func profileUpdates(p Person, k Known, needed bool) []PlayerChange {
 	return append(changes, change)
 }
 
-// missingPlayers replaces profileUpdates for a redelivered command, whose view of people may be outdated. It adds unknown
+// missingPlayers replaces profileUpdates for a retried command, whose view of people may be outdated. It adds unknown
 // people that the command needs, and changes no known player.
 func missingPlayers(p Person, k Known, needed bool) []PlayerChange {
 	if k.Player != nil || !needed {
@@ -149,8 +149,8 @@ func senderOf(o Origin) participants {
 	return participants{*o.Sender}
 }
 
-// names returns the names of known people in a ladder, which some of them are about to enter. People with the same name
-// get a mark to tell them apart.
+// names returns the names of people in a ladder, including those who are about to enter it. People with the same name get
+// a mark.
 func names(people []Known) []Name {
 	all := make([]Name, len(people))
 	for i, k := range people {

@@ -108,7 +108,7 @@ func (s *scene) begin(tb rapid.TB) {
 func (s *scene) send(sender ranking.Person, command func(context.Context, ranking.Origin) error) {
 	s.tb.Helper()
 	o := s.origin(&sender)
-	o.Chat, o.Redelivered = s.chat, s.redelivered
+	o.Chat, o.Retried = s.chat, s.redelivered
 	if err := command(context.Background(), o); err != nil {
 		s.tb.Fatalf("%s: %v", o.Key, err)
 	}

@@ -48,7 +48,7 @@ func TestPressLimit(t *testing.T) {
 	}
 	pressed(press(&bob, 30), unknown)
 	redelivered := press(&alice, 30)
-	redelivered.Redelivered = true
+	redelivered.Retried = true
 	pressed(redelivered, unknown)
 	undo := press(&alice, 30)
 	undo.Chat = club

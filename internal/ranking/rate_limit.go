@@ -84,7 +84,7 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
 	result, isResult := c.operation.(resultOperation)
 	switch limit := s.settings.ResultsPerMinute; {
-	case o.Redelivered, c.unlimited(snap):
+	case o.Retried, c.unlimited(snap):
 		return nil, false
 	case c.class == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
@@ -102,8 +102,8 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 	return nil, false
 }
 
-// isRateLimited reports whether the notice refuses a button press over the limit.
-func isRateLimited(n Notice) bool {
+// isTooManyPresses reports whether the notice refuses a button press over the limit.
+func isTooManyPresses(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses
 }
@@ -128,8 +128,8 @@ func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
 // rejectedResult describes an amendment that is not made.
 func (a *amendment) rejected(name string) RejectedResult {
 	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
-	if rejected.Number == 0 && !rejected.Last && a.match != nil {
-		rejected.Number = a.match.Number
+	if rejected.Number == 0 && !rejected.Last && a.found != nil {
+		rejected.Number = a.found.Number
 	}
 	return rejected
 }
@@ -140,12 +140,6 @@ func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
 	rejected := f.rejected(commandFix)
 	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
 	return rejected
-}
-
-// malformedResult is the answer to a result that could not be parsed.
-type malformedResult struct {
-	answer
-	name string
 }
 
 func (m malformedResult) rejectedResult(Snapshot) RejectedResult {

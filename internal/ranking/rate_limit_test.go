@@ -101,7 +101,7 @@ func TestQuestionLimit(t *testing.T) {
 	}
 	g.record(t, &alice, alice, bob, 3, 1) // results are still recorded
 	redelivered := g.at(&alice, 48)
-	redelivered.Redelivered = true
+	redelivered.Retried = true
 	if got := g.askRanking(t, g.Service, redelivered); got != "answered" {
 		t.Errorf("one that an operator retries: %s", got)
 	}
@@ -236,7 +236,7 @@ func TestResultLimit(t *testing.T) {
 		t.Errorf("the next notice is %+v", all)
 	}
 	redelivered := g.at(&alice, 59)
-	redelivered.Redelivered = true
+	redelivered.Retried = true
 	must(t, g.RecordMatch(t.Context(), redelivered, singles(alice, bob, 3, 1)))
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 61), singles(alice, bob, 3, 1)))
 	if n := g.count(t, "matches"); n != 63 {
@@ -348,7 +348,7 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 }
 
-// TestRedeliveredCommand: a redelivered command may be old, so it does not update the chat or known players.
+// TestRedeliveredCommand: a retried command may be old, so it does not update the chat or known players.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -362,7 +362,7 @@ func TestRedeliveredCommand(t *testing.T) {
 	must(t, g.BotRemoved(t.Context(), g.origin(nil)))
 
 	old := g.origin(&champ)
-	old.Redelivered, old.Chat.Title = true, "Once upon a time"
+	old.Retried, old.Chat.Title = true, "Once upon a time"
 	third := ranking.Person{ID: 33, Username: "Champ", Name: "Third"}
 	must(t, g.RecordMatch(t.Context(), old, ranking.Report{
 		A: []ranking.Person{{ID: 31, Name: "Old"}}, B: []ranking.Person{third}, Scores: []ranking.Score{{A: 3, B: 1}},

@@ -135,9 +135,9 @@ func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	return n
 }
 
-// card returns the card of a result. sides are side A and side B. On a turned card side B comes first.
-func card(r Result, sides [2]Side, turned bool) MatchRecorded {
-	if turned {
+// card returns the card of a result. sides are side A and side B. On a swapped card side B comes first.
+func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
+	if swapped {
 		r = r.swapped()
 		sides[0], sides[1] = sides[1], sides[0]
 	}

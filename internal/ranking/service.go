@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Service handles the commands of all groups. Each of its methods either commits the command's effect, its key and its
-// answer together, or returns an error and changes nothing. Called again with the same key, it changes nothing and
+// Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer
+// together, or returns an error. After an error, what the command showed about the chat and its people may be stored, and
+// after ErrTimeout the effect may be committed too. Called again with the same key, a method changes nothing more and
 // succeeds.
 type Service struct {
 	store    Store
@@ -58,7 +59,7 @@ func (s *Service) Answer(ctx context.Context, o Origin, n Notice) error {
 	return s.handle(ctx, o, c)
 }
 
-// Ask answers a question with the notice that read returns.
+// Ask answers a question with the notice that read returns. read may be called several times.
 func (s *Service) Ask(ctx context.Context, o Origin, read func(context.Context) (Notice, error)) error {
 	return s.handle(ctx, o, command{name: "answer", people: senderOf(o), class: RateQuestion, operation: question{ask: read}})
 }
@@ -85,7 +86,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people, ReserveIDs: c.needed, UseShownNames: !o.Redelivered}
+	return Query{Key: o.Key, Chat: o.Chat, People: c.people, ReserveFirst: c.needed, UseShownNames: !o.Retried}
 }
 
 // handle reads, decides and applies a command, and starts over after a conflict or a lock timeout. If it returns
@@ -122,9 +123,9 @@ func (c command) answerOnly(n Notice) command {
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	_, asks := c.operation.(question)
 	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory))
-	// For a redelivered command the store counts namesakes by stored names only, so the upserts must come first. A question
+	// For a retried command the store counts namesakes by stored names only, so the upserts must come first. A question
 	// reads what the upserts change.
-	snap, upserts, refusal, err := s.ensureEntities(ctx, o, c, !locked && !o.Redelivered && !asks)
+	snap, upserts, refusal, err := s.prepare(ctx, o, c, !locked && !o.Retried && !asks)
 	switch {
 	case err != nil:
 		return err
@@ -135,7 +136,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 			return redecide(ctx, store, o, c)
 		})
 	}
-	return apply(ctx, s.store, o, c, snap, upserts)
+	return decideAndApply(ctx, s.store, o, c, snap, upserts)
 }
 
 // redecide reads and decides again with the group locked.
@@ -156,11 +157,11 @@ func redecide(ctx context.Context, store Store, o Origin, c command) error {
 	if n := c.refuse(snap); n != nil {
 		c.operation = answer{notice: n}
 	}
-	return apply(ctx, store, o, c, snap, nil)
+	return decideAndApply(ctx, store, o, c, snap, nil)
 }
 
 // apply decides on the changes and has the store apply them, together with the upserts.
-func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
+func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
 	changes, err := c.decide(ctx, snap)
 	if err != nil {
 		return err
@@ -168,9 +169,9 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	changes.People = upserts
 	changes.Key, changes.Chat, changes.RateEntry = o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)
 	switch {
-	case !o.Redelivered:
+	case !o.Retried:
 		changes.SentAt = o.SentAt
-	case changes.Presence == ChatSeen: // a redelivered command may be old
+	case changes.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
 	}
 	if snap.Chat.ID == o.Chat.ID { // otherwise the chat has a new id, and its message ids have started over
@@ -181,8 +182,8 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 	}
 	if o.Button != "" {
 		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
-		changes.Keyless = isRateLimited(changes.Notice) // so that rate-limited presses store no keys
-		if changes.Effect == nil {                      // nothing has changed, so the chat need not be notified
+		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
+		if changes.Effect == nil {                         // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
 	}
@@ -194,7 +195,7 @@ func apply(ctx context.Context, store Store, o Origin, c command, snap Snapshot,
 // turned out to be the same person. None of that is an effect of the command. If the command is refused, ensureEntities
 // adds no players and returns the refusal. If deferUpserts is set and the resulting snapshot can be predicted, it returns
 // the upserts, to be applied with the command. That saves a transaction and a read.
-func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, deferUpserts bool) (
+func (s *Service) prepare(ctx context.Context, o Origin, c command, deferUpserts bool) (
 	snap Snapshot, upserts []PlayerChange, refusal Notice, err error,
 ) {
 	q := c.query(o)
@@ -209,7 +210,7 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, defer
 	if c.knownChatOnly && snap.ChatID == 0 {
 		return snap, nil, nil, nil
 	}
-	if !o.Redelivered {
+	if !o.Retried {
 		if snap, err = s.identify(ctx, o.Chat, q, snap); err != nil {
 			return snap, nil, nil, err
 		}
@@ -224,14 +225,14 @@ func (s *Service) ensureEntities(ctx context.Context, o Origin, c command, defer
 	}
 	q.RateEntry = RateEntry{} // the limit has been checked
 	if refusal == nil {
-		refusal = c.refused(ctx, snap)
+		refusal = c.refuseOrForbid(ctx, snap)
 	}
 	if refusal != nil {
 		c.needed = 0
 	}
 	chat := o.Chat
-	upserts = playerUpserts(snap, q, c.needed, o.Redelivered)
-	if o.Redelivered && snap.ChatID != 0 {
+	upserts = playerUpserts(snap, q, c.needed, o.Retried)
+	if o.Retried && snap.ChatID != 0 {
 		chat = snap.Chat
 	}
 	if snap.ChatID != 0 && snap.Chat.equalExceptLanguage(chat) {
@@ -297,18 +298,18 @@ func (c command) requireKnown(snap Snapshot) error {
 }
 
 // refused returns the refusal of the command, or nil.
-func (c command) refused(ctx context.Context, snap Snapshot) Notice {
+func (c command) refuseOrForbid(ctx context.Context, snap Snapshot) Notice {
 	if n := c.refuse(snap); n != nil {
 		return n
 	}
 	return c.permit(ctx, snap)
 }
 
-// playerUpserts returns the changes needed to store what the command shows about its people. A redelivered command may
+// playerUpserts returns the changes needed to store what the command shows about its people. a retried command may
 // show an outdated state, so it only adds missing players.
-func playerUpserts(snap Snapshot, q Query, needed int, redelivered bool) []PlayerChange {
+func playerUpserts(snap Snapshot, q Query, needed int, retried bool) []PlayerChange {
 	changesFor := profileUpdates
-	if redelivered {
+	if retried {
 		changesFor = missingPlayers
 	}
 	var changes []PlayerChange

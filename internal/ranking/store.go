@@ -24,11 +24,12 @@ var (
 // Move and WithGroupLock must not be called. Every method may fail with ErrLocked, or with ErrTimeout when the context's
 // deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
-	// Read returns what each command concerns, in one round trip and without locks. In all methods, a former id of a chat
+	// Read returns what every command needs to know, in one round trip and without locks. In all methods, a former id of a chat
 	// refers to that chat.
 	Read(ctx context.Context, q Query) (Snapshot, error)
 
-	// FindMatch returns the match that is meant, or nil. Its sender is who sent the command, nil for an anonymous admin.
+	// FindMatch returns the match that ref means, or nil if there is none. sender is who sent the command, nil for an
+	// anonymous admin.
 	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
 
 	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
@@ -52,12 +53,13 @@ type Store interface {
 	// The transaction commits if fn returns nil.
 	WithGroupLock(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
 
-	// Merge merges the unclaimed player from into the known player into, in one transaction that locks both players and
-	// all groups that rank from. Everything that belongs to from passes to into. decide gets the ladders that rank both and
-	// returns the changes in them. If from has been claimed or merged already, nothing changes.
-	Merge(ctx context.Context, from, into PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
+	// Merge merges an unclaimed player into a known one, in one transaction that locks both players and all groups that
+	// rank the unclaimed one. Everything that belongs to the unclaimed player passes to the known one. decide gets the
+	// ladders that rank both and returns the changes in them; Merge passes on its error. If the player has been claimed or
+	// merged already, nothing changes.
+	Merge(ctx context.Context, unclaimed, known PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
 
-	// Move gives the chat with the messenger's id from the new id to, in one transaction. The old id refers to the chat
+	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
 	// forever. Waiting notices of the chat no longer reply to a message.
 	//
 	// If there already is a chat with the new id, Move locks both groups and moves everything of the newer chat to the
@@ -67,7 +69,7 @@ type Store interface {
 	//
 	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id
 	// is known, nothing changes.
-	Move(ctx context.Context, from, to ExternalChatID, decide func(Appended) (Appendix, error)) error
+	Move(ctx context.Context, oldID, newID ExternalChatID, decide func(Appended) (Appendix, error)) error
 }
 
 // Query says what to read for a command, whatever its kind.
@@ -75,7 +77,7 @@ type Query struct {
 	Key           string
 	Chat          Chat
 	People        []Person
-	ReserveIDs    int  // how many of the people, from the first on, get a reserved player id if unknown
+	ReserveFirst  int  // how many of the people, from the first on, get a reserved player id if unknown
 	UseShownNames bool // count namesakes by the names of People instead of the stored ones
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
@@ -85,11 +87,11 @@ type Query struct {
 // the command with the Key recorded; else the last one that the sender played or reported.
 type MatchRef struct {
 	Number int
-	// NumberFrom is the message that contained the Number, 0 for none. If that message is known to show a match, that match is
+	// NumberMessage is the message that contained the Number, 0 for none. If it is known to show a match, that match is
 	// meant, even if its number has changed.
-	NumberFrom int64
-	Message    int64
-	Key        string
+	NumberMessage int64
+	Message       int64
+	Key           string
 }
 
 // Snapshot is the answer to a Query.

@@ -11,10 +11,10 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 
 type undoOperation struct{ *amendment }
 
-func (u undoOperation) refuse(Snapshot) Notice { return u.find() }
+func (u undoOperation) refuse(Snapshot) Notice { return u.refusal() }
 
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	m := u.match
+	m := u.found
 	rewrite, played, err := u.replay(ByUndo, func(m *PlayedMatch) { m.Undone = true })
 	if err != nil {
 		return Changes{}, err

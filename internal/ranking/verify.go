@@ -22,7 +22,7 @@ type AuditReader interface {
 	// Matches calls yield for each match of a ladder, in the order of their numbers, until yield returns an error.
 	Matches(ctx context.Context, ladder LadderID, yield func(PlayedMatch) error) error
 	// Loose returns the issues with the numbers and keys of a group's matches.
-	Loose(ctx context.Context, group GroupID) (IntegrityIssues, error)
+	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
 // ErrNoSuchGroup means that a chat has no group.
@@ -39,7 +39,7 @@ type AuditedGroup struct {
 // IntegrityIssues lists the numbers of matches with integrity issues.
 type IntegrityIssues struct {
 	Missing      []int // assigned numbers that no match has
-	NeverDrawn   []int // matches with numbers that the group has not assigned
+	NotAssigned  []int // matches with numbers that the group has not assigned
 	WithoutKey   []int // matches of the last day whose command is not stored as handled
 	DuplicateKey []int // matches that share their key with another one
 	Empty        []int // counting matches without players
@@ -50,10 +50,10 @@ type Problem string
 
 // The problems.
 const (
-	MissingNumber  Problem = "missing_number"
-	NumberNotDrawn Problem = "number_not_drawn"
-	MissingKey     Problem = "missing_key"
-	DuplicateKey   Problem = "duplicate_key"
+	MissingNumber     Problem = "missing_number"
+	NumberNotAssigned Problem = "number_not_drawn"
+	MissingKey        Problem = "missing_key"
+	DuplicateKey      Problem = "duplicate_key"
 
 	WrongSides      Problem = "wrong_sides"       // a side is empty, or one of its players has no standing
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
@@ -123,7 +123,7 @@ type audit struct {
 }
 
 func (a audit) group(ctx context.Context, g AuditedGroup) error {
-	issues, err := a.reader.Loose(ctx, g.Group)
+	issues, err := a.reader.IntegrityIssues(ctx, g.Group)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 		problem Problem
 		numbers []int
 	}{
-		{MissingNumber, issues.Missing}, {NumberNotDrawn, issues.NeverDrawn}, {MissingKey, issues.WithoutKey},
+		{MissingNumber, issues.Missing}, {NumberNotAssigned, issues.NotAssigned}, {MissingKey, issues.WithoutKey},
 		{DuplicateKey, issues.DuplicateKey}, {WrongSides, issues.Empty},
 	} {
 		for _, n := range l.numbers {
@@ -344,7 +344,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 // Repairable reports whether Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
-		MissingNumber, NumberNotDrawn, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer,
+		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer,
 	}, p)
 }
 

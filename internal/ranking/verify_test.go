@@ -78,7 +78,7 @@ func TestVerifyAndRepair(t *testing.T) {
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
-		ranking.MissingNumber, ranking.NumberNotDrawn, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
+		ranking.MissingNumber, ranking.NumberNotAssigned, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
 		ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry, ranking.BrokenChain,
 		ranking.WrongElo, ranking.WrongSum, ranking.WrongBest, ranking.WrongStreak, ranking.WrongCounters,
 		ranking.CountersDontAdd, ranking.MergedPlayer, ranking.WrongStart,
@@ -160,11 +160,11 @@ func (d interruptedReader) Matches(ctx context.Context, ladder ranking.LadderID,
 	return d.AuditReader.Matches(ctx, ladder, yield)
 }
 
-func (d interruptedReader) Loose(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (d interruptedReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	if err := d.do(ctx); err != nil {
 		return ranking.IntegrityIssues{}, err
 	}
-	return d.AuditReader.Loose(ctx, group)
+	return d.AuditReader.IntegrityIssues(ctx, group)
 }
 
 // TestVerifyReadsOneSnapshot has a writer record and undo matches between all reads of an audit.
@@ -247,7 +247,7 @@ func (l longAudit) Matches(_ context.Context, _ ranking.LadderID, yield func(ran
 	return nil
 }
 
-func (l longAudit) Loose(context.Context, ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (l longAudit) IntegrityIssues(context.Context, ranking.GroupID) (ranking.IntegrityIssues, error) {
 	return ranking.IntegrityIssues{}, nil
 }
 

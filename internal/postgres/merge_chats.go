@@ -12,7 +12,7 @@ import (
 // joinChats makes two chats one: everything of the newer chat passes to the older one, including its id. It goes
 // through all notices of the newer chat that are kept, as nothing else does. But that is rare, and there are only few
 // of them.
-func (s *Store) joinChats(ctx context.Context, older, newer chatRow,
+func (s *Store) mergeChats(ctx context.Context, older, newer chatRow,
 	decide func(ranking.Appended) (ranking.Appendix, error),
 ) error {
 	into, err := s.group(ctx, older.ID)
@@ -24,8 +24,8 @@ func (s *Store) joinChats(ctx context.Context, older, newer chatRow,
 		return err
 	}
 	var batch pgx.Batch
-	queueJoinGroups(&batch, into, from)
-	queueJoinChats(&batch, older, newer)
+	queueMergeGroups(&batch, into, from)
+	queueMergeChats(&batch, older, newer)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("join the groups: %w", err)
 	}
@@ -67,7 +67,7 @@ func (s *Store) group(ctx context.Context, chat ranking.ChatID) (groupRow, error
 
 // queueJoinGroups appends the matches of one group to those of another. Players who are ranked in both keep the
 // standing in the group that remains. The others bring theirs, reset to before their first match.
-func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
+func queueMergeGroups(batch *pgx.Batch, into, from groupRow) {
 	const theirs = `(SELECT id FROM ladders WHERE group_id = $2)`
 	batch.Queue(`
 		SELECT FROM group_players s
@@ -99,7 +99,7 @@ func queueJoinGroups(batch *pgx.Batch, into, from groupRow) {
 }
 
 // queueJoinChats passes everything of a chat to another one, except for what the other one has itself.
-func queueJoinChats(batch *pgx.Batch, older, newer chatRow) {
+func queueMergeChats(batch *pgx.Batch, older, newer chatRow) {
 	queueForgetMessages(batch, older.ID)
 	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys
 	// begin with s:) if the older group was greeted already.

@@ -1,0 +1,62 @@
+package ranking
+
+import (
+	"slices"
+
+	"elobot/internal/elo"
+)
+
+// Score is the score of a match or of one set, from 0 to 999 for each side.
+type Score struct{ A, B int }
+
+// Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
+type Result struct {
+	Score
+	Sets []Score // the points of each set; none, or at least two
+}
+
+// resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of
+// its sets. A drawn set counts for neither side.
+func resultOf(scores []Score) Result {
+	if len(scores) == 1 {
+		return Result{Score: scores[0]}
+	}
+	r := Result{Sets: scores}
+	for _, set := range scores {
+		switch {
+		case set.A > set.B:
+			r.A++
+		case set.A < set.B:
+			r.B++
+		}
+	}
+	return r
+}
+
+func (r Result) equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
+
+// swapped returns the result with the sides exchanged.
+func (r Result) swapped() Result {
+	s := Result{Score: Score{r.B, r.A}}
+	for _, set := range r.Sets {
+		s.Sets = append(s.Sets, Score{set.B, set.A})
+	}
+	return s
+}
+
+// of returns the outcome for a side, 1 or 2.
+func (s Score) of(side int) elo.Score {
+	if side == 1 {
+		return elo.ScoreOf(s.A, s.B)
+	}
+	return elo.ScoreOf(s.B, s.A)
+}
+
+// setScores returns the sets in the form that notices use.
+func (r Result) setScores() []SetScore {
+	var sets []SetScore
+	for _, s := range r.Sets {
+		sets = append(sets, SetScore{s.A, s.B})
+	}
+	return sets
+}

@@ -1,0 +1,86 @@
+package ranking
+
+import (
+	"fmt"
+	"time"
+
+	"elobot/internal/elo"
+)
+
+// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max.
+type Standing struct {
+	ID       StandingID // 0 if not stored yet
+	Player   PlayerID
+	Name     string // the player's last name in this group
+	Elo      int
+	StartElo int
+	BestElo  int
+	Version  int64
+	Played   int
+	Won      int
+	Drawn    int
+	Lost     int
+	Streak   int // wins in a row, or losses in a row as a negative number
+	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
+	LeftAt time.Time
+}
+
+// initial returns the standing as it was before its first match.
+func (s Standing) initial() Standing {
+	return Standing{
+		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
+		Elo: s.StartElo, StartElo: s.StartElo, BestElo: s.StartElo, LeftAt: s.LeftAt,
+	}
+}
+
+// presentAt returns the standing of a player who was in the group at that time: it clears an earlier LeftAt.
+func (s Standing) presentAt(at time.Time) Standing {
+	if !s.LeftAt.After(at) {
+		s.LeftAt = time.Time{}
+	}
+	return s
+}
+
+// mergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's, else the later one.
+func (s Standing) mergedLeftAt(o Standing) time.Time {
+	switch {
+	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
+		return time.Time{}
+	case s.LeftAt.Before(o.LeftAt):
+		return o.LeftAt
+	default:
+		return s.LeftAt
+	}
+}
+
+// counters formats the matches won, drawn and lost for operators.
+func (s Standing) counters() string { return fmt.Sprintf("%d–%d–%d", s.Won, s.Drawn, s.Lost) }
+
+// after returns the standing after a match with the given score and rating change.
+func (s Standing) after(score elo.Score, change int) Standing {
+	s.Elo += change
+	s.BestElo = max(s.BestElo, s.Elo)
+	s.count(score, 1)
+	switch score {
+	case elo.Win:
+		s.Streak = max(s.Streak, 0) + 1
+	case elo.Loss:
+		s.Streak = min(s.Streak, 0) - 1
+	default:
+		s.Streak = 0
+	}
+	return s
+}
+
+// count adds n matches with the given score to the counters; n may be negative.
+func (s *Standing) count(score elo.Score, n int) {
+	s.Played += n
+	switch score {
+	case elo.Win:
+		s.Won += n
+	case elo.Loss:
+		s.Lost += n
+	default:
+		s.Drawn += n
+	}
+}
