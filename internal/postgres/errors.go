@@ -117,7 +117,7 @@ func (s *Store) Class(err error) intake.Class {
 	}
 }
 
-// Unavailable reports whether an error says nothing against the operation itself, so that it should be done later.
+// RetryLater reports whether an error says nothing against the operation itself, so that it should be done later.
 func (s *Store) RetryLater(err error) bool {
 	class := s.Class(err)
 	return class == intake.Unavailable || class == intake.Locked

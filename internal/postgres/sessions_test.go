@@ -255,7 +255,11 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() {
+		if err := silent.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	standby := pgtest.New(t)
 	exec(t, open(t, standby), `ALTER DATABASE `+pgx.Identifier{open(t, standby).Config().ConnConfig.Database}.Sanitize()+
 		` SET default_transaction_read_only = on`)

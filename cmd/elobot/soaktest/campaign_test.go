@@ -26,6 +26,8 @@ var (
 const (
 	// drainLimit is how long the bot may take to finish everything after the last fault.
 	drainLimit = 3 * time.Minute
+	// groupPause is how long a group's limit makes each answer wait on average: all that waits may be in one group.
+	groupPause = 3 * time.Second
 	// stopLimit is how long a clean stop may take, with some allowance for a busy machine.
 	stopLimit = 12 * time.Second
 	// shownViolations limits the printed violations of each rule.
@@ -142,7 +144,7 @@ func (c *campaign) showProgress(ctx context.Context) {
 }
 
 // awaitSilence waits until every update is confirmed and every answer sent. The deadline is extended by the delays that the
-// bot itself has scheduled.
+// bot itself has scheduled, and by the time that sending takes after them.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	deadline := time.Now().Add(drainLimit)
@@ -155,7 +157,7 @@ func (c *campaign) awaitSilence() {
 			c.t.Logf("%s everything is handled and sent", c.elapsed())
 			return
 		}
-		if later := until.Add(time.Minute); left > 0 && later.After(deadline) {
+		if later := until.Add(time.Minute + time.Duration(left)*groupPause); left > 0 && later.After(deadline) {
 			c.t.Logf("%s the bot has scheduled an answer for %s", c.elapsed(), until.Format(time.TimeOnly))
 			deadline = later
 		}
