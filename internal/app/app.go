@@ -123,8 +123,8 @@ type handling struct {
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, settings ranking.Settings, log *slog.Logger) *instance {
 	b := &instance{pools: pools, client: client, self: self, released: make(chan struct{}, 1), polls: c.WebhookURL == "", log: log}
-	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).WithLog(log).
-		WithOthers(pools.Commands, pools.Questions)
+	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseTimes().duration).SetLog(log).
+		SetOthers(pools.Commands, pools.Questions)
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) },

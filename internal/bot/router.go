@@ -156,7 +156,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// place returns the part of an origin that says where the answer goes.
+// replyTarget returns the part of an origin that says where the answer goes.
 func (m *message) replyTarget() ranking.Origin {
 	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {

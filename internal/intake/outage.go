@@ -61,7 +61,7 @@ func (o *outage) found(ctx context.Context, update int64, err error) {
 	if now.Sub(o.logged) >= logEvery {
 		o.logged = now
 		o.log.ErrorContext(ctx, "database unavailable, updates have to wait",
-			"away_ms", now.Sub(o.since).Milliseconds(), "error", err)
+			"unavailable_ms", now.Sub(o.since).Milliseconds(), "error", err)
 	}
 }
 
@@ -72,7 +72,7 @@ func (o *outage) passed(ctx context.Context, update int64) {
 	if o.since.IsZero() || !o.witnesses[update] && time.Since(o.seen) < logEvery {
 		return
 	}
-	o.log.InfoContext(ctx, "database available again, updates go on", "away_ms", o.seen.Sub(o.since).Milliseconds())
+	o.log.InfoContext(ctx, "database available again, updates go on", "unavailable_ms", o.seen.Sub(o.since).Milliseconds())
 	o.since, o.witnesses = time.Time{}, nil
 	close(o.over)
 }

@@ -124,7 +124,7 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 	var sourceErr *SourceError
 	if errors.As(err, &sourceErr) {
 		if sourceErr.Fatal {
-			return fmt.Errorf("take updates: %w", err)
+			return fmt.Errorf("receive updates: %w", err)
 		}
 		wait = max(wait, sourceErr.RetryAfter)
 	}

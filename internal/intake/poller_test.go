@@ -206,7 +206,7 @@ func TestFatalSourceError(t *testing.T) {
 		b.answer = func(ctx context.Context, _ Update) error { return errors.Join(errAway, hang(ctx)) }
 		b.start()
 		err := <-b.ended
-		if !errors.Is(err, invalid) || err.Error() != "take updates: the token is not valid" {
+		if !errors.Is(err, invalid) || err.Error() != "receive updates: the token is not valid" {
 			t.Errorf("Run ends with %v", err)
 		}
 		if took := time.Since(begun); took > 5*time.Second+reaskAfter {

@@ -103,7 +103,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// A client that has disconnected sees no answer. It must not be 200 anyway: a proxy may still pass it on.
+	// Even if the client has disconnected, the status must not be 200: a proxy may still pass it on.
 	ticket := h.lanes.join(u.Lane)
 	defer ticket.leave()
 	if !ticket.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {

@@ -26,7 +26,7 @@ const (
 	// cutAfter is the time limit of an attempt, so that a handler that hangs fails like any other. After a failure it counts
 	// from the beginning of the first failed attempt.
 	cutAfter = 9 * time.Second
-	// keepWithin limits the time for storing a dead letter.
+	// saveWithin limits each statement about a dead letter or about attempts.
 	saveWithin = 3 * time.Second
 	// Waits between attempts: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond

@@ -19,7 +19,7 @@ type DeadLetters struct {
 	lease *Lease // writes fail without it; nil: no lease is needed
 	// committed, if set, is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
-	now       func() time.Time // the clock that dates messages
+	now       func() time.Time // the messenger's clock
 }
 
 var _ intake.DeadLetters = (*DeadLetters)(nil)
@@ -27,7 +27,7 @@ var _ intake.DeadLetters = (*DeadLetters)(nil)
 // NewDeadLetters returns the dead letters in the pool's database.
 func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{pool: pool, now: time.Now} }
 
-// WithClock returns the same dead letters with another clock, the one that dates updates.
+// WithClock returns the same dead letters with another clock: the messenger's.
 func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
 	clone := *d
 	clone.now = now

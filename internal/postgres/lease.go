@@ -48,23 +48,23 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 	}
 }
 
-// WithLog sets the log for problems with the lease, and returns the lease.
-func (l *Lease) WithLog(log *slog.Logger) *Lease {
+// SetLog sets the log for problems with the lease, and returns the lease.
+func (l *Lease) SetLog(log *slog.Logger) *Lease {
 	l.log = log
 	return l
 }
 
-// WithOthers sets other pools for the same database, and returns the lease. When a lease statement times out, their
+// SetOthers sets other pools for the same database, and returns the lease. When a lease statement times out, their
 // idle sessions are dropped too: they may be dead as well, and finding that out one by one would take too long.
-func (l *Lease) WithOthers(pools ...*pgxpool.Pool) *Lease {
+func (l *Lease) SetOthers(pools ...*pgxpool.Pool) *Lease {
 	l.others = pools
 	return l
 }
 
 // Acquire takes the lease if it is free or has expired, and reports whether it did. Each acquisition gets a greater
 // epoch than all before. Asking for a lease that somebody else holds has no side effects. Transactions of the last
-// holder that are still running finish first; if that takes longer than the lock timeout, Acquire returns false. A
-// holder that calls Acquire has lost the answer to an earlier call, and takes the lease again.
+// holder that are still running finish first; if that takes longer than the lock timeout, Acquire returns false. If
+// this holder already has the lease, because the answer to an earlier call was lost, it acquires it again.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -204,7 +204,7 @@ func (l *Lease) Release(ctx context.Context, clean bool) error {
 }
 
 // PredecessorCrashed reports whether the previous holder ended without releasing the lease, so that what it was
-// handling may be to blame. It also does after the answer to an earlier Acquire was lost, because nothing is known then of the
+// handling may be to blame. It is also true if the answer to an earlier Acquire was lost: nothing is known then of the
 // holder before.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()

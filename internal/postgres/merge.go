@@ -45,7 +45,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 }
 
 // lockForMerge locks the groups in which from is ranked, in the order of their ids, and then the players. After that
-// nobody can add from to a ladder, because that takes the lock of its row.
+// nobody can add the unclaimed player to a ladder, because that takes the lock of its row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
 	const groups = `
 		SELECT g.id FROM groups g

@@ -60,7 +60,7 @@ func (s *Store) group(ctx context.Context, chat ranking.ChatID) (groupRow, error
 		WHERE g.chat_id = $1`
 	var g groupRow
 	if err := s.db.QueryRow(ctx, sql, chat).Scan(&g.ID, &g.Ladder, &g.Last); err != nil {
-		return g, fmt.Errorf("read the group of chat %d: %w", chat, err)
+		return g, fmt.Errorf("read the group of the chat with id %d in the table: %w", chat, err)
 	}
 	return g, nil
 }

@@ -38,7 +38,7 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 }
 
 // timeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
-// by the clock that dates messages. The caller adds the rest to the database's clock, which may show another time.
+// by the messenger's clock. The caller adds the rest to the database's clock, which may show another time.
 func timeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil

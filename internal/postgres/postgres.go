@@ -44,7 +44,7 @@ type Store struct {
 	committed func(outbox.Lane)
 	// reserve, if set, holds a slot for sending to a lane directly.
 	reserve func(context.Context, outbox.Lane) *outbox.SendSlot
-	now     func() time.Time // the clock that dates messages
+	now     func() time.Time // the messenger's clock
 	log     *slog.Logger
 }
 
@@ -59,7 +59,7 @@ func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	}
 }
 
-// WithClock returns the same store with another clock, the one that dates commands.
+// WithClock returns the same store with another clock: the messenger's.
 func (s *Store) WithClock(now func() time.Time) *Store {
 	clone := *s
 	clone.batchWriter, clone.now = new(batchWriter), now
@@ -79,6 +79,8 @@ func (s *Store) WithLog(log *slog.Logger) *Store {
 	clone.batchWriter, clone.log = new(batchWriter), log
 	return &clone
 }
+
+// A function named queueX adds statements to a batch. Its comment says what they do when the batch runs.
 
 // wake reports that the lane of a chat has something new to send.
 func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }

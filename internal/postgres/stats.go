@@ -73,7 +73,7 @@ func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 	}
 	n := stats.MyStanding{Total: total}
 	if own.Name != "" {
-		n.Name = own.Called()
+		n.Name = own.NoticeName()
 	}
 	if own.ID != 0 {
 		n.Position, n.Left = own.position, !own.LeftAt.IsZero()
@@ -124,7 +124,7 @@ type standing struct {
 }
 
 func (s standing) row() stats.Row {
-	return stats.Row{Position: s.position, Name: s.Called(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
+	return stats.Row{Position: s.position, Name: s.NoticeName(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 }
 
 // queueTop reads the top of the ranking. Equal ratings share a position, and are in the order in which the players

@@ -19,7 +19,7 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 // two.
 const maxIdle = 5 * time.Second
 
-// queueEpoch begins a batch that runs under a lease. The batch fails with outbox.ErrLeaseLost if the lease has
+// queueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with outbox.ErrLeaseLost if the lease has
 // another epoch. The check must be a statement of its own: it starts after the lock was granted, and so sees what the
 // previous holder of the lock has committed.
 func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
@@ -51,7 +51,7 @@ func (p *Purger) WithLease(l *Lease) *Purger {
 	return &clone
 }
 
-// require begins a batch that runs under the lease. Without a lease it adds nothing.
+// require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
 func (l *Lease) require(batch *pgx.Batch) {
 	if l != nil {
 		queueEpoch(batch, l.name, l.Epoch())

@@ -155,7 +155,7 @@ func (h MatchHistory) sides(parts []Part, entries []Entry) (sides [2]Side) {
 	for i, p := range parts {
 		var name Name
 		if at := slices.IndexFunc(h.Standings, func(s RankedPlayer) bool { return s.Player == p.Player }); at >= 0 {
-			name = h.Standings[at].Called()
+			name = h.Standings[at].NoticeName()
 		}
 		side := &sides[p.Side-1]
 		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})

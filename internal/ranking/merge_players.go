@@ -62,7 +62,7 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	if err != nil {
 		return m, err
 	}
-	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).Called()}
+	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).NoticeName()}
 	var left MatchHistory
 	for _, s := range l.MatchHistory.Standings {
 		if s.ID != drop.ID {

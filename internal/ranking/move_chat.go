@@ -94,5 +94,5 @@ func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
 
 // isNew reports whether the player with this name had not played in the ladder before the match history begins.
 func (h MatchHistory) isNew(name Name) bool {
-	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.Called() == name && s.Played == 0 })
+	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.NoticeName() == name && s.Played == 0 })
 }

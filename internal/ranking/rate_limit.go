@@ -43,7 +43,7 @@ type RecentUsage struct {
 	Questions int
 	Results   int
 	Presses   int
-	Slowed    int // also counts the RateWindow after it: commands may be handled out of order
+	Slowed    int // also in the RateWindow after the command: commands may be handled out of order
 }
 
 // errUnanswered means that a command is dropped without an answer.

@@ -65,8 +65,8 @@ type RankedPlayer struct {
 	Merged bool
 }
 
-// Called returns the player's name in notices.
-func (p RankedPlayer) Called() Name {
+// NoticeName returns the player's name in notices.
+func (p RankedPlayer) NoticeName() Name {
 	return Name{Name: p.Name, Mark: mark(p.Username, p.Namesakes, p.Earlier)}
 }
 
@@ -132,8 +132,8 @@ func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
 	Reason     Reason
-	Superseded []HistoryID
-	Appended   []NewEntry
+	Superseded []HistoryID // current entries that no longer apply
+	Appended   []NewEntry  // entries that replace them
 	Standings  []Standing // sorted by id, each with the version that was read
 }
 
@@ -155,8 +155,8 @@ type NewEntry struct {
 	Entry
 }
 
-// compare adds the changes to the rewrite that make the history entries of a match equal to entries.
-func (w *Rewrite) compare(m *PlayedMatch, entries []Entry) {
+// addDifferences adds the changes to the rewrite that make the history entries of a match equal to entries.
+func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry) {
 	for i, p := range m.Parts {
 		if p.Entry != nil && entries != nil && !p.Entry.differs(entries[i]) {
 			continue
@@ -231,7 +231,7 @@ func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 		if err != nil {
 			return Rewrite{}, err
 		}
-		w.compare(&m, entries)
+		w.addDifferences(&m, entries)
 	}
 	for _, s := range h.Standings {
 		if now, there := r.standings[s.Player]; there && *now != s.Standing {
@@ -258,7 +258,7 @@ func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 		if !rewritten {
 			after = s.Elo
 		}
-		change := RatingChange{Name: s.Called(), Before: s.Elo, After: after}
+		change := RatingChange{Name: s.NoticeName(), Before: s.Elo, After: after}
 		switch {
 		case slices.Contains(first, s.Player):
 			named = append(named, change)

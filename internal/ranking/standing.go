@@ -15,7 +15,7 @@ type Standing struct {
 	Elo      int
 	StartElo int
 	BestElo  int
-	Version  int64
+	Version  int64 // changes with every write; a write needs the version that was read
 	Played   int
 	Won      int
 	Drawn    int

@@ -21,7 +21,7 @@ type AuditReader interface {
 	Standings(ctx context.Context, ladder LadderID) ([]RankedPlayer, error)
 	// Matches calls yield for each match of a ladder, in the order of their numbers, until yield returns an error.
 	Matches(ctx context.Context, ladder LadderID, yield func(PlayedMatch) error) error
-	// Loose returns the issues with the numbers and keys of a group's matches.
+	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
@@ -42,7 +42,7 @@ type IntegrityIssues struct {
 	NotAssigned  []int // matches with numbers that the group has not assigned
 	WithoutKey   []int // matches of the last day whose command is not stored as handled
 	DuplicateKey []int // matches that share their key with another one
-	Empty        []int // counting matches without players
+	Empty        []int // matches that count but have no players
 }
 
 // Problem is a kind of difference that Verify finds.
@@ -59,7 +59,7 @@ const (
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
 	MergedPlayer    Problem = "merged_player"     // a player who was merged into another one still has a standing
 	WrongStart      Problem = "wrong_start"       // the start rating contradicts the history
-	MissingEntry    Problem = "missing_entry"     // a counting match has no history entry
+	MissingEntry    Problem = "missing_entry"     // a match that counts has no history entry
 	EntryOfUndone   Problem = "entry_of_undone"   // an undone match has a history entry
 	WrongEntry      Problem = "wrong_entry"       // the history entry differs from the replay
 	BrokenChain     Problem = "broken_chain"      // the rating before a match is not the rating after the previous one
@@ -256,7 +256,7 @@ func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 		f.Number = m.Number
 	}
 	if t := l.audits[player]; t != nil {
-		f.Player = t.stored.Called().String()
+		f.Player = t.stored.NoticeName().String()
 	}
 	l.found(f)
 }
