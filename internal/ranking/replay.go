@@ -134,7 +134,7 @@ type Rewrite struct {
 	Reason     Reason
 	Superseded []HistoryID // current entries that no longer apply
 	Appended   []NewEntry  // entries that replace them
-	Standings  []Standing // sorted by id, each with the version that was read
+	Standings  []Standing  // sorted by id, each with the version that was read
 }
 
 // Reason is why the history was rewritten.
