@@ -91,7 +91,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 func (k *killed) startNext(merge string) {
 	k.t.Helper()
 	if k.bot != nil {
-		k.expireLease(k.bot)
+		expireLease(k.t, k.pool, k.bot)
 	}
 	k.bot = k.start("SEND_MERGE=" + merge)
 	k.lives++
@@ -342,7 +342,7 @@ func (c *crashes) startTwo() {
 		}
 		if n < len(bots) {
 			c.at(crashpoint.Renewed, 1, crashpoint.End)
-			c.expireLease(bots[c.awaitCrash(bots...)])
+			expireLease(c.t, c.pool, bots[c.awaitCrash(bots...)])
 		}
 	}
 	checkNoComplaints(c.t, c.sim)

@@ -57,7 +57,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		c.at(tc.point, 1, crashpoint.End)
 		m := report()
 		died := c.awaitCrash(bots...)
-		c.expireLease(bots[died])
+		expireLease(c.t, c.pool, bots[died])
 		door.set(died, "")
 		isLeader := died == leader
 		if isLeader != (tc.byLeader || tc.point == crashpoint.Requested) {

@@ -195,17 +195,3 @@ func (c *crashes) awaitSilence(bot *process) {
 		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })
 	})
 }
-
-// expireLease expires the lease and the webhook registration of a crashed bot, so that others take over at once.
-func (c *crashes) expireLease(bot *process) {
-	c.t.Helper()
-	pid := strconv.Itoa(bot.cmd.Process.Pid)
-	for _, sql := range []string{
-		`UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
-		`UPDATE webhook_instances SET expires_at = clock_timestamp() WHERE split_part(name, '/', 2) = $1`,
-	} {
-		if _, err := c.pool.Exec(testContext(c.t), sql, pid); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-}

@@ -137,7 +137,7 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot records no attempts
 		bot := p.start()
 		p.mustCrash(bot)
-		p.expireLease(bot)
+		expireLease(p.t, p.pool, bot)
 		unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
 		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
@@ -187,7 +187,7 @@ func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 		for i, bot := range bots {
 			if crashed(bot) {
 				crashes++
-				p.expireLease(bot)
+				expireLease(p.t, p.pool, bot)
 				// The other instance may have read the number of crashes already, and begin one more attempt.
 				p.deadly(mayCrash - 1)
 				start(i)

@@ -17,7 +17,7 @@ import (
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
-	b.env = takeOverSoon(environment(b.sim, b.url))
+	b.env = environment(b.sim, b.url)
 	edited, stopped := b.group("Edited"), b.group("Stopped")
 	confirm := b.sim.Fault(botsim.Fault{
 		Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" },
@@ -40,6 +40,7 @@ func TestAfterARestart(t *testing.T) {
 			frozen && count(t, b.pool, `SELECT count(*) FROM matches`) == 4
 	})
 	b.bot.kill()
+	expireLease(b.t, b.pool, b.bot)
 	if n := b.sim.Pending(); n != 6 {
 		t.Fatalf("%d updates wait, want 6", n)
 	}

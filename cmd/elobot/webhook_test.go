@@ -99,7 +99,7 @@ func TestWebhook(t *testing.T) {
 	alice, bob := sim.User("alice"), sim.User("bob")
 	group := sim.Group("Chess", alice, bob)
 	door := newEntrance(t)
-	env := takeOverSoon(environment(sim, databaseURL))
+	env := environment(sim, databaseURL)
 
 	// the webhook redelivers an update that was polled and handled but not confirmed
 	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
@@ -107,6 +107,7 @@ func TestWebhook(t *testing.T) {
 	polling := launch(t, env, "run")
 	eventually(t, "the answer is sent", func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
 	polling.kill()
+	expireLease(t, pool, polling)
 	if sim.Pending() != 1 {
 		t.Fatalf("%d updates wait, want 1", sim.Pending())
 	}
@@ -156,6 +157,7 @@ func TestWebhook(t *testing.T) {
 	}
 	says(t, webhook("info"), "differs in  secret")
 	other.kill()
+	expireLease(t, pool, other)
 	webhook("set")
 	awaitWebhooks(t, sim, 3)
 
