@@ -219,7 +219,7 @@ func TestNotifyBounds(t *testing.T) {
 	}
 }
 
-// TestNotifyReconnects: a lost connection is made anew, and the log says so once.
+// TestNotifyReconnects: a lost connection is opened again, and the log says so once.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
