@@ -31,7 +31,7 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	return err
 }
 
-// apply is Apply for several commands: all of them take effect, or none. Only results are written together with
+// writeAll is Apply for several commands: all of them take effect, or none. Only results are written together with
 // others. slot is where the notice of a single command is sent directly; nil for none.
 func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbox.SendSlot) error {
 	var batch pgx.Batch

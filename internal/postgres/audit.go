@@ -69,7 +69,7 @@ func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield
 	return eachMatch(rows, yield)
 }
 
-// Loose implements ranking.AuditReader. It returns at most a hundred issues of each kind.
+// IntegrityIssues implements ranking.AuditReader. It returns at most a hundred issues of each kind.
 func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
 	const missing = `
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n

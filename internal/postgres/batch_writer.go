@@ -50,7 +50,7 @@ type pendingResult struct {
 // errAlone means that a result must be written by itself.
 var errAlone = errors.New("not written together with others")
 
-// apply is Store.Apply, except that a result may be written together with others.
+// write is Store.Apply, except that a result may be written together with others.
 func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) error {
 	alone := []ranking.Changes{c}
 	m, isMatch := c.Effect.(*ranking.NewMatch)
@@ -140,7 +140,7 @@ func (g *batchWriter) take() []*pendingResult {
 	return together
 }
 
-// write writes the results and delivers the outcome to the callers.
+// writeTogether writes the results and delivers the outcome to the callers.
 func (g *batchWriter) writeTogether(s *Store, together []*pendingResult) {
 	defer g.holdSlot(s)()
 	err := s.applyTogether(together)

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// joinChats makes two chats one: everything of the newer chat passes to the older one, including its id. It goes
+// mergeChats makes two chats one: everything of the newer chat passes to the older one, including its id. It goes
 // through all notices of the newer chat that are kept, as nothing else does. But that is rare, and there are only few
 // of them.
 func (s *Store) mergeChats(ctx context.Context, older, newer chatRow,
@@ -65,7 +65,7 @@ func (s *Store) group(ctx context.Context, chat ranking.ChatID) (groupRow, error
 	return g, nil
 }
 
-// queueJoinGroups appends the matches of one group to those of another. Players who are ranked in both keep the
+// queueMergeGroups appends the matches of one group to those of another. Players who are ranked in both keep the
 // standing in the group that remains. The others bring theirs, reset to before their first match.
 func queueMergeGroups(batch *pgx.Batch, into, from groupRow) {
 	const theirs = `(SELECT id FROM ladders WHERE group_id = $2)`
@@ -98,7 +98,7 @@ func queueMergeGroups(batch *pgx.Batch, into, from groupRow) {
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, from.ID)
 }
 
-// queueJoinChats passes everything of a chat to another one, except for what the other one has itself.
+// queueMergeChats passes everything of a chat to another one, except for what the other one has itself.
 func queueMergeChats(batch *pgx.Batch, older, newer chatRow) {
 	queueForgetMessages(batch, older.ID)
 	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys

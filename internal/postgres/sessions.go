@@ -30,7 +30,7 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessions closes each session that gets an error for which endsSession is true, and all idle sessions of the pools
+// sessionWatch closes each session that gets an error for which endsSession is true, and all idle sessions of the pools
 // with it. The idle ones may be just as bad, and some errors show only when a session writes: reads and pings still
 // succeed.
 type sessionWatch struct {

@@ -160,7 +160,7 @@ func redecide(ctx context.Context, store Store, o Origin, c command) error {
 	return decideAndApply(ctx, store, o, c, snap, nil)
 }
 
-// apply decides on the changes and has the store apply them, together with the upserts.
+// decideAndApply decides on the changes and has the store apply them, together with the upserts.
 func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
 	changes, err := c.decide(ctx, snap)
 	if err != nil {
@@ -191,10 +191,10 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	return store.Apply(ctx, changes)
 }
 
-// ensureEntities reads what the command concerns, after storing what the command shows: the chat, people, and players who
-// turned out to be the same person. None of that is an effect of the command. If the command is refused, ensureEntities
-// adds no players and returns the refusal. If deferUpserts is set and the resulting snapshot can be predicted, it returns
-// the upserts, to be applied with the command. That saves a transaction and a read.
+// prepare reads what the command concerns, has it refused if necessary, stores what it shows (the chat, people, and players
+// who turned out to be the same person), and reads again. None of that is an effect of the command. If the command is
+// refused, prepare adds no players and returns the refusal. If deferUpserts is set and the resulting snapshot can be
+// predicted, it returns the upserts, to be applied with the command. That saves a transaction and a read.
 func (s *Service) prepare(ctx context.Context, o Origin, c command, deferUpserts bool) (
 	snap Snapshot, upserts []PlayerChange, refusal Notice, err error,
 ) {
@@ -297,7 +297,7 @@ func (c command) requireKnown(snap Snapshot) error {
 	return nil
 }
 
-// refused returns the refusal of the command, or nil.
+// refuseOrForbid returns the refusal of the command, or nil.
 func (c command) refuseOrForbid(ctx context.Context, snap Snapshot) Notice {
 	if n := c.refuse(snap); n != nil {
 		return n
