@@ -13,7 +13,7 @@ import (
 )
 
 // Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the table of
-// commands; the texts about a command are in [wording].
+// commands; the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string

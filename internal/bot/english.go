@@ -8,8 +8,18 @@ import (
 	"elobot/internal/stats"
 )
 
-// english is the English wording.
+// english is the English wording: the texts of the bot, and nothing else. Its methods return Telegram's HTML, except for the
+// labels of buttons, which are plain text. Every text that people chose must go through showText or showName. A method whose
+// name ends in Line returns what stands for the item in a merged message: one line without line breaks.
 type english struct{}
+
+// wordingFor returns the wording for an IETF language tag. English is the only one.
+func wordingFor(language string) english {
+	switch language {
+	default:
+		return english{}
+	}
+}
 
 func (english) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
@@ -70,8 +80,10 @@ func (english) greeting(n Greeting) string {
 		"<code>/help</code> – everything else"
 }
 
+// addToGroup returns the label of the button that adds the bot to a group.
 func (english) addToGroup() string { return "Add me to a group" }
 
+// undo returns the label of the button that undoes a match.
 func (english) undo() string { return "Undo" }
 
 func (english) help(n Help) string {

@@ -19,6 +19,23 @@ const (
 	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
 )
 
+// commandText has the texts about a command in one language.
+type commandText struct {
+	menu        string   // plain text
+	privateMenu string   // plain text for private chats; empty if it is the same
+	usage       []string // lines of /help
+	help        string   // answer to "/<command> help"
+}
+
+// menuIn returns the menu line for a kind of chat.
+func (t commandText) menuIn(where Where) string {
+	if where == InPrivate && t.privateMenu != "" {
+		return t.privateMenu
+	}
+	return t.menu
+}
+
+// command returns the texts about a command of the table.
 func (english) command(name string) commandText { return englishCommands[name] }
 
 var englishCommands = map[string]commandText{

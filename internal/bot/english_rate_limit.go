@@ -81,6 +81,7 @@ func (english) fixOffer(n ranking.FixOffer) string {
 		scores(n.Score, n.Sets), n.Number, scores(n.Was.Score, n.Was.Sets), strings.Join(offeredScores(n), " "))
 }
 
+// fixTo returns the label of the button that corrects a match.
 func (english) fixTo(n ranking.FixOffer) string {
 	return "Fix to " + strings.Join(offeredScores(n), " ") + "?"
 }

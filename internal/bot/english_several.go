@@ -44,8 +44,10 @@ func (english) playersMergedLine(n ranking.PlayersMerged) string {
 	return strings.Join(append(mergedPlayers(n), movementsLine(n.Moved)), " ")
 }
 
+// addressed puts the addressee in front of a line.
 func (english) addressed(name, line string) string { return name + ": " + line }
 
+// more says that so many items are not listed.
 func (english) more(count int) string {
 	return fmt.Sprintf("…and <b>%d more</b>. All results count, including those not listed here: <code>/%s</code> shows "+
 		"where everyone stands.", count, command.NameRanking)
@@ -60,6 +62,7 @@ func (english) resultsExpired(n ranking.ResultsExpired) string {
 		results, command.NameRanking)
 }
 
+// amendment says how to undo a match, with number as an example.
 func (english) amendment(number int) string {
 	return fmt.Sprintf("Undo a match: <code>/%s %d</code>", command.NameUndo, number)
 }

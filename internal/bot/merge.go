@@ -25,7 +25,7 @@ type several struct {
 // merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from
 // the first on, as fit and need not stand alone. It must cover all items if there are more than m.Items holds, or if it edits a
 // message that covers them already. Then it only counts the items that do not fit.
-func merge(m outbox.Message, words wording) (out outgoing, covered int) {
+func merge(m outbox.Message, words english) (out outgoing, covered int) {
 	all := max(m.Count, len(m.Items))
 	coversAll := m.Action == outbox.Edit || all > len(m.Items)
 	var s several
@@ -39,7 +39,7 @@ func merge(m outbox.Message, words wording) (out outgoing, covered int) {
 }
 
 // add adds the line of an item, and reports whether that was possible.
-func (s *several) add(item outbox.Item, m outbox.Message, words wording) bool {
+func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
 	out, err := render(item, words)
 	if err != nil || out.line == "" {
 		return false
@@ -64,7 +64,7 @@ func (s *several) add(item outbox.Item, m outbox.Message, words wording) bool {
 }
 
 // addressed puts the addressee's name in front of a line, unless the line begins with it anyway.
-func addressed(name, line string, words wording) string {
+func addressed(name, line string, words english) string {
 	if name = cleanName(name); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line
 	}
@@ -72,7 +72,7 @@ func addressed(name, line string, words wording) string {
 }
 
 // text returns the whole message, which covers count items.
-func (s *several) text(count int, words wording) string {
+func (s *several) text(count int, words english) string {
 	text := strings.Join(s.lines, "\n")
 	if more := count - len(s.lines); more > 0 {
 		text += "\n" + words.more(more)

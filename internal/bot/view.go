@@ -38,7 +38,7 @@ func (o outgoing) callbackAnswer() string {
 }
 
 // render renders a notice in a language.
-func render(item outbox.Item, words wording) (outgoing, error) {
+func render(item outbox.Item, words english) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
 		return renderAs(item, words.matchRecorded, words.matchLine)
