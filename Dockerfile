@@ -11,7 +11,7 @@ RUN go mod download
 
 # .dockerignore leaves nothing here but what the binary is built from.
 COPY . .
-ARG VERSION=dev
+ARG VERSION=
 ARG SOURCE=
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -o /elobot \
     -ldflags "-s -w -X elobot/internal/release.Version=$VERSION -X elobot/internal/release.Source=$SOURCE" ./cmd/elobot

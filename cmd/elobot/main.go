@@ -52,7 +52,7 @@ func realMain(args []string) int {
 		kong.Description("Elo rankings for Telegram group chats."),
 		kong.Resolvers(app.Dotenv(".env")),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"version": "elobot " + release.Version},
+		kong.Vars{"version": "elobot " + release.Name()},
 	)
 	if err != nil {
 		return report(err)

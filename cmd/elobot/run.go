@@ -20,6 +20,6 @@ func (r *runCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "starting", "version", release.Version)
+	log.InfoContext(ctx, "starting", "version", release.Name())
 	return app.Run(ctx, r.Config, log)
 }

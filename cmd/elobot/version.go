@@ -12,6 +12,6 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(k *kong.Kong) error {
-	_, err := fmt.Fprintln(k.Stdout, "elobot", release.Version)
+	_, err := fmt.Fprintln(k.Stdout, "elobot", release.Name())
 	return err
 }
