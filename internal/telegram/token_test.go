@@ -69,11 +69,12 @@ func TestTheTokenIsNeverShown(t *testing.T) {
 				t.Run(method, func(t *testing.T) {
 					t.Parallel()
 					var logged buffered
-					err := requests(newClient(t, server(t, method)))[method](testContext(t))
+					ctx := testContext(t)
+					err := requests(newClient(t, server(t, method)))[method](ctx)
 					if err == nil {
 						t.Fatal("it went well")
 					}
-					if errors.Is(err, context.DeadlineExceeded) {
+					if ctx.Err() != nil {
 						t.Errorf("it hung: %v", err)
 					}
 					checkNoSecret(t, name, err)
