@@ -1,7 +1,6 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -17,9 +16,9 @@ import (
 // pooler gives each transaction of its clients the server session that has been idle the longest, as PgBouncer does with
 // pool_mode=transaction and server_round_robin=1. If a client disconnects during a transaction, its session is lost.
 type pooler struct {
-	greeting []byte        // the first bytes that a client receives
-	idle     chan net.Conn // server sessions without a transaction
-	done     chan struct{} // closed at the end of the test
+	greeting []byte                    // the first bytes that a client receives
+	idle     chan *pgconn.HijackedConn // server sessions without a transaction
+	done     chan struct{}             // closed at the end of the test
 
 	mu   sync.Mutex
 	open []net.Conn // all connections ever opened
@@ -29,9 +28,13 @@ type pooler struct {
 // and returns its URL. It requires no password and stops when the test ends.
 func TransactionPooler(tb testing.TB, databaseURL string, sessions int) string {
 	tb.Helper()
-	p := &pooler{idle: make(chan net.Conn, sessions), done: make(chan struct{})}
+	p := &pooler{idle: make(chan *pgconn.HijackedConn, sessions), done: make(chan struct{})}
 	for range sessions {
-		if err := p.connect(databaseURL); err != nil {
+		session, err := p.connect(databaseURL)
+		if err == nil {
+			p.greeting, err = greeting(session.ParameterStatuses)
+		}
+		if err != nil {
 			tb.Fatalf("start a pooler: %v", err)
 		}
 	}
@@ -79,31 +82,35 @@ func (p *pooler) keep(conn net.Conn) {
 	p.open = append(p.open, conn)
 }
 
-// connect adds a server session. Like PgBouncer's, the greeting for clients contains a made-up process id.
-func (p *pooler) connect(databaseURL string) error {
+// connect adds a server session.
+func (p *pooler) connect(databaseURL string) (*pgconn.HijackedConn, error) {
 	conn, err := pgconn.Connect(context.Background(), databaseURL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	session, err := conn.Hijack()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.keep(session.Conn)
-	p.idle <- session.Conn
-	greeting := []pgproto3.BackendMessage{&pgproto3.AuthenticationOk{}}
-	for name, value := range session.ParameterStatuses {
-		greeting = append(greeting, &pgproto3.ParameterStatus{Name: name, Value: value})
+	p.idle <- session
+	return session, nil
+}
+
+// greeting returns what a client receives first. Like PgBouncer's, it contains a made-up process id.
+func greeting(parameters map[string]string) (encoded []byte, err error) {
+	messages := []pgproto3.BackendMessage{&pgproto3.AuthenticationOk{}}
+	for name, value := range parameters {
+		messages = append(messages, &pgproto3.ParameterStatus{Name: name, Value: value})
 	}
-	greeting = append(greeting, &pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte("none")},
+	messages = append(messages, &pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte("none")},
 		&pgproto3.ReadyForQuery{TxStatus: 'I'})
-	p.greeting = nil
-	for _, message := range greeting {
-		if p.greeting, err = message.Encode(p.greeting); err != nil {
-			return err
+	for _, message := range messages {
+		if encoded, err = message.Encode(encoded); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return encoded, nil
 }
 
 // serve serves a client until its connection ends.
@@ -114,9 +121,9 @@ func (p *pooler) serve(client net.Conn) error {
 	if _, err := client.Write(p.greeting); err != nil {
 		return err
 	}
-	var session net.Conn // the session of the transaction, nil between transactions
+	var session *pgconn.HijackedConn // the session of the transaction, nil between transactions
 	for {
-		request, _, err := readUntil(client, 'Q', 'S') // a simple query, or messages up to a Sync
+		request, err := readRequest(client)
 		if err != nil {
 			return err
 		}
@@ -127,14 +134,14 @@ func (p *pooler) serve(client net.Conn) error {
 				return nil
 			}
 		}
-		if _, err := session.Write(request); err != nil {
+		if _, err := session.Conn.Write(request); err != nil {
 			return err
 		}
-		answer, status, err := readUntil(session, 'Z')
+		answer, status, err := readAnswer(session.Frontend)
 		if err != nil {
 			return err
 		}
-		if string(status) == "I" {
+		if status == 'I' {
 			p.idle <- session
 			session = nil
 		}
@@ -144,20 +151,37 @@ func (p *pooler) serve(client net.Conn) error {
 	}
 }
 
-// readUntil reads messages up to one of the given kinds. It returns all messages and the body of the last one.
-func readUntil(from io.Reader, kinds ...byte) (messages, body []byte, err error) {
+// readRequest reads messages up to a simple query or a Sync.
+func readRequest(client io.Reader) (messages []byte, err error) {
 	for {
 		header := make([]byte, 5)
-		if _, err := io.ReadFull(from, header); err != nil {
-			return nil, nil, err
+		if _, err := io.ReadFull(client, header); err != nil {
+			return nil, err
 		}
 		body := make([]byte, binary.BigEndian.Uint32(header[1:])-4)
-		if _, err := io.ReadFull(from, body); err != nil {
-			return nil, nil, err
+		if _, err := io.ReadFull(client, body); err != nil {
+			return nil, err
 		}
 		messages = append(append(messages, header...), body...)
-		if bytes.IndexByte(kinds, header[0]) >= 0 {
-			return messages, body, nil
+		if header[0] == 'Q' || header[0] == 'S' {
+			return messages, nil
+		}
+	}
+}
+
+// readAnswer reads messages up to the one that says whether the session is in a transaction. It reads from the frontend and
+// not from its connection, because the frontend may already be reading there in the background.
+func readAnswer(server *pgproto3.Frontend) (messages []byte, status byte, err error) {
+	for {
+		message, err := server.Receive()
+		if err != nil {
+			return nil, 0, err
+		}
+		if messages, err = message.Encode(messages); err != nil {
+			return nil, 0, err
+		}
+		if ready, ok := message.(*pgproto3.ReadyForQuery); ok {
+			return messages, ready.TxStatus, nil
 		}
 	}
 }
