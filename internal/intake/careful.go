@@ -17,8 +17,8 @@ const (
 	// suspectLimit, because others may keep coming.
 	suspectWait  = time.Second
 	suspectLimit = 10 * time.Second
-	// endWithin limits the time for recording that an attempt has returned.
-	endWithin = time.Second
+	// endTimeout limits the time for recording that an attempt has returned.
+	endTimeout = time.Second
 )
 
 // errCrashes is the reason of a dead letter whose attempts crashed the process too often.
@@ -42,7 +42,7 @@ type careful struct {
 	turn     chan struct{} // capacity 1: held by the running attempt
 
 	mu     sync.Mutex
-	others int       // updates that are handled or wait, without the suspects
+	others int       // updates that are being handled or wait, not counting the suspects
 	last   time.Time // when the last of the others left
 }
 
@@ -91,13 +91,14 @@ func (w *Worker) SetCareful(on bool) {
 func (w *Worker) Careful() bool { return w.careful.on.Load() }
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time
-// spent in enter does not count towards giving up. It fails with errCrashes if no attempt may begin any more.
-func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
+// spent in enter does not count towards giving up. It returns errCrashes after too many lost attempts. Outside careful mode it
+// returns at once.
+func (t *task) enter(ctx context.Context) (leave func(error), err error) {
 	c := &t.careful
 	if c.attempts == nil || !c.on.Load() {
 		return func(error) {}, nil
 	}
-	defer func(begun time.Time) { t.skip(time.Since(begun)) }(time.Now())
+	defer func(begun time.Time) { t.extend(time.Since(begun)) }(time.Now())
 	done := c.join()
 	defer func() {
 		if err != nil {
@@ -105,7 +106,7 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 		}
 	}()
 	lost, err := t.lost(ctx)
-	if err = t.recordError(ctx, err); err != nil {
+	if err = t.ifRetryable(ctx, err); err != nil {
 		return nil, err
 	}
 	if lost > 0 {
@@ -116,8 +117,9 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !t.harmless { // a harmless one only waits, and another update may crash the process in the meantime
-		err = t.recordError(ctx, t.record(ctx))
+	// Do not record an update that has had an attempt return: if another one crashes the process now, this one would be blamed.
+	if !t.harmless {
+		err = t.ifRetryable(ctx, t.record(ctx))
 	}
 	if err == nil && lost >= maxCrashes {
 		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for
@@ -141,7 +143,7 @@ func (t *trial) enter(ctx context.Context) (leave func(error), err error) {
 
 // takeTurn waits until no other attempt runs. An update that has had an attempt return takes no turn: it may be waiting for
 // a lock, and the others must not wait with it.
-func (t *trial) takeTurn(ctx context.Context) (end func(), err error) {
+func (t *task) takeTurn(ctx context.Context) (end func(), err error) {
 	if t.harmless {
 		return func() {}, nil
 	}
@@ -153,9 +155,9 @@ func (t *trial) takeTurn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// recordError returns the error of recording an attempt if a retry may succeed. It logs any other error and returns nil:
-// such an error says nothing about the update, which is handled anyway.
-func (t *trial) recordError(ctx context.Context, err error) error {
+// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs any other error and returns
+// nil: such an error says nothing about the update, which is handled anyway.
+func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -166,9 +168,9 @@ func (t *trial) recordError(ctx context.Context, err error) error {
 	return nil
 }
 
-// lost returns how many earlier attempts at the update did not return, and takes over when the first of them began.
-func (t *trial) lost(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, saveWithin)
+// lost returns how many earlier attempts at the update did not return. It sets t.first to the start of the first of them.
+func (t *task) lost(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	n, first, err := t.careful.attempts.Lost(ctx, t.update.ID)
 	if err != nil {
@@ -184,11 +186,11 @@ func (t *trial) lost(ctx context.Context) (int, error) {
 }
 
 // record records the start of an attempt, unless the record of the last one still exists.
-func (t *trial) record(ctx context.Context) error {
+func (t *task) record(ctx context.Context) error {
 	if t.recorded {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveWithin)
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	if err := t.careful.attempts.Begin(ctx, t.update.ID); err != nil {
 		return fmt.Errorf("record attempt: %w", err)
@@ -198,8 +200,8 @@ func (t *trial) record(ctx context.Context) error {
 }
 
 // returned records that the attempt has returned.
-func (t *trial) returned(ctx context.Context, done bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+func (t *task) returned(ctx context.Context, done bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	if err := t.careful.attempts.End(ctx, t.update.ID, done); err != nil {
 		t.log.WarnContext(ctx, "failed to record that an attempt has returned", "update_id", t.update.ID, "error", err)

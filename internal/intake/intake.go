@@ -32,7 +32,7 @@ type Class int
 const (
 	Failed      Class = iota // the update itself failed; a retry may succeed
 	Permanent                // the update itself failed; a retry is pointless
-	Locked                   // somebody else holds a lock that the update needs; other updates are not affected
+	Locked                   // a lock, a conflict or a slow statement is in the way of this update; other updates are not affected
 	Unavailable              // the database is unavailable, for all updates
 )
 

@@ -72,7 +72,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 					case 2, 3: // 4.9 seconds, and then the whole time
 						return errors.Join(lost, hang(ctx))
 					default:
-						return pass(ctx, cutAfter-1)
+						return pass(ctx, attemptTimeout-1)
 					}
 				}
 				b.come(Update{ID: 1})

@@ -11,19 +11,19 @@ const (
 	// probeEvery is how often all updates in progress together probe the database during an outage.
 	probeEvery = time.Second
 	// logEvery is how often the log reports a continuing outage. If no update has failed with Unavailable for that long, any
-	// success ends the outage.
+	// other outcome of any update ends the outage, not only a witness's.
 	logEvery = time.Minute
 	// maxWitnesses bounds the memory for an outage.
 	maxWitnesses = 1000
 )
 
-// outage is what all updates together know about an outage of the database.
+// outage tracks an outage of the database for all updates together.
 type outage struct {
 	log   *slog.Logger
 	probe chan struct{} // capacity 1: the waiter that probes next
 
-	mu   sync.Mutex
-	over chan struct{} // closed while there is no outage
+	mu    sync.Mutex
+	ended chan struct{} // closed while there is no outage
 	// since, seen and logged say when the current outage began, and when it was last seen and logged.
 	since, seen, logged time.Time
 	// witnesses are the updates that failed with Unavailable. When one of them gets another outcome, the outage is over. Other
@@ -32,27 +32,27 @@ type outage struct {
 }
 
 func newOutage(log *slog.Logger) *outage {
-	o := &outage{log: log, probe: make(chan struct{}, 1), over: make(chan struct{})}
-	close(o.over)
+	o := &outage{log: log, probe: make(chan struct{}, 1), ended: make(chan struct{})}
+	close(o.ended)
 	return o
 }
 
-// back returns a channel that is closed while there is no outage.
-func (o *outage) back() <-chan struct{} {
+// whenEnded returns a channel that is closed while there is no outage.
+func (o *outage) whenEnded() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.over
+	return o.ended
 }
 
-// found records that an update failed with Unavailable.
-func (o *outage) found(ctx context.Context, update int64, err error) {
+// noteUnavailable records that an update failed with Unavailable.
+func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
 	if o.since.IsZero() {
 		o.since, o.logged = now, time.Time{}
 		o.witnesses = make(map[int64]bool)
-		o.over = make(chan struct{})
+		o.ended = make(chan struct{})
 	}
 	o.seen = now
 	if len(o.witnesses) < maxWitnesses {
@@ -65,25 +65,25 @@ func (o *outage) found(ctx context.Context, update int64, err error) {
 	}
 }
 
-// passed records that an update had another outcome than Unavailable.
-func (o *outage) passed(ctx context.Context, update int64) {
+// noteOther records that an update had an outcome other than Unavailable.
+func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.since.IsZero() || !o.witnesses[update] && time.Since(o.seen) < logEvery {
 		return
 	}
-	o.log.InfoContext(ctx, "database available again, updates go on", "unavailable_ms", o.seen.Sub(o.since).Milliseconds())
+	o.log.InfoContext(ctx, "database available again, handling updates", "unavailable_ms", o.seen.Sub(o.since).Milliseconds())
 	o.since, o.witnesses = time.Time{}, nil
-	close(o.over)
+	close(o.ended)
 }
 
 // wait returns when a retry makes sense: the outage is over or, once per second, it is this waiter's turn to probe. Without
 // an outage it waits a second. It returns how long it waited.
 func (o *outage) wait(ctx context.Context) time.Duration {
 	begun := time.Now()
-	back := o.back()
+	ended := o.whenEnded()
 	select {
-	case <-back:
+	case <-ended:
 		pause(ctx, probeEvery)
 		return time.Since(begun)
 	default:
@@ -94,11 +94,11 @@ func (o *outage) wait(ctx context.Context) time.Duration {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-back:
+		case <-ended:
 		case <-ctx.Done():
 		}
 		<-o.probe
-	case <-back:
+	case <-ended:
 	case <-ctx.Done():
 	}
 	return time.Since(begun)

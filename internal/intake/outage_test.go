@@ -16,7 +16,7 @@ import (
 // The lines of the log at the beginning and at the end of an outage.
 const (
 	awayLine = "database unavailable, updates have to wait"
-	backLine = "database available again, updates go on"
+	backLine = "database available again, handling updates"
 )
 
 func TestDatabaseAway(t *testing.T) {

@@ -18,31 +18,31 @@ const (
 	// reaskAfter is how long the poller waits before it asks for the same offset again, to get updates behind those in
 	// progress. Telegram returns a single update if the same offset is requested more than once in half a second.
 	reaskAfter = 600 * time.Millisecond
-	// finishWithin is how long a stopping poller waits for the updates in progress.
-	finishWithin = 3 * time.Second
-	// confirmWithin limits the last request of a stopping poller.
-	confirmWithin = time.Second
+	// finishTimeout is how long a stopping poller waits for the updates in progress.
+	finishTimeout = 3 * time.Second
+	// confirmTimeout limits the last request of a stopping poller.
+	confirmTimeout = time.Second
 )
 
 // Poller receives updates by long polling.
 type Poller struct {
-	source Source
-	worker *Worker
-	lanes  *lanes
-	all    sync.WaitGroup
-	done   chan int64 // ids of persisted updates
+	source   Source
+	worker   *Worker
+	lanes    *lanes
+	handlers sync.WaitGroup
+	done     chan int64 // ids of persisted updates
 
 	offset     int64
-	queue      []*taken         // in progress, in the order of arrival
-	inProgress map[int64]*taken // the same, by update id
+	queue      []*pending         // in progress, in the order of arrival
+	inProgress map[int64]*pending // the same, by update id
 
-	afterCrash bool // until it is known which updates were in progress at the crash
-	oneAlone   bool // the messenger has returned a single update since the crash
-	suspects   int  // how many updates at the head of the queue may have caused the crash
+	afterCrash bool // it is not yet known which updates were in progress at the crash
+	gotSingle  bool // the first answer since the crash was a single update
+	fromCrash  int  // how many updates at the head of the queue may have been in progress at the crash
 }
 
-// taken is an update in progress.
-type taken struct {
+// pending is an update in progress.
+type pending struct {
 	update Update
 	done   bool
 }
@@ -54,7 +54,7 @@ func NewPoller(source Source, worker *Worker) *Poller {
 		worker:     worker,
 		lanes:      newLanes(),
 		done:       make(chan int64, maxInProgress),
-		inProgress: make(map[int64]*taken),
+		inProgress: make(map[int64]*pending),
 	}
 }
 
@@ -67,13 +67,13 @@ func (p *Poller) AfterCrash() { p.afterCrash = true }
 // returns nil. It returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
-	defer p.all.Wait()
+	defer p.handlers.Wait()
 	defer abort()
-	// an earlier poller of this process may have stopped in careful mode, with suspects left
+	// an earlier poller of this process may have stopped before careful mode was over
 	p.afterCrash = p.afterCrash || p.worker.Careful()
 	p.worker.SetCareful(p.afterCrash)
 	var failures retry.Backoff
-	for ; ctx.Err() == nil; p.rest(ctx) {
+	for ; ctx.Err() == nil; p.awaitDatabase(ctx) {
 		askedAt, offset := time.Now(), p.offset
 		updates, err := p.source.Updates(ctx, p.offset, p.pollTimeout())
 		if err != nil && ctx.Err() == nil {
@@ -88,9 +88,10 @@ func (p *Poller) Run(ctx context.Context) error {
 		failures = nil
 		p.accept(work, updates)
 		if p.afterCrash && ctx.Err() == nil { // an aborted request says nothing about what was in progress
-			p.suspect(len(updates))
+			p.markFromCrash(len(updates))
 		}
-		p.onPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
+		// poll again when nothing is in progress, but for the same offset only after reaskAfter
+		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
 		})
 	}
@@ -98,20 +99,20 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// suspect marks all updates now in progress as suspects: they were in progress when the predecessor crashed. If the
-// predecessor had asked for the same offset just before, the messenger returns a single update, whatever is behind it; then
-// the next answer decides.
-func (p *Poller) suspect(received int) {
-	if p.oneAlone = received == 1 && !p.oneAlone; p.oneAlone {
+// markFromCrash marks all updates now in progress: they were in progress when the predecessor crashed. If the predecessor had
+// asked for the same offset just before, the messenger returns a single update, whatever is behind it; then the next answer
+// decides.
+func (p *Poller) markFromCrash(received int) {
+	if p.gotSingle = received == 1 && !p.gotSingle; p.gotSingle {
 		return
 	}
-	p.afterCrash, p.suspects = false, len(p.queue)
-	p.worker.SetCareful(p.suspects > 0)
+	p.afterCrash, p.fromCrash = false, len(p.queue)
+	p.worker.SetCareful(p.fromCrash > 0)
 }
 
 // pollTimeout is how long a poll may wait. With updates in progress the messenger answers at once anyway.
 func (p *Poller) pollTimeout() time.Duration {
-	if len(p.queue) > 0 || p.oneAlone {
+	if len(p.queue) > 0 || p.gotSingle {
 		return 0
 	}
 	return longPoll
@@ -150,11 +151,11 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		if _, ok := p.inProgress[u.ID]; ok {
 			continue
 		}
-		t := &taken{update: u}
+		t := &pending{update: u}
 		p.inProgress[u.ID] = t
 		p.queue = append(p.queue, t)
 		ticket := p.lanes.join(u.Lane)
-		p.all.Go(func() {
+		p.handlers.Go(func() {
 			defer ticket.leave()
 			p.process(ctx, u, ticket)
 		})
@@ -172,13 +173,13 @@ func (p *Poller) process(ctx context.Context, u Update, ticket *ticket) {
 	}
 }
 
-// rest waits during an outage of the database, so that all other updates stay with the messenger. The updates in progress
-// probe the database; without any, rest returns at once, because nothing would notice the end of the outage.
-func (p *Poller) rest(ctx context.Context) {
-	back := p.worker.outage.back()
+// awaitDatabase waits during an outage of the database, so that all other updates stay with the messenger. The updates in
+// progress probe the database; without any, it returns at once, because nothing would notice the end of the outage.
+func (p *Poller) awaitDatabase(ctx context.Context) {
+	ended := p.worker.outage.whenEnded()
 	for len(p.queue) > 0 {
 		select {
-		case <-back:
+		case <-ended:
 			return
 		case id := <-p.done:
 			p.markDone(id)
@@ -188,8 +189,8 @@ func (p *Poller) rest(ctx context.Context) {
 	}
 }
 
-// onPersisted marks updates as persisted until there is enough, time is up, or the context ends.
-func (p *Poller) onPersisted(ctx context.Context, until time.Time, enough func() bool) {
+// awaitPersisted marks updates as done while they are persisted, until enough returns true, time is up, or the context ends.
+func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for !enough() {
@@ -212,9 +213,9 @@ func (p *Poller) markDone(id int64) {
 		p.offset = p.queue[0].update.ID + 1
 		delete(p.inProgress, p.queue[0].update.ID)
 		p.queue = p.queue[1:]
-		if p.suspects > 0 {
-			p.suspects--
-			p.worker.SetCareful(p.suspects > 0)
+		if p.fromCrash > 0 {
+			p.fromCrash--
+			p.worker.SetCareful(p.fromCrash > 0)
 		}
 	}
 }
@@ -222,13 +223,13 @@ func (p *Poller) markDone(id int64) {
 // finish waits for the updates in progress and confirms them. Updates that are not confirmed are redelivered, which changes
 // nothing.
 func (p *Poller) finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	p.onPersisted(ctx, time.Now().Add(finishWithin), func() bool { return len(p.queue) == 0 })
+	p.awaitPersisted(ctx, time.Now().Add(finishTimeout), func() bool { return len(p.queue) == 0 })
 	if p.offset == 0 {
 		return
 	}
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmWithin)
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmTimeout)
 	defer cancel()
 	if err := p.source.Confirm(ctx, p.offset); err != nil {
 		p.worker.log.WarnContext(ctx, "failed to confirm the last updates, they will be redelivered", "error", err)

@@ -130,7 +130,7 @@ func TestStopWithManyDone(t *testing.T) {
 		const items = 1000
 		b := newBot(t)
 		b.show = items
-		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, finishWithin) }
+		b.answer = func(ctx context.Context, _ Update) error { return pass(ctx, finishTimeout) }
 		b.come(updates(1, items, sequence(0, items, 1)...)...)
 		b.start()
 		after(t, 1)

@@ -66,12 +66,12 @@ func TestStopIsBounded(t *testing.T) {
 		took      time.Duration
 		left      []int64
 	}{
-		"handler hangs":            {hangs, nil, finishWithin, []int64{3, 4, 5, 6}},
-		"database away":            {away, nil, finishWithin, []int64{3, 4, 5, 6}},
-		"all hangs":                {hangs, hang, finishWithin + confirmWithin, []int64{3, 4, 5, 6}},
-		"confirm hangs":            {nil, hang, confirmWithin, nil},
+		"handler hangs":            {hangs, nil, finishTimeout, []int64{3, 4, 5, 6}},
+		"database away":            {away, nil, finishTimeout, []int64{3, 4, 5, 6}},
+		"all hangs":                {hangs, hang, finishTimeout + confirmTimeout, []int64{3, 4, 5, 6}},
+		"confirm hangs":            {nil, hang, confirmTimeout, nil},
 		"confirm fails":            {nil, func(context.Context) error { return errors.New("reset") }, 0, nil},
-		"handler hangs, no answer": {hangs, func(context.Context) error { return errors.New("reset") }, finishWithin, []int64{3, 4, 5, 6}},
+		"handler hangs, no answer": {hangs, func(context.Context) error { return errors.New("reset") }, finishTimeout, []int64{3, 4, 5, 6}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

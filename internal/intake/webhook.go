@@ -14,13 +14,13 @@ import (
 const (
 	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody is the size limit of an update in bytes. The largest ones have some ten thousand.
+	// maxBody is the size limit of an update in bytes. The largest have some ten thousand.
 	maxBody = 1 << 20
 	// warnEvery is how often the log reports requests that are refused for the same reason.
 	warnEvery = time.Minute
 )
 
-// Webhook receives updates as HTTP requests. It answers 200 only after the update has been persisted, so that the messenger
+// Webhook receives updates as HTTP requests. It responds with 200 only after the update has been persisted, so that the messenger
 // redelivers everything else. The updates of a lane are handled one after the other, in the order of arrival.
 type Webhook struct {
 	secret     [sha256.Size]byte
@@ -65,7 +65,7 @@ func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Wo
 	}
 }
 
-// ServeHTTP answers
+// ServeHTTP responds with
 //   - 405 if the method is not POST,
 //   - 401 without the right secret,
 //   - 413 if the body is too large, 400 if it is not an update,
@@ -82,7 +82,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// take persists the update of a request and returns the status of the answer.
+// take persists the update of a request and returns the response status.
 func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if r.Method != http.MethodPost {
 		return http.StatusMethodNotAllowed
@@ -103,7 +103,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// Even if the client has disconnected, the status must not be 200: a proxy may still pass it on.
+	// If the client has disconnected, the update may not be persisted. The status must still be 503: a proxy may pass it on.
 	ticket := h.lanes.join(u.Lane)
 	defer ticket.leave()
 	if !ticket.wait(r.Context()) || h.worker.begin(u).run(r.Context()) != nil {
@@ -118,7 +118,7 @@ func (h *Webhook) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], h.secret[:]) == 1 && !h.closed
 }
 
-// update reads the update of a request, or returns the status to answer instead of 200.
+// update reads the update of a request, or returns the response status if there is none.
 func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError

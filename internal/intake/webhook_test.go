@@ -125,7 +125,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 		},
 		"hangs": {
 			func(ctx context.Context, _ int) error { return hang(ctx) },
-			nil, 200, cutAfter, "context deadline exceeded",
+			nil, 200, attemptTimeout, "context deadline exceeded",
 		},
 		"panics":        {func(context.Context, int) error { panic("oh") }, nil, 200, 4500 * ms, "handler panicked: oh"},
 		"unreadable":    {func(context.Context, int) error { return ErrUnreadable }, nil, 200, 0, ErrUnreadable.Error()},
@@ -144,7 +144,7 @@ func TestWebhookFailingUpdate(t *testing.T) {
 		"kept by nobody": {func(context.Context, int) error { return ErrUnreadable }, errAway, 503, 0, ""},
 		"hangs in database": {
 			func(ctx context.Context, _ int) error { return errors.Join(errAway, hang(ctx)) },
-			nil, 503, cutAfter, "",
+			nil, 503, attemptTimeout, "",
 		},
 	}
 	for name, c := range cases {

@@ -21,20 +21,20 @@ const (
 	// giveUpSoon replaces giveUpAfter if the previous update of the lane has just been given up, so that many bad updates in
 	// one chat do not add up to minutes.
 	giveUpSoon = 500 * time.Millisecond
-	// rememberDeath is how long after a dead letter giveUpSoon applies to its lane.
-	rememberDeath = time.Minute
-	// cutAfter is the time limit of an attempt, so that a handler that hangs fails like any other. After a failure it counts
-	// from the beginning of the first failed attempt.
-	cutAfter = 9 * time.Second
-	// saveWithin limits each statement about a dead letter or about attempts.
-	saveWithin = 3 * time.Second
+	// giveUpMemory is how long after a dead letter giveUpSoon applies to its lane.
+	giveUpMemory = time.Minute
+	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the
+	// deadline of the first one.
+	attemptTimeout = 9 * time.Second
+	// saveTimeout limits each statement about a dead letter or about attempts.
+	saveTimeout = 3 * time.Second
 	// Waits between attempts: they double from firstRetry to lastRetry.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
 )
 
-// Worker persists updates, from polling and webhook alike. A process has one worker, so that all updates share what is
-// known about an outage of the database.
+// Worker persists updates, from polling and webhook alike. All updates of a process go through one worker, so that they share
+// what is known about an outage of the database.
 type Worker struct {
 	handle  Handler
 	dead    DeadLetters
@@ -44,19 +44,19 @@ type Worker struct {
 	careful careful
 	log     *slog.Logger
 
-	mu   sync.Mutex
-	died map[int64]time.Time // by lane: when its last update was given up
+	mu       sync.Mutex
+	gaveUpAt map[int64]time.Time // by lane: when its last update was given up
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as dead letters. class
-// classifies the errors of both, and may take a second.
+// classifies the errors of both; it may block for up to a second.
 func NewWorker(handle Handler, dead DeadLetters, class func(error) Class, log *slog.Logger) *Worker {
 	return &Worker{
 		handle: handle, dead: dead, class: class, log: log,
-		outage:  newOutage(log),
-		recent:  newRecent(),
-		careful: careful{turn: make(chan struct{}, 1)},
-		died:    make(map[int64]time.Time),
+		outage:   newOutage(log),
+		recent:   newRecent(),
+		careful:  careful{turn: make(chan struct{}, 1)},
+		gaveUpAt: make(map[int64]time.Time),
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *Worker) persist(ctx context.Context, u Update) bool {
 		if err := t.run(ctx); err == nil {
 			return true
 		}
-		t.skip(w.outage.wait(ctx))
+		t.extend(w.outage.wait(ctx))
 	}
 	return false
 }
@@ -82,9 +82,9 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 		class = w.class(err)
 	}
 	if class == Unavailable {
-		w.outage.found(ctx, u.ID, err)
+		w.outage.noteUnavailable(ctx, u.ID, err)
 	} else {
-		w.outage.passed(ctx, u.ID)
+		w.outage.noteOther(ctx, u.ID)
 	}
 	return class
 }
@@ -93,34 +93,34 @@ func (w *Worker) judge(ctx context.Context, u Update, err error) Class {
 func (w *Worker) retryFor(lane int64) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if at, ok := w.died[lane]; ok && time.Since(at) < rememberDeath {
+	if at, ok := w.gaveUpAt[lane]; ok && time.Since(at) < giveUpMemory {
 		return giveUpSoon
 	}
 	return giveUpAfter
 }
 
 // ended records how the last update of a lane ended.
-func (w *Worker) ended(lane int64, died bool) {
+func (w *Worker) ended(lane int64, gaveUp bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !died {
-		delete(w.died, lane)
+	if !gaveUp {
+		delete(w.gaveUpAt, lane)
 		return
 	}
-	maps.DeleteFunc(w.died, func(_ int64, at time.Time) bool { return time.Since(at) >= rememberDeath })
-	w.died[lane] = time.Now()
+	maps.DeleteFunc(w.gaveUpAt, func(_ int64, at time.Time) bool { return time.Since(at) >= giveUpMemory })
+	w.gaveUpAt[lane] = time.Now()
 }
 
-// trial is one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
+// task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count
 // towards giving up.
-type trial struct {
+type task struct {
 	*Worker
 	update   Update
-	first    time.Time
+	first    time.Time // when the update was first seen; after a crash, when the first lost attempt began
 	attempts int
 	pause    time.Duration // before the next attempt
 	giveUp   time.Time     // no attempt begins after it; zero before the first failure
-	cut      time.Time     // time limit of the attempts; zero: the next attempt has all of cutAfter
+	deadline time.Time     // time limit of the attempts; zero: the next attempt has all of attemptTimeout
 	panicked bool
 	recorded bool  // as an attempt that has not returned
 	harmless bool  // an attempt has returned, so the update does not crash the process
@@ -128,13 +128,14 @@ type trial struct {
 	reason   error // why it becomes a dead letter; nil as long as it does not
 }
 
-func (w *Worker) begin(u Update) *trial {
-	return &trial{Worker: w, update: u, first: time.Now(), pause: firstRetry}
+func (w *Worker) begin(u Update) *task {
+	return &task{Worker: w, update: u, first: time.Now(), pause: firstRetry}
 }
 
-// skip extends the time limits by d. The next attempt gets all of cutAfter again: the lost time was not the update's fault.
-func (t *trial) skip(d time.Duration) {
-	t.cut = time.Time{}
+// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's
+// fault.
+func (t *task) extend(d time.Duration) {
+	t.deadline = time.Time{}
 	if !t.giveUp.IsZero() {
 		t.giveUp = t.giveUp.Add(d)
 	}
@@ -142,7 +143,7 @@ func (t *trial) skip(d time.Duration) {
 
 // run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the
 // class of a failure is Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
-func (t *trial) run(ctx context.Context) error {
+func (t *task) run(ctx context.Context) error {
 	if t.recent.has(t.update.ID) {
 		return nil
 	}
@@ -159,7 +160,7 @@ func (t *trial) run(ctx context.Context) error {
 		}
 		switch class := t.judge(ctx, t.update, err); {
 		case class == Unavailable, class == Locked:
-			t.skip(time.Since(begun))
+			t.extend(time.Since(begun))
 			t.logFailed(ctx, class, err)
 			return err
 		case err == nil:
@@ -167,7 +168,12 @@ func (t *trial) run(ctx context.Context) error {
 			t.ended(t.update.Lane, false)
 			t.recent.add(t.update.ID)
 			return nil
-		case class == Permanent || !t.mayRetry(ctx, err):
+		case class == Permanent:
+			t.reason = err
+			continue
+		}
+		t.logFailed(ctx, Failed, err)
+		if !t.mayRetry() {
 			t.reason = err
 			continue
 		}
@@ -178,7 +184,7 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 // attempt handles the update once. A panic of the handler is a failure.
-func (t *trial) attempt(ctx context.Context) (err error) {
+func (t *task) attempt(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if !t.panicked {
@@ -188,28 +194,27 @@ func (t *trial) attempt(ctx context.Context) (err error) {
 			err = fmt.Errorf("handler panicked: %v", p)
 		}
 	}()
-	if t.cut.IsZero() {
-		t.cut = time.Now().Add(cutAfter)
+	if t.deadline.IsZero() {
+		t.deadline = time.Now().Add(attemptTimeout)
 	}
-	ctx, cancel := context.WithDeadline(ctx, t.cut)
+	ctx, cancel := context.WithDeadline(ctx, t.deadline)
 	defer cancel()
 	crashpoint.AtUpdate(t.update.Raw)
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry reports whether there is time for another attempt after one of class Failed.
-func (t *trial) mayRetry(ctx context.Context, err error) bool {
-	t.logFailed(ctx, Failed, err)
+// mayRetry reports whether there is time for another attempt after one of class Failed. The first failure starts the time.
+func (t *task) mayRetry() bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(t.retryFor(t.update.Lane))
 	}
 	next := time.Now().Add(t.pause)
-	return !next.After(t.giveUp) && next.Before(t.cut)
+	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
 // logFailed logs a failed attempt. During an outage of the database the level is only info: the outage itself is logged for
 // all updates together.
-func (t *trial) logFailed(ctx context.Context, class Class, err error) {
+func (t *task) logFailed(ctx context.Context, class Class, err error) {
 	level := slog.LevelWarn
 	if class == Unavailable {
 		level = slog.LevelInfo
@@ -218,7 +223,7 @@ func (t *trial) logFailed(ctx context.Context, class Class, err error) {
 }
 
 // deadLetter stores the update as a dead letter.
-func (t *trial) deadLetter(ctx context.Context) error {
+func (t *task) deadLetter(ctx context.Context) error {
 	letter := DeadLetter{
 		Update:    t.update,
 		LastError: cmp.Or(t.reason.Error(), "error without a message"),
@@ -226,9 +231,9 @@ func (t *trial) deadLetter(ctx context.Context) error {
 		FirstSeen: t.first,
 		Silent:    t.silent,
 	}
-	keepCtx, cancel := context.WithTimeout(ctx, saveWithin)
+	saveCtx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	err := t.dead.Save(keepCtx, letter)
+	err := t.dead.Save(saveCtx, letter)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

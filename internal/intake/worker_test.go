@@ -173,7 +173,7 @@ func TestManyThatFail(t *testing.T) {
 			t.Errorf("%d updates are handled, %d are dead letters", n, len(b.kept()))
 		}
 		b.checkConfirmed()
-		after(t, rememberDeath)
+		after(t, giveUpMemory)
 		b.come(updates(200, 1, 1)...)
 		after(t, 10*time.Second)
 		for id, want := range map[int64][]time.Duration{
@@ -183,7 +183,7 @@ func TestManyThatFail(t *testing.T) {
 				t.Errorf("attempts at %d (-want +got):\n%s", id, diff)
 			}
 		}
-		if n := len(b.worker.died); n != 1 {
+		if n := len(b.worker.gaveUpAt); n != 1 {
 			t.Errorf("%d lanes are remembered, want 1", n)
 		}
 		b.stop()
@@ -199,19 +199,19 @@ func TestCut(t *testing.T) {
 		end    time.Duration
 		letter string // empty: it is handled
 	}{
-		"slow": {func(ctx context.Context, _ int) error { return pass(ctx, cutAfter-1) }, []time.Duration{0}, cutAfter - 1, ""},
+		"slow": {func(ctx context.Context, _ int) error { return pass(ctx, attemptTimeout-1) }, []time.Duration{0}, attemptTimeout - 1, ""},
 		"slow, then hangs": {func(ctx context.Context, try int) error {
 			if try == 0 {
 				return errors.Join(pass(ctx, 3*time.Second), errOwn)
 			}
 			return hang(ctx)
-		}, []time.Duration{0, 3100 * ms}, cutAfter, context.DeadlineExceeded.Error()},
+		}, []time.Duration{0, 3100 * ms}, attemptTimeout, context.DeadlineExceeded.Error()},
 		"each takes two seconds": {func(ctx context.Context, _ int) error {
 			return errors.Join(pass(ctx, 2*time.Second), errOwn)
 		}, []time.Duration{0, 2100 * ms, 4300 * ms, 6700 * ms}, 8700 * ms, errOwn.Error()},
 		"fails at the very end": {func(ctx context.Context, _ int) error {
-			return errors.Join(pass(ctx, cutAfter-50*ms), errOwn)
-		}, []time.Duration{0}, cutAfter - 50*ms, errOwn.Error()},
+			return errors.Join(pass(ctx, attemptTimeout-50*ms), errOwn)
+		}, []time.Duration{0}, attemptTimeout - 50*ms, errOwn.Error()},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
