@@ -102,8 +102,8 @@ func BenchmarkPromoteDue(b *testing.B) {
 				}
 				now = until
 				t.promoteDue(now)
-				if t.waitingCount != 0 || len(t.ready) != count {
-					b.Fatalf("%d lanes wait, %d are ready", t.waitingCount, len(t.ready))
+				if t.pausedCount != 0 || len(t.ready) != count {
+					b.Fatalf("%d lanes wait, %d are ready", t.pausedCount, len(t.ready))
 				}
 			}
 		})

@@ -9,39 +9,39 @@ import (
 // The messenger does not say whether a single chat or the whole bot has exceeded a limit. If several chats are rate
 // limited at about the same time, assume the whole bot.
 const (
-	freezeChats  = 3                // this many chats …
-	freezeWithin = 5 * time.Second  // … within this time
-	maxFreeze    = 60 * time.Second // all lanes pause for at most this long
+	limitedChats    = 3                // this many chats …
+	limitedWithin   = 5 * time.Second  // … within this time
+	maxLimitedPause = 60 * time.Second // all lanes pause for at most this long
 )
 
 // If most recent requests failed for transient reasons, the cause is not a single chat.
 const (
-	outageLanes  = 3                // at least this many chats …
-	outageWithin = 30 * time.Second // … within this time
-	outageMemory = 32               // number of outcomes kept
+	outageChats   = 3                // at least this many chats …
+	outageWithin  = 30 * time.Second // … within this time
+	attemptMemory = 32               // number of outcomes kept
 )
 
 // breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger
 // accepts requests again. If it does, the circuit closes and the others follow.
 type breaker struct {
-	probing bool          // the circuit is open
-	until   time.Time     // no probe before
+	open    bool          // the circuit is open
+	until   time.Time     // earliest time of the next probe
 	backoff retry.Backoff // during an outage
 
-	limits   []limit               // recent rate limits, at most one for each chat
-	outcomes [outageMemory]outcome // of the last requests
-	next     int                   // index of the next outcome
+	limits   []limit                // recent rate limits, at most one for each chat
+	attempts [attemptMemory]attempt // of the last requests
+	next     int                    // index of the next outcome
 }
 
-// limit is a rate limit that a chat has met.
+// limit is a rate limit that a chat has hit.
 type limit struct {
 	chat  ChatID
 	at    time.Time
 	pause time.Duration
 }
 
-// outcome is how a request ended: failed means for a transient reason.
-type outcome struct {
+// attempt is how a request ended: failed means for a transient reason.
+type attempt struct {
 	chat   ChatID
 	at     time.Time
 	failed bool
@@ -49,76 +49,77 @@ type outcome struct {
 
 // rateLimited notes a rate limit of a chat. It returns how long all lanes pause because of it, or 0.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
-	if b.probing && now.Before(b.until) {
+	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
 	}
 	recent := b.limits[:0]
 	for _, l := range b.limits {
-		if l.chat != chat && now.Sub(l.at) <= freezeWithin {
+		if l.chat != chat && now.Sub(l.at) <= limitedWithin {
 			recent = append(recent, l)
 		}
 	}
 	b.limits = append(recent, limit{chat, now, pause})
-	if !b.probing && len(b.limits) < freezeChats {
+	if !b.open && len(b.limits) < limitedChats {
 		return 0
 	}
-	shortest := maxFreeze
+	shortest := maxLimitedPause
 	for _, l := range b.limits {
 		shortest = min(shortest, l.pause)
 	}
-	b.close(now.Add(shortest))
+	b.trip(now.Add(shortest))
 	return shortest
 }
 
 // failed notes a request that failed for a transient reason. It returns how long all lanes pause because of it, or 0.
 func (b *breaker) failed(chat ChatID, now time.Time) time.Duration {
-	if b.probing && now.Before(b.until) {
+	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
 	}
-	b.add(outcome{chat, now, true})
-	if !b.probing && !b.mostFail(now) {
+	b.add(attempt{chat, now, true})
+	if !b.open && !b.mostFail(now) {
 		return 0
 	}
 	if b.backoff == nil {
 		b.backoff = newBackoff()
 	}
 	pause, _ := b.backoff.Next() // never stops
-	b.close(now.Add(pause))
+	b.trip(now.Add(pause))
 	return pause
 }
 
 // answered notes a request that the messenger answered. It reports whether that closed the circuit.
 func (b *breaker) answered(chat ChatID, now time.Time) bool {
-	if b.probing && !now.Before(b.until) {
+	if b.open && !now.Before(b.until) {
 		*b = breaker{}
 		return true
 	}
-	if !b.probing {
-		b.add(outcome{chat, now, false})
+	if !b.open {
+		b.add(attempt{chat, now, false})
 	}
 	return false
 }
 
 // allows reports whether another request may start with the given number in flight.
 func (b *breaker) allows(inFlight int, now time.Time) bool {
-	return !b.probing || inFlight == 0 && !now.Before(b.until)
+	return !b.open || inFlight == 0 && !now.Before(b.until)
 }
 
-func (b *breaker) close(until time.Time) {
-	*b = breaker{probing: true, until: until, backoff: b.backoff}
+// trip opens the circuit.
+func (b *breaker) trip(until time.Time) {
+	*b = breaker{open: true, until: until, backoff: b.backoff}
 }
 
-func (b *breaker) add(o outcome) {
-	b.outcomes[b.next] = o
-	b.next = (b.next + 1) % outageMemory
+func (b *breaker) add(o attempt) {
+	b.attempts[b.next] = o
+	b.next = (b.next + 1) % attemptMemory
 }
 
 // mostFail reports whether the last request failed in most of the recently used chats, and in at least outageLanes of
 // them.
 func (b *breaker) mostFail(now time.Time) bool {
 	last := make(map[ChatID]bool)
-	for i := range b.outcomes { // oldest first
-		if o := b.outcomes[(b.next+i)%outageMemory]; !o.at.IsZero() && now.Sub(o.at) <= outageWithin {
+	for i := range b.attempts { // oldest first
+		if o := b.attempts[(b.next+i)%attemptMemory]; !o.at.IsZero() && now.Sub(o.at) <= outageWithin {
 			last[o.chat] = o.failed
 		}
 	}
@@ -128,5 +129,5 @@ func (b *breaker) mostFail(now time.Time) bool {
 			failed++
 		}
 	}
-	return failed >= outageLanes && 2*failed > len(last)
+	return failed >= outageChats && 2*failed > len(last)
 }

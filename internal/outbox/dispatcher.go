@@ -14,10 +14,10 @@ type Dispatcher struct {
 	log      *slog.Logger
 	settings Settings
 
-	mu     sync.Mutex
-	woken  map[Lane]struct{} // since last taken; nil while not dispatching
-	signal chan struct{}     // woken is not empty
-	term   *term             // grants send slots; nil if there is none
+	mu      sync.Mutex
+	woken   map[Lane]struct{} // since last taken; nil while not dispatching
+	signal  chan struct{}     // woken is not empty
+	current *term             // grants send slots; nil while not dispatching
 
 	stats statsRecorder
 }
@@ -73,20 +73,20 @@ func (d *Dispatcher) takeWoken() map[Lane]struct{} {
 // persists their results and returns nil; everything else waits in the store for the next leader. It returns
 // ErrLeaseLost when the lease is over. It can be run again with another lease, but not concurrently.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
-	return newTerm(d, lease).dispatch(ctx)
+	return newTerm(d, lease).run(ctx)
 }
 
-// dispatch implements Run.
-func (t *term) dispatch(ctx context.Context) error {
+// run polls and surveys the store while loop dispatches.
+func (t *term) run(ctx context.Context) error {
 	t.stats.dispatching(true)
 	defer t.stats.dispatching(false)
 	t.acceptWakes(true) // before the first poll: that finds whatever was committed earlier
 	defer t.acceptWakes(false)
 	ctx, stop := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
-	watchers.Go(func() { t.watch(ctx) })
+	watchers.Go(func() { t.pollStore(ctx) })
 	watchers.Go(func() { t.survey(ctx) })
-	err := t.run(ctx)
+	err := t.loop(ctx)
 	stop()
 	watchers.Wait()
 	return err
@@ -123,9 +123,9 @@ func (t *term) survey(ctx context.Context) {
 	}
 }
 
-// watch polls the store for lanes with something to send: those from before the start, those whose wake was lost, and
+// pollStore polls the store for lanes with something to send: those from before the start, those whose wake was lost, and
 // those whose pause is over.
-func (t *term) watch(ctx context.Context) {
+func (t *term) pollStore(ctx context.Context) {
 	failing := false
 	for {
 		begun := time.Now()

@@ -251,14 +251,14 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 	}
 	d := NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings)
 	term := newTerm(d, newLease(1))
-	return start(t, d, term.dispatch), term
+	return start(t, d, term.run), term
 }
 
 // checkEmpty fails the test for everything that an idle dispatcher still keeps in memory.
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
-		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.waitingCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
+		"lanes": len(t.lanes), "due": len(t.due), "waiting": t.pausedCount, "ready": len(t.ready), "callback answers": len(t.callbackAnswers),
 		"slow":    len(t.slow),
 		"sending": t.sending, "sending callback answers": t.answeringCallbacks, "taken": len(t.takes), "results": len(t.results),
 		"woken": len(t.woken),

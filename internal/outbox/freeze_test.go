@@ -130,7 +130,7 @@ func TestBreakerRateLimited(t *testing.T) {
 		}
 	}
 
-	b := breaker{probing: true, until: at(10)}
+	b := breaker{open: true, until: at(10)}
 	ended := []bool{b.answered(9, at(9))}
 	allowed := []bool{b.allows(0, at(9)), b.allows(0, at(10)), b.allows(1, at(10))}
 	ended = append(ended, b.answered(9, at(10)), b.answered(8, at(10)))

@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// persistRetryDelay is the pause after a failure to persist. The failed entries themselves wait once to twice as long.
+// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice
+// as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// journal is the state of writing to the store. Only one step runs at a time; it covers everything that has come up
-// during the previous step. After a failure the steps start small again, so that an entry that cannot be written delays
+// journal is the state of writing to the store. Only one batch is written at a time; the next one covers everything that
+// has come up meanwhile. After a failure the batches start small again, so that a result that cannot be written delays
 // nothing else.
 type journal struct {
 	persisting bool
-	limit      int       // maximum size of a step
-	retryAt    time.Time // nothing is persisted before
+	limit      int       // maximum size of a batch
+	retryAt    time.Time // earliest time of the next batch
 	failing    bool
 }
 
-// persist starts the next step of the journal.
+// persist starts to write the next batch.
 func (t *term) persist(ctx context.Context, now time.Time) {
 	j := &t.journal
 	if j.persisting || now.Before(j.retryAt) {
 		return
 	}
-	var e entry
+	var e batch
 	remaining := t.results[:0]
 	for _, r := range t.results {
 		if len(e.results) < j.limit && !r.persistAt.After(now) {
@@ -55,7 +56,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	})
 }
 
-func (t *term) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, error) {
+func (t *term) advance(ctx context.Context, e batch, bounds Bounds) ([]Turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	results := make([]Result, len(e.results))
@@ -69,8 +70,8 @@ func (t *term) advance(ctx context.Context, e entry, bounds Bounds) ([]Turn, err
 	return t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
 }
 
-// onPersisted continues the lanes of a finished journal step.
-func (t *term) onPersisted(requestCtx context.Context, e entry, now time.Time) {
+// onPersisted continues the lanes of a written batch.
+func (t *term) onPersisted(requestCtx context.Context, e batch, now time.Time) {
 	j := &t.journal
 	j.persisting = false
 	if e.err != nil {
@@ -93,8 +94,8 @@ func (t *term) onPersisted(requestCtx context.Context, e entry, now time.Time) {
 	}
 }
 
-// postpone reschedules the results and takes of a failed step.
-func (t *term) postpone(e entry, now time.Time) {
+// postpone reschedules the results and takes of a failed batch.
+func (t *term) postpone(e batch, now time.Time) {
 	j := &t.journal
 	if !j.failing {
 		t.log.Error("failed to persist delivery results, retrying", "error", e.err)
@@ -120,7 +121,7 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		t.putBack(l, *m, errStopped, now)
 	case m != nil:
 		t.stats.waited(now.Sub(l.readyAt))
-		timeout := t.timeout(l, *m)
+		timeout := t.claimTimeout(l, *m)
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
 		t.release(l)
@@ -146,27 +147,28 @@ func (t *term) continueLane(r result, now time.Time) {
 		t.schedule(l, now) // also after Forbidden: the chat may have been unparked since
 	case r.Failure != nil && r.Failure.Class == Forbidden:
 		t.makeIdle(l, now)
-	case m.More, r.ended() < m.Count:
+	case m.More, r.endedItems() < m.Count:
 		t.schedule(l, now)
 	default:
 		t.makeIdle(l, now)
 	}
 }
 
-// ended returns approximately how many items of the message need no further request.
-func (r Result) ended() int {
+// endedItems returns how many items of the message need no further request. It is approximate: a wrong number costs one
+// useless take, or a wait until the next poll.
+func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Class == Uncertain:
-		return r.covered()
-	case r.Dead || r.Failure.ends():
+		return r.coveredItems()
+	case r.Dead || r.Failure.isFinal():
 		return 1
 	default:
 		return 0
 	}
 }
 
-// covered returns the number of items that the result concerns.
-func (r Result) covered() int {
+// coveredItems returns the number of items that the result concerns.
+func (r Result) coveredItems() int {
 	if r.Covered == 0 {
 		return r.Message.Count
 	}

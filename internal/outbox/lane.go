@@ -33,10 +33,10 @@ func (l *lane) nextBackoff() time.Duration {
 type lane struct {
 	Lane
 	state     state
-	woken     bool // an item was added since the last take
-	level     int  // priority of an item that starts to wait now
-	since     time.Time
-	notBefore time.Time     // no request before, for reasons other than the pace
+	woken     bool          // an item was added since the last take
+	level     int           // priority of an item that starts to wait now
+	since     time.Time     // when it began to wait for its next turn; see rank
+	notBefore time.Time     // earliest time of the next request, apart from the pace
 	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
 	pace      pace
 	slow      bool      // the last request timed out: the next one may take longer, one such request at a time
@@ -48,12 +48,12 @@ type lane struct {
 
 type state int
 
-// Priorities of lanes. A waiting lane rises by one level every levelEvery.
+// The states of a lane.
 const (
-	idle    state = iota // nothing to send; kept for its pace
-	waiting              // until it may send
-	ready                // for its turn
-	busy                 // being taken, sent or persisted
+	idle   state = iota // nothing to send; kept for its pace
+	paused              // may not send yet
+	ready               // may send, and waits for its turn
+	busy                // being taken, sent or persisted
 )
 
 // Priorities of lanes, and after how long a lane that waits is one level higher.
@@ -84,25 +84,25 @@ func (s Settings) level(to int64, private bool, purpose Purpose) int {
 // the earliest rank is first at any time.
 func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
 
-// lanes is a heap of lanes, earliest order first.
-type lanes []*lane
+// laneHeap has the lane with the earliest order first.
+type laneHeap []*lane
 
-func (h lanes) Len() int           { return len(h) }
-func (h lanes) Less(i, j int) bool { return h[i].order.Before(h[j].order) }
-func (h lanes) Swap(i, j int) {
+func (h laneHeap) Len() int           { return len(h) }
+func (h laneHeap) Less(i, j int) bool { return h[i].order.Before(h[j].order) }
+func (h laneHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
 }
 
 // Push implements heap.Interface.
-func (h *lanes) Push(x any) {
+func (h *laneHeap) Push(x any) {
 	l := x.(*lane) //nolint:forcetypeassert // nothing else is pushed
 	l.index = len(*h)
 	*h = append(*h, l)
 }
 
 // Pop implements heap.Interface.
-func (h *lanes) Pop() any {
+func (h *laneHeap) Pop() any {
 	last := len(*h) - 1
 	l := (*h)[last]
 	(*h)[last] = nil
@@ -110,15 +110,15 @@ func (h *lanes) Pop() any {
 	return l
 }
 
-func (h *lanes) add(l *lane, order time.Time) {
+func (h *laneHeap) add(l *lane, order time.Time) {
 	l.order = order
 	heap.Push(h, l)
 }
 
-func (h *lanes) remove(l *lane) { heap.Remove(h, l.index) }
+func (h *laneHeap) remove(l *lane) { heap.Remove(h, l.index) }
 
 // first returns the first lane, nil if there is none.
-func (h lanes) first() *lane {
+func (h laneHeap) first() *lane {
 	if len(h) == 0 {
 		return nil
 	}

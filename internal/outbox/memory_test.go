@@ -182,7 +182,7 @@ func (m *memory) finish(r Result) {
 		for _, row := range m.lanes[r.Message.Lane] {
 			switch {
 			case row.state != rowSending || row.batch != r.Message.Row.ID:
-			case len(covered) < r.covered():
+			case len(covered) < r.coveredItems():
 				covered = append(covered, row)
 			default: // taken but not covered
 				row.state, row.batch = rowPlanned, 0

@@ -166,7 +166,7 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 		defer i.mu.Unlock()
 		i.term = nil
 	}()
-	return t.dispatch(ctx)
+	return t.run(ctx)
 }
 
 // isKilled reports whether the instance is dead.

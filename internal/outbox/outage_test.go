@@ -210,8 +210,8 @@ func TestBreakerInOutage(t *testing.T) {
 			} else {
 				opens = b.failed(s.chat, at(s.at)) > 0
 			}
-			if opens != s.opens || b.probing != s.opens {
-				t.Errorf("%s: after step %d the circuit is open: %t, want %t", name, i+1, b.probing, s.opens)
+			if opens != s.opens || b.open != s.opens {
+				t.Errorf("%s: after step %d the circuit is open: %t, want %t", name, i+1, b.open, s.opens)
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func TestBreakerProbes(t *testing.T) {
 			pause = b.failed(5, now)
 			base = min(2*base, 20*time.Second)
 		}
-		if !b.answered(5, now.Add(pause)) || b.probing || b.backoff != nil {
+		if !b.answered(5, now.Add(pause)) || b.open || b.backoff != nil {
 			t.Errorf("round %d: the answer does not close the circuit", round+1)
 		}
 		now = now.Add(pause)

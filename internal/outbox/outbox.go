@@ -4,7 +4,8 @@
 // A [Store] holds the items from the transaction that commits their cause. A [Dispatcher] takes them from the store,
 // passes the items at the head of a lane to a [Sender] as one [Message], and persists the result. The dispatcher knows
 // neither the content of the items nor the messenger's protocol: the sender renders them and classifies each failure as
-// a [Failure]. Memory holds only what can be read from the store again.
+// a [Failure]. Memory holds nothing that must survive a crash: a request whose result was not persisted counts as a
+// possible duplicate.
 package outbox
 
 import (
@@ -32,10 +33,10 @@ const (
 	Send           Action = "send"   // a new message; it may cover several items
 	Edit           Action = "edit"   // replaces the text of an existing message, or does nothing if there is none
 	Ensure         Action = "ensure" // a message that exists once: edited if it exists, otherwise found or created
-	CallbackAnswer Action = "toast"  // the answer to a pressed button
+	CallbackAnswer Action = "toast"  // the answer to a pressed button; "toast" is the stored name
 )
 
-// Purpose is why an item is sent.
+// Purpose is why an item is sent. The values are those of the ranking package, which this one must not import.
 type Purpose string
 
 // The purposes.
@@ -53,12 +54,12 @@ type Item struct {
 	Payload []byte
 	// Addressee is the name of the person who is answered; empty if there is none.
 	Addressee          string
-	ReplyTo            int64 // the message that is replied to, 0 for none
-	Button             string
-	Attempts           int  // requests started, including the one about to start
-	PossibleDuplicates int  // requests with an unknown outcome
-	PreviousUnknown    bool // the outcome of the previous request is unknown
-	Failures           int  // requests that ended as Failed
+	ReplyTo            int64  // the message that is replied to, 0 for none
+	Button             string // id of the button press that is answered, empty for none
+	Attempts           int    // requests started, including the one about to start
+	PossibleDuplicates int    // requests with an unknown outcome
+	PreviousUnknown    bool   // the outcome of the previous request is unknown
+	Failures           int    // requests that ended as Failed
 }
 
 // Message is the content of one request: one item, or several from the head of a lane.
@@ -100,7 +101,7 @@ type Receipt struct {
 	Covered int
 }
 
-// Sender renders a message and sends it, or as much of it as fits. Its errors are of type *Failure; any other error
+// Sender renders a message and sends it, or as much of it as fits. Its errors should be of type *Failure; any other
 // counts as Failed. The receipt of a failure states how many items it concerns.
 type Sender interface {
 	Send(ctx context.Context, m Message) (Receipt, error)
@@ -138,8 +139,8 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.Err) 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// ends reports whether the failure is final.
-func (f *Failure) ends() bool {
+// isFinal reports whether the failure is final.
+func (f *Failure) isFinal() bool {
 	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain
 }
 
@@ -152,18 +153,18 @@ type Result struct {
 	// marked as sending, so the next request for them counts as a possible duplicate. After any other failure that does
 	// not end them they wait to be taken again.
 	Failure *Failure
-	// Pause is how long nothing may be sent after the failure, under any leader: to the whole chat after RateLimited,
-	// otherwise of this item.
+	// Pause is how long the failure delays requests, under any leader: all to the chat after RateLimited, otherwise only
+	// those for this item.
 	Pause time.Duration
 	// Dead is true if the item has failed too often and becomes a dead letter.
 	Dead bool
 }
 
-// Turn is the store's answer for a requested lane.
+// Turn is what the store returns for a requested lane.
 type Turn struct {
 	Lane    Lane
 	Message *Message      // nil: nothing to send now
-	Wait    time.Duration // without a message: how long the waiting items may not be sent; 0 if none wait
+	Wait    time.Duration // without a message: how long until the waiting items may be sent; 0 if none wait
 	Expired int           // items that expired
 	Dropped int           // questions dropped without an answer because too many items wait
 }
@@ -175,7 +176,7 @@ type Backlog struct {
 	Private bool
 	Purpose Purpose       // of the first item
 	Age     time.Duration // of the first item
-	Wait    time.Duration // how long it may not send, 0 if it may
+	Wait    time.Duration // how long until it may send; 0: now
 }
 
 // Request is a recent request that still counts against the rate limits.
@@ -199,15 +200,14 @@ type Bounds struct {
 type Store interface {
 	// Waiting returns all lanes with waiting items, except those of parked chats.
 	Waiting(ctx context.Context) ([]Backlog, error)
-	// Recent returns the requests that ended within the given duration, made by any instance, without answers to
+	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to
 	// buttons. An item marked as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
 	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or
 	// neither. A result may have been persisted before. Items that were already marked as sending are taken again as
 	// the same message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Survey counts the contents of the store. It returns at most the given number of chats with the most waiting
-	// items.
+	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }
 

@@ -34,7 +34,7 @@ var (
 func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Duration) result {
 	r := result{lane: l, Result: Result{Message: m}}
 	begun, log := time.Now(), t.logOf(m)
-	if t.withoutRequest(ctx, log, &r) {
+	if t.skipRequest(ctx, log, &r) {
 		return r
 	}
 	log.DebugContext(ctx, "sending notice", "result", "sending")
@@ -44,7 +44,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message, timeout time.Durati
 	covered := r.setOutcome(receipt, err)
 	r.slow = time.Since(begun) >= t.settings.SendTimeout
 	if r.Failure != nil && r.Failure.Class == Migrated {
-		t.move(ctx, m, r.Failure)
+		t.reportNewID(ctx, m, r.Failure)
 	}
 	log = log.With("fingerprint", r.Fingerprint, "duration_ms", time.Since(begun).Milliseconds())
 	if r.Failure == nil {
@@ -65,9 +65,9 @@ func (t *term) logOf(m Message) *slog.Logger {
 	return log
 }
 
-// withoutRequest reports whether the message needs no request or must not be sent, and if so sets the result: its
-// content is already shown, it has too many possible duplicates, or there is no time for it.
-func (t *term) withoutRequest(ctx context.Context, log *slog.Logger, r *result) bool {
+// skipRequest sets the result of a message that needs no request or must not be sent, and reports whether it did: the
+// content is already shown, there are too many possible duplicates, or there is no time for it.
+func (t *term) skipRequest(ctx context.Context, log *slog.Logger, r *result) bool {
 	m := r.Message
 	switch {
 	case m.Target != 0 && m.KnownFingerprint != "" && m.Row.PossibleDuplicates == 0 && m.KnownFingerprint == m.fingerprint(len(m.Items)):
@@ -75,7 +75,7 @@ func (t *term) withoutRequest(ctx context.Context, log *slog.Logger, r *result) 
 		log.DebugContext(ctx, "content already shown, nothing to send", "fingerprint", r.Fingerprint, "result", "skipped")
 		return true
 	case m.isExhausted():
-		r.Failure = &Failure{Class: Uncertain, Err: errTooManyCopies}
+		r.Failure = &Failure{Class: Uncertain, Err: errTooManyPossibleDuplicates}
 		log.ErrorContext(ctx, "too many possible duplicates, notice given up", "result", r.Failure.Class)
 		return true
 	case ctx.Err() != nil:
@@ -130,8 +130,8 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 	}
 }
 
-// move reports the new id of a chat to Settings.ChatMigrated. If that fails, the messenger will report it again.
-func (t *term) move(ctx context.Context, m Message, f *Failure) {
+// reportNewID reports the new id of a chat to Settings.ChatMigrated. If that fails, the messenger will report it again.
+func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	if t.settings.ChatMigrated == nil {
 		return
 	}
@@ -167,7 +167,7 @@ func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (R
 		}()
 		a.receipt, a.err = t.sender.Send(ctx, m)
 	}()
-	if timeout > t.settings.SendTimeout {
+	if timeout > t.settings.SendTimeout { // a request with the usual timeout ends before the lease: see mayBegin
 		t.workers.Go(func() { t.cancelBeforeLeaseEnds(ctx, cancel) })
 	}
 	select {
@@ -196,7 +196,7 @@ func (t *term) onResult(r result, now time.Time) {
 		l.pace.add(now)
 	}
 	switch f := r.Failure; {
-	case f == nil || f.ends() || f.Class == Forbidden:
+	case f == nil || f.isFinal() || f.Class == Forbidden:
 		l.backoff = nil
 	case errors.Is(f.Err, errStopped): // the next leader need not wait
 	case f.Class == RateLimited && f.RetryAfter > 0:
@@ -204,7 +204,7 @@ func (t *term) onResult(r result, now time.Time) {
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
-	case f.Class == Ambiguous && !l.CallbackAnswers: // those expire soon
+	case f.Class == Ambiguous && !l.CallbackAnswers: // answers to buttons expire too soon for such a pause
 		l.slow = r.slow
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:

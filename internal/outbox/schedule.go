@@ -27,7 +27,7 @@ func (t *term) onWake(now time.Time) {
 		case l.state == busy:
 			l.woken = true
 		}
-		// a waiting or ready lane will take the new items anyway
+		// a paused or ready lane will take the new items anyway
 	}
 }
 
@@ -76,8 +76,8 @@ func (t *term) schedule(l *lane, now time.Time) {
 		at = l.notBefore
 	}
 	if at.After(now) {
-		l.state = waiting
-		t.waitingCount++
+		l.state = paused
+		t.pausedCount++
 		t.due.add(l, at)
 		return
 	}
@@ -98,8 +98,8 @@ func (t *term) schedule(l *lane, now time.Time) {
 // dequeue removes a lane that is not busy from its heap and makes it busy.
 func (t *term) dequeue(l *lane) {
 	switch {
-	case l.state == waiting:
-		t.waitingCount--
+	case l.state == paused:
+		t.pausedCount--
 		t.due.remove(l)
 	case l.state == idle:
 		t.due.remove(l)
@@ -113,7 +113,7 @@ func (t *term) dequeue(l *lane) {
 	l.state = busy
 }
 
-// makeIdle releases a lane that has nothing to send. It stays in memory until its pace limits nothing.
+// makeIdle ends the turn of a lane that has nothing to send. It stays in memory until its pace limits nothing.
 func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
 	if until := l.pace.clearAt(); until.After(now) {
@@ -148,18 +148,18 @@ func (t *term) startReady(now time.Time) {
 		t.dequeue(l)
 		t.sending++
 		if l.slow {
-			t.longLane = l
+			t.slowLane = l
 		}
 		t.takes = append(t.takes, l)
 	}
-	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.waitingCount+t.unloaded,
-		t.sending+t.answeringCallbacks, t.breaker.probing)
+	t.stats.lanes(len(t.ready)+len(t.slow)+len(t.callbackAnswers), t.pausedCount+t.unloaded,
+		t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
 // first returns the lane whose turn is next, nil if there is none. A slow lane goes first: when all answers are late,
 // only its longer request gets through, so it is also the right one to probe with.
 func (t *term) first() *lane {
-	if l := t.slow.first(); l != nil && t.longLane == nil {
+	if l := t.slow.first(); l != nil && t.slowLane == nil {
 		return l
 	}
 	return t.ready.first()
@@ -175,8 +175,8 @@ func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings
 
 // release frees the send slot of a lane.
 func (t *term) release(l *lane) {
-	if t.longLane == l {
-		t.longLane = nil
+	if t.slowLane == l {
+		t.slowLane = nil
 	}
 	if l.CallbackAnswers {
 		t.answeringCallbacks--

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// maxDirectSends is how many lanes may be sending for another one to get a slot in advance. With more, it is cheaper to
-// take the items of many lanes from the store at once, merged into one message for each lane.
+// maxDirectSends is how many lanes may be sending before no more slots are reserved. With more, it is cheaper to take the
+// items of many lanes from the store at once, merged into one message for each lane.
 const maxDirectSends = 3
 
 var errCircuitOpen = errors.New("the circuit is open")
 
-// SendSlot is a send slot held for an item that is about to be added to the lane. The writer of the item stores it as
-// already sending, which saves marking it later. Only one slot is held for a lane at a time, and the lane sends nothing
+// SendSlot is a send slot held for an item that is about to be added to the lane. The writer of the item (the store, for
+// the notices of commands) stores it as already sending, which saves marking it later. Only one slot is held for a lane at a time, and the lane sends nothing
 // else until it is released.
 type SendSlot struct {
 	term  *term
@@ -25,7 +25,7 @@ type SendSlot struct {
 // reservation is a request for the slot of a lane.
 type reservation struct {
 	lane Lane
-	slot chan *SendSlot // receives the answer immediately
+	slot chan *SendSlot // receives the slot, or nil, immediately
 }
 
 // slotRelease ends a reservation. The message is the one committed as sending, or nil.
@@ -38,7 +38,7 @@ type slotRelease struct {
 // Every slot must be released.
 func (d *Dispatcher) Reserve(ctx context.Context, key Lane) *SendSlot {
 	d.mu.Lock()
-	t := d.term
+	t := d.current
 	d.mu.Unlock()
 	if t == nil {
 		return nil
@@ -79,7 +79,7 @@ func (p *SendSlot) finish(m *Message) bool {
 
 // reserve answers a reservation; nil if no slot is available.
 func (t *term) reserve(key Lane, now time.Time) *SendSlot {
-	if t.stopping || t.sending >= maxDirectSends || len(t.ready) > 0 || t.breaker.probing || !t.hasSlot(now) || !t.mayBegin() {
+	if t.stopping || t.sending >= maxDirectSends || len(t.ready) > 0 || t.breaker.open || !t.hasSlot(now) || !t.mayBegin() {
 		return nil
 	}
 	l := t.lanes[key]
@@ -106,7 +106,7 @@ func (t *term) onSlotReleased(requestCtx context.Context, release slotRelease, n
 		t.schedule(l, now)
 	case t.stopping:
 		t.putBack(l, *m, errStopped, now)
-	case t.breaker.probing:
+	case t.breaker.open:
 		t.putBack(l, *m, errCircuitOpen, now)
 	default:
 		t.stats.waited(0)
@@ -118,13 +118,13 @@ func (t *term) onSlotReleased(requestCtx context.Context, release slotRelease, n
 func (t *term) openSlots() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.term = t
+	t.current = t
 }
 
 // closeSlots accepts no more reservations and unblocks those that wait for an answer.
 func (t *term) closeSlots() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.term = nil
+	t.current = nil
 	close(t.closed)
 }

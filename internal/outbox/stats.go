@@ -133,7 +133,7 @@ func (m *statsRecorder) finished(r result) {
 	case r.Failure == nil && !r.attempted:
 		stats.Skipped++
 	case r.Failure == nil:
-		covered := r.Message.storedItems(r.covered())
+		covered := r.Message.storedItems(r.coveredItems())
 		stats.Sent++
 		stats.Delivered += int64(covered)
 		if covered > 1 {
@@ -147,7 +147,7 @@ func (m *statsRecorder) finished(r result) {
 			stats.LongWaits++
 		}
 	case r.Failure.Class == Uncertain:
-		stats.Uncertain += int64(r.Message.storedItems(r.covered()))
+		stats.Uncertain += int64(r.Message.storedItems(r.coveredItems()))
 	case r.Failure.Class == Rejected || r.Dead:
 		stats.DeadLetters++
 	case r.Failure.Class == Obsolete:
@@ -155,7 +155,7 @@ func (m *statsRecorder) finished(r result) {
 	}
 }
 
-// storedItems returns how many stored items a message with so many items concerns. Only Send concerns all: an edit
+// storedItems returns how many rows the given number of items of a message stands for. Only Send stands for all: an edit
 // repeats items that were already sent.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {

@@ -21,26 +21,29 @@ const (
 	leasePoll = 100 * time.Millisecond
 )
 
-// term is the work of a dispatcher under one lease. A single goroutine, the one of run, owns all fields. Calls of the
+// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields except overloaded. Calls of the
 // store and requests run in goroutines of their own and report back.
+//
+// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes its message, startTurn
+// starts the request, onResult queues the result, persist stores it, and continueLane schedules the lane again.
 type term struct {
 	*Dispatcher
 	lease Lease
 
 	lanes           map[Lane]*lane
-	due             lanes // idle and waiting lanes, by when they are due
-	waitingCount    int   // number of waiting lanes in due
-	ready           lanes // lanes that may send, highest priority first
-	slow            lanes // ready lanes whose next request may take longer
-	callbackAnswers lanes // ready lanes of answers to buttons
-	longLane        *lane // the lane whose request may take longer than others; nil: none
-	unloaded        int   // paused lanes that are not in memory
-	pace            pace  // of all lanes together
+	due             laneHeap // idle and waiting lanes, by when they are due
+	pausedCount     int      // number of waiting lanes in due
+	ready           laneHeap // lanes that may send, highest priority first
+	slow            laneHeap // ready lanes whose next request may take longer
+	callbackAnswers laneHeap // ready lanes of answers to buttons
+	slowLane        *lane    // the lane whose request may take longer than others; nil: none
+	unloaded        int      // paused lanes that are not in memory
+	pace            pace     // of all lanes together
 	breaker         breaker
 	overloaded      atomic.Bool // too many items wait in all chats together
 
 	stopping           bool // no new requests are started
-	sending            int  // lanes that hold a send slot, without answers to buttons
+	sending            int  // lanes that hold a send slot, not counting answers to buttons
 	answeringCallbacks int
 
 	takes   []*lane  // lanes to take a message from
@@ -49,7 +52,7 @@ type term struct {
 
 	polled       chan []Backlog
 	completed    chan result
-	persisted    chan entry
+	persisted    chan batch
 	reservations chan reservation
 	released     chan slotRelease
 	closed       chan struct{}  // closed at the end
@@ -62,11 +65,11 @@ type result struct {
 	Result
 	attempted bool      // a request was made
 	slow      bool      // it took the full usual timeout
-	persistAt time.Time // not persisted before
+	persistAt time.Time // earliest time to persist it
 }
 
-// entry is one step of the journal: what it persists, what it takes, and its outcome.
-type entry struct {
+// batch is what one call of Store.Advance persists and takes, and its outcome.
+type batch struct {
 	results []result
 	takes   []*lane
 	turns   []Turn
@@ -81,7 +84,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 		journal:   journal{limit: maxBatch},
 		polled:    make(chan []Backlog),
 		completed: make(chan result, 2*d.settings.Parallel),
-		persisted: make(chan entry, 1),
+		persisted: make(chan batch, 1),
 
 		reservations: make(chan reservation),
 		released:     make(chan slotRelease),
@@ -89,8 +92,8 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 	}
 }
 
-// run dispatches until the context ends, and then finishes what is in flight.
-func (t *term) run(ctx context.Context) error {
+// loop dispatches until the context ends, and then finishes what is in flight.
+func (t *term) loop(ctx context.Context) error {
 	// when stopping, requests are cancelled after their timeout, and calls of the store a little later
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
@@ -155,8 +158,8 @@ func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.journal.persisting || len(t.results) > 0
 }
 
-// step does everything that is possible now, and returns the time until there is more. Both parts use the same now, so
-// that nothing falls between them.
+// step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the
+// same now, so that nothing in between is missed.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	if !t.stopping {

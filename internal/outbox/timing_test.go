@@ -35,7 +35,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.schedule(l, now)
 		}, 0},
 		"the pause of the circuit breaker": {Limits{}, newLease(1), func(tm *term, l *lane, now, soon time.Time) {
-			tm.breaker.close(soon)
+			tm.breaker.trip(soon)
 			tm.schedule(l, now)
 		}, 0},
 		"the end of the journal's pause": {Limits{}, newLease(1), func(tm *term, _ *lane, _, soon time.Time) {

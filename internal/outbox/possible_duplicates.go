@@ -18,7 +18,7 @@ func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 	return m.Action != Edit && possibleDuplicates >= MaxPossibleDuplicates
 }
 
-// The pauses after requests with an unknown outcome grow tenfold, from a fifth of SendTimeout to 180 times SendTimeout:
+// The pauses after requests with an unknown outcome grow tenfold each time, from a fifth of SendTimeout to 180 times SendTimeout:
 // from 1 s to 15 min with the default. A single lost answer is usually a blip; several in a row mean a long
 // disturbance, so back off steeply.
 const (
@@ -34,7 +34,7 @@ const defaultTimeout = 5 * time.Second
 // LongestRequest is the longest possible request timeout.
 const LongestRequest = maxTimeoutFactor * defaultTimeout
 
-var errTooManyCopies = errors.New("too many possible duplicates")
+var errTooManyPossibleDuplicates = errors.New("too many possible duplicates")
 
 // ambiguousPause returns how long a message waits after a request with an unknown outcome; 0 if the message is given up
 // now.
@@ -51,16 +51,17 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	return time.Duration(float64(pause) * sendTimeout.Seconds() / defaultTimeout.Seconds())
 }
 
-// timeout returns the timeout for a request of the lane. After an unknown outcome, allow the next request more time.
-// Only one request at a time gets more, because it occupies a send slot and its chat for so long.
-func (t *term) timeout(l *lane, m Message) time.Duration {
-	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.longLane == nil {
-		t.longLane = l
+// claimTimeout returns the timeout for a request of the lane. After an unknown outcome, allow the next request more time.
+// Only one request at a time gets more, because it occupies a send slot and its chat for so long; slowLane records which.
+func (t *term) claimTimeout(l *lane, m Message) time.Duration {
+	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.slowLane == nil {
+		t.slowLane = l
 	}
 	timeout := t.settings.SendTimeout
-	if t.longLane != l || m.isExhausted() {
+	if t.slowLane != l || m.isExhausted() {
 		return timeout
 	}
+	// the inner min only prevents an overflow
 	return timeout * time.Duration(min(1<<min(m.Row.PossibleDuplicates, maxTimeoutFactor), maxTimeoutFactor))
 }
 
