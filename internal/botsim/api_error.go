@@ -3,6 +3,8 @@ package botsim
 import (
 	"errors"
 	"net/http"
+
+	"elobot/internal/botsim/parameters"
 )
 
 // apiError is an error response: {"ok":false,…} with the matching HTTP status.
@@ -14,7 +16,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.description }
 
-func badRequest(what string) error {
+func badRequest(what string) *apiError {
 	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + what}
 }
 
@@ -26,6 +28,10 @@ func asAPIError(err error) *apiError {
 	var refused *apiError
 	if errors.As(err, &refused) {
 		return refused
+	}
+	var wrong parameters.Error
+	if errors.As(err, &wrong) {
+		return badRequest(wrong.Error())
 	}
 	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
 }

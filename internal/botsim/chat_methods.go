@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"elobot/internal/botsim/parameters"
 )
 
 func (s *Server) getMe(*request) (any, error) {
@@ -41,7 +43,7 @@ func (s *Server) getChatMember(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := r.params.integer("user_id")
+	id := r.params.Integer("user_id")
 	u, known := s.users[id]
 	if !known {
 		return nil, badRequest("user not found")
@@ -50,7 +52,7 @@ func (s *Server) getChatMember(r *request) (any, error) {
 }
 
 // readableChat returns the chat that the bot asks about, or an error if the bot has no access to it.
-func (s *Server) readableChat(p params) (*Chat, error) {
+func (s *Server) readableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (s *Server) answerCallbackQuery(r *request) (any, error) {
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 	}
 	q.answer = &CallbackAnswer{
-		Text: r.params["text"], ShowAlert: r.params.boolean("show_alert"), URL: r.params["url"],
+		Text: r.params["text"], ShowAlert: r.params.Boolean("show_alert"), URL: r.params["url"],
 	}
 	s.answered.fire()
 	return true, nil

@@ -1,6 +1,10 @@
 package botsim
 
-import "fmt"
+import (
+	"fmt"
+
+	"elobot/internal/botsim/parameters"
+)
 
 type botCommand struct {
 	Command     string `json:"command"`
@@ -15,7 +19,7 @@ func (s *Server) setMyCommands(r *request) (any, error) {
 		return nil, err
 	}
 	var list []botCommand
-	if _, err := r.params.object("commands", &list); err != nil {
+	if _, err := r.params.Object("commands", &list); err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
@@ -52,19 +56,19 @@ func (s *Server) deleteMyCommands(r *request) (any, error) {
 }
 
 // commandsKey returns the key of the list of commands for a scope and language.
-func (s *Server) commandsKey(p params) (string, error) {
+func (s *Server) commandsKey(p parameters.Values) (string, error) {
 	var scope struct {
 		Type   string `json:"type"`
 		ChatID any    `json:"chat_id"`
 		UserID int64  `json:"user_id"`
 	}
 	scope.Type = "default"
-	if _, err := p.object("scope", &scope); err != nil {
+	if _, err := p.Object("scope", &scope); err != nil {
 		return "", err
 	}
 	chat := int64(0)
 	if scope.ChatID != nil {
-		c, err := s.findChat(params{"chat_id": chatIDText(scope.ChatID)})
+		c, err := s.findChat(parameters.Values{"chat_id": chatIDText(scope.ChatID)})
 		if err != nil {
 			return "", err
 		}

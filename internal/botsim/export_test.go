@@ -1,6 +1,10 @@
 package botsim
 
-import "testing"
+import (
+	"testing"
+
+	"elobot/internal/botsim/parameters"
+)
 
 // RetryDelay is the default of WithWebhookDelays.
 var RetryDelay = retryDelay
@@ -8,7 +12,7 @@ var RetryDelay = retryDelay
 // UnknownMethods returns the simulated methods whose parameters are not known.
 func UnknownMethods(t *testing.T) []string {
 	t.Helper()
-	table, err := loadParameters()
+	table, err := parameters.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,11 +34,11 @@ func (q *updateQueue) terminate(reason error) {
 }
 
 func (s *Server) getUpdates(r *request) (any, error) {
-	offset := r.params.integer("offset")
-	limit := orDefault(int(r.params.integer("limit")), maxShown)
-	timeout := min(time.Duration(r.params.integer("timeout"))*time.Second, maxPollTimeout)
+	offset := r.params.Integer("offset")
+	limit := orDefault(int(r.params.Integer("limit")), maxShown)
+	timeout := min(time.Duration(r.params.Integer("timeout"))*time.Second, maxPollTimeout)
 	var allowed []string
-	given, err := r.params.object("allowed_updates", &allowed)
+	given, err := r.params.Object("allowed_updates", &allowed)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package botsim
 
-import "slices"
+import (
+	"slices"
+
+	"elobot/internal/botsim/parameters"
+)
 
 const maxButtons = 100
 
@@ -11,11 +15,11 @@ var buttonActions = []string{
 }
 
 // readMarkup reads the inline keyboard in reply_markup. Other kinds of reply_markup have no effect.
-func readMarkup(p params) ([][]Button, error) {
+func readMarkup(p parameters.Values) ([][]Button, error) {
 	var markup struct {
 		Rows [][]map[string]any `json:"inline_keyboard"`
 	}
-	if _, err := p.object("reply_markup", &markup); err != nil {
+	if _, err := p.Object("reply_markup", &markup); err != nil {
 		return nil, err
 	}
 	var keyboard [][]Button

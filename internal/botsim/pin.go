@@ -35,7 +35,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, found := c.byID[int(r.params.integer("message_id"))]
+	m, found := c.byID[int(r.params.Integer("message_id"))]
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to pin not found")
@@ -45,7 +45,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 		return nil, badRequest("message can't be pinned")
 	}
 	r.call.MessageID = m.ID
-	return true, c.pin(s.bot, m, r.params.boolean("disable_notification"))
+	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
 }
 
 // Pin pins a message of the chat and adds the service message.

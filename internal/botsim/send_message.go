@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"elobot/internal/botsim/parameters"
 )
 
 const maxText = 4096 // characters, after the markup has been parsed
@@ -40,7 +42,7 @@ func (s *Server) sendMessage(r *request) (any, error) {
 		return nil, err
 	}
 	m.From = s.bot
-	m.Silent = r.params.boolean("disable_notification")
+	m.Silent = r.params.Boolean("disable_notification")
 	c.add(m)
 	c.setReplyTarget(m)
 	s.complainOfDetected("sendMessage", m, explicit)
@@ -63,7 +65,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, found := c.byID[int(r.params.integer("message_id"))]
+	m, found := c.byID[int(r.params.Integer("message_id"))]
 	switch {
 	case !found || m.Deleted:
 		return nil, badRequest("message to edit not found")
@@ -109,7 +111,7 @@ func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	var preview struct {
 		IsDisabled bool `json:"is_disabled"`
 	}
-	_, err = r.params.object("link_preview_options", &preview)
+	_, err = r.params.Object("link_preview_options", &preview)
 	m.NoPreview = preview.IsDisabled
 	return explicit, err
 }
@@ -119,7 +121,7 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 	case "":
 		m.Text = m.HTML
 		var explicit []Entity
-		if _, err := r.params.object("entities", &explicit); err != nil {
+		if _, err := r.params.Object("entities", &explicit); err != nil {
 			return nil, err
 		}
 		return explicit, checkEntities(m.Text, explicit)
@@ -136,10 +138,10 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 }
 
 // writableChat returns the chat that the bot writes to, or an error if it may not.
-func (s *Server) writableChat(p params) (*Chat, error) {
+func (s *Server) writableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {
-		if u, ok := s.users[p.integer("chat_id")]; ok && !u.IsBot {
+		if u, ok := s.users[p.Integer("chat_id")]; ok && !u.IsBot {
 			return nil, forbidden("bot can't initiate conversation with a user")
 		}
 		return nil, err
@@ -154,11 +156,11 @@ func (s *Server) writableChat(p params) (*Chat, error) {
 }
 
 // findChat returns the chat that a call names.
-func (s *Server) findChat(p params) (*Chat, error) {
+func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 	if p["chat_id"] == "" {
 		return nil, badRequest("chat_id is empty")
 	}
-	if c, ok := s.chats[p.integer("chat_id")]; ok {
+	if c, ok := s.chats[p.Integer("chat_id")]; ok {
 		return c, nil
 	}
 	return nil, badRequest("chat not found")
@@ -185,8 +187,8 @@ func (c *Chat) access() error {
 }
 
 // readThread reads the topic, which must exist. General has no message_thread_id.
-func (s *Server) readThread(p params, c *Chat, m *message) error {
-	id := int(p.integer("message_thread_id"))
+func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
+	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {
 		return badRequest("message thread not found")
 	}
@@ -195,19 +197,19 @@ func (s *Server) readThread(p params, c *Chat, m *message) error {
 }
 
 // readReply finds the message to reply to. Without message_thread_id, the reply goes to the topic of that message.
-func (s *Server) readReply(p params, c *Chat, m *message) error {
+func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`
 		ChatID       any   `json:"chat_id"`
 		AllowMissing bool  `json:"allow_sending_without_reply"`
 	}
-	given, err := p.object("reply_parameters", &reply)
+	given, err := p.Object("reply_parameters", &reply)
 	if err != nil || !given {
 		return err
 	}
 	source := c
 	if reply.ChatID != nil {
-		if source, err = s.findChat(params{"chat_id": chatIDText(reply.ChatID)}); err != nil {
+		if source, err = s.findChat(parameters.Values{"chat_id": chatIDText(reply.ChatID)}); err != nil {
 			return err
 		}
 	}

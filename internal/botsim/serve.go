@@ -5,15 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+
+	"elobot/internal/botsim/parameters"
 )
+
+const maxBody = 50 << 20
 
 // request is a call in progress.
 type request struct {
 	ctx    context.Context // done when the client disconnects
-	params params
+	params parameters.Values
 	call   *Call
 }
 
@@ -66,12 +71,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.handlers.Done()
 	m, call, routeErr := s.route(r)
-	p, literals, paramsErr := readParams(r)
+	p, literals, paramsErr := readParameters(r)
 	call.Params = p
-	call.ChatID = p.integer("chat_id")
+	call.ChatID = p.Integer("chat_id")
 	s.begin(call)
 	if routeErr == nil && paramsErr == nil {
-		paramsErr = s.checkParams(call, literals)
+		paramsErr = s.checkParameters(call, literals)
 	}
 	s.run(&s.onCall, call)
 	fault, faulty := s.takeFault(call)
@@ -108,6 +113,29 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 		return m, call, notFound
 	}
 	return m, call, nil
+}
+
+// readParameters reads the parameters of a request. literals are those of a JSON body that are not strings.
+func readParameters(r *http.Request) (p parameters.Values, literals map[string]bool, err error) {
+	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return parameters.Values{}, nil, badRequest("can't read the request body")
+	}
+	if len(body) > maxBody {
+		tooLarge := &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
+		return parameters.Values{}, nil, tooLarge
+	}
+	return parameters.Read(r, body)
+}
+
+// checkParameters checks the parameters of a call and complains about the first wrong one.
+func (s *Server) checkParameters(c *Call, literals map[string]bool) error {
+	err := s.parameters.Check(c.Method, c.Params, literals)
+	if err != nil {
+		s.complain("%s: %v", c.Method, err)
+	}
+	return err
 }
 
 // begin records a call.

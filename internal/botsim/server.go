@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"elobot/internal/botsim/parameters"
 )
 
 // Server simulates Telegram for one bot.
@@ -18,7 +20,7 @@ type Server struct {
 	http       *http.Server
 	client     *http.Client // delivers to the webhook
 	methods    map[string]method
-	parameters *parameterTable
+	parameters *parameters.Table
 	done       chan struct{}  // closed when Close begins
 	handlers   sync.WaitGroup // requests, the accept loop, webhook lanes and subscribers' pumps
 	serveErr   error          // error of the accept loop; read only after handlers.Wait
@@ -89,7 +91,7 @@ func New(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := loadParameters()
+	table, err := parameters.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"elobot/internal/botsim/parameters"
 )
 
 const (
@@ -37,13 +39,13 @@ type webhookSettings struct {
 func (s *Server) setWebhook(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	drop := r.params.boolean("drop_pending_updates")
+	drop := r.params.Boolean("drop_pending_updates")
 	settings, err := readWebhook(r.params)
 	if err != nil {
 		return nil, err
 	}
 	var allowed []string
-	given, err := r.params.object("allowed_updates", &allowed)
+	given, err := r.params.Object("allowed_updates", &allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 func (s *Server) deleteWebhook(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.removeWebhook(r.params.boolean("drop_pending_updates")), nil
+	return s.removeWebhook(r.params.Boolean("drop_pending_updates")), nil
 }
 
 // removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed unless drop is set.
@@ -115,7 +117,7 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 }
 
 // readWebhook reads and checks the settings of a webhook. They are empty if there is no URL.
-func readWebhook(p params) (webhookSettings, error) {
+func readWebhook(p parameters.Values) (webhookSettings, error) {
 	if p["url"] == "" {
 		return webhookSettings{}, nil
 	}
@@ -124,7 +126,7 @@ func readWebhook(p params) (webhookSettings, error) {
 	if w.url, err = readWebhookURL(p["url"]); err != nil {
 		return w, err
 	}
-	w.connections = orDefault(int(p.integer("max_connections")), defaultConnections)
+	w.connections = orDefault(int(p.Integer("max_connections")), defaultConnections)
 	if _, err := netip.ParseAddr(w.ipAddress); err != nil && w.ipAddress != "" {
 		return w, badRequest("bad webhook: Invalid IP address specified")
 	}

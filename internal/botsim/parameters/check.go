@@ -1,31 +1,28 @@
-package botsim
+package parameters
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// checkParams returns an error for the first parameter of a call that does not exist, is missing, is of the wrong type
-// or is out of range, and complains about it. Telegram ignores parameters that do not exist and corrects some values
-// that are out of range, but here they are errors, because the bot does not get what it asked for. As in Telegram, a
-// JSON body may give any parameter as a string, as in a form; literals are those that it gives otherwise. The values in
-// arrays and objects must have their own JSON types.
-func (s *Server) checkParams(c *Call, literals map[string]bool) error {
-	known, values := s.parameters.Methods[c.Method], map[string]any{}
-	for name, text := range c.Params {
+// Check returns an [Error] for the first parameter of a request that does not exist, is missing, is of the wrong type or
+// is out of range. Telegram ignores parameters that do not exist and corrects some values that are out of range, but
+// here they are errors, because the bot does not get what it asked for. As in Telegram, a JSON body may give any
+// parameter as a string, as in a form; literals are those that it gives otherwise. The values in arrays and objects must
+// have their own JSON types.
+func (t *Table) Check(method string, given Values, literals map[string]bool) error {
+	known, values := t.Methods[method], map[string]any{}
+	for name, text := range given {
 		values[name] = known[name].read(text, literals[name])
 	}
-	err := s.parameters.checkFields("", values, known)
-	if err != nil {
-		s.complain("%s: %s", c.Method, strings.TrimPrefix(err.Error(), "Bad Request: "))
-	}
-	return err
+	return t.checkFields("", values, known)
 }
 
 // checkFields checks the values of a method's parameters or of an object's fields, by name.
-func (t *parameterTable) checkFields(of owner, values map[string]any, known rules) error {
+func (t *Table) checkFields(of owner, values map[string]any, known rules) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := known[name]; !ok {
 			return of.refuse("there is no %s %q", of.part(), name)
@@ -45,13 +42,13 @@ func (t *parameterTable) checkFields(of owner, values map[string]any, known rule
 }
 
 // checkValue checks one value and what it holds.
-func (t *parameterTable) checkValue(of owner, name string, v any, r rule) error {
+func (t *Table) checkValue(of owner, name string, v any, r rule) error {
 	typ := t.typeOf(v, r.Types)
 	switch {
 	case typ != "" && !r.allows(v):
 		return of.refuseOr(r.IfWrong, "invalid %s specified", name)
 	case typ == "" && of == "" && slices.ContainsFunc(r.Types, isNested):
-		return badRequest("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
+		return notAnObject(name)
 	case typ == "":
 		return of.refuse("%s %q must be of type %s", of.part(), name, strings.Join(r.Types, " or "))
 	}
@@ -70,7 +67,7 @@ func (t *parameterTable) checkValue(of owner, name string, v any, r rule) error 
 }
 
 // checkObject checks the fields of an object, if its type is known.
-func (t *parameterTable) checkObject(typ string, fields map[string]any) error {
+func (t *Table) checkObject(typ string, fields map[string]any) error {
 	if variants, ok := t.Variants[typ]; ok {
 		kind, _ := fields["type"].(string)
 		variant, ok := variants[kind]
@@ -107,16 +104,16 @@ var titles = map[owner]string{
 func (of owner) refuse(format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if of == "" {
-		return badRequest(what)
+		return Error(what)
 	}
-	title := orDefault(titles[of], string(of))
-	return badRequest("can't parse " + title + ": " + strings.ToUpper(what[:1]) + what[1:])
+	title := cmp.Or(titles[of], string(of))
+	return Error("can't parse " + title + ": " + strings.ToUpper(what[:1]) + what[1:])
 }
 
 // refuseOr refuses with Telegram's own words, if there are any.
 func (of owner) refuseOr(own, format string, args ...any) error {
 	if own != "" {
-		return badRequest(own)
+		return Error(own)
 	}
 	return of.refuse(format, args...)
 }

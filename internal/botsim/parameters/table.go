@@ -1,4 +1,4 @@
-package botsim
+package parameters
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 //go:embed parameters.json
 var parametersJSON []byte
 
-// parameterTable says which parameters the methods of the Bot API have and which values these may have. It knows more
-// methods than the server simulates.
-type parameterTable struct {
+// Table says which parameters the methods of the Bot API have and which values these may have. It knows more
+// methods than the simulator has.
+type Table struct {
 	Source  string           // version of the documentation
 	Methods map[string]rules // by name
 	// Types are the objects that occur in parameters. An object of any other type may hold anything.
@@ -51,9 +51,11 @@ const (
 	typeFile    = "InputFile"
 )
 
-// loadParameters returns the table in parameters.json.
-var loadParameters = sync.OnceValues(func() (*parameterTable, error) {
-	var t parameterTable
+// Load returns the table in parameters.json.
+func Load() (*Table, error) { return load() }
+
+var load = sync.OnceValues(func() (*Table, error) {
+	var t Table
 	decoder := json.NewDecoder(bytes.NewReader(parametersJSON))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&t); err != nil {
@@ -64,7 +66,7 @@ var loadParameters = sync.OnceValues(func() (*parameterTable, error) {
 
 // typeOf returns which of the types a value has, "" for none. Of several types of objects, it is the first one whose
 // required fields the object has.
-func (t *parameterTable) typeOf(v any, types []string) string {
+func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
 		if !hasShape(v, typ) {
@@ -99,7 +101,7 @@ func hasShape(v any, typ string) bool {
 	return false
 }
 
-// isText reports whether values of a type are texts. A file is the text that readParams puts in its place.
+// isText reports whether values of a type are texts. A file is the text that Read puts in its place.
 func isText(typ string) bool { return typ == typeString || typ == typeFile }
 
 // isNested reports whether values of a type are arrays or objects.

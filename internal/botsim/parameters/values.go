@@ -1,4 +1,4 @@
-package botsim
+package parameters
 
 import (
 	"bytes"
@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-const maxBody = 50 << 20
+// Error says in Telegram's words what is wrong with the parameters of a request.
+type Error string
 
-// params are a call's parameters as text. Nested values are JSON, as in a form field.
-type params map[string]string
+func (e Error) Error() string { return string(e) }
 
-// readParams reads the parameters from the query string and from a body of any supported content type. literals are
-// those of a JSON body that are not strings.
-func readParams(r *http.Request) (p params, literals map[string]bool, err error) {
-	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	p, literals = params{}, map[string]bool{}
-	if err != nil {
-		return p, literals, badRequest("can't read the request body")
-	}
-	if len(body) > maxBody {
-		return p, literals, &apiError{code: http.StatusRequestEntityTooLarge, description: "Request Entity Too Large"}
-	}
+// notAnObject returns the error for a parameter that must be a JSON object or array and is none.
+func notAnObject(name string) error {
+	return Error("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
+}
+
+// Values are the parameters of a request as text, by name. Nested values are JSON, as in a form field.
+type Values map[string]string
+
+// Read reads the parameters from the query string of a request and from its body, which may be of any content type that
+// Telegram supports. literals are those of a JSON body that are not strings.
+func Read(r *http.Request, body []byte) (p Values, literals map[string]bool, err error) {
+	p, literals = Values{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return p, literals, badRequest("can't parse the query string")
+		return p, literals, Error("can't parse the query string")
 	}
 	p.addForm(query)
 	if len(body) == 0 || r.Method == http.MethodGet {
@@ -47,7 +47,7 @@ func readParams(r *http.Request) (p params, literals map[string]bool, err error)
 	case "application/x-www-form-urlencoded":
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return p, literals, badRequest("can't parse the form")
+			return p, literals, Error("can't parse the form")
 		}
 		p.addForm(form)
 	case "multipart/form-data":
@@ -56,16 +56,16 @@ func readParams(r *http.Request) (p params, literals map[string]bool, err error)
 	return p, literals, nil
 }
 
-func (p params) addForm(form url.Values) {
+func (p Values) addForm(form url.Values) {
 	for name, values := range form {
 		p[name] = values[len(values)-1]
 	}
 }
 
-func (p params) addJSON(body []byte, literals map[string]bool) error {
+func (p Values) addJSON(body []byte, literals map[string]bool) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
-		return badRequest("object expected as JSON body")
+		return Error("object expected as JSON body")
 	}
 	for name, raw := range fields {
 		var text string
@@ -78,18 +78,18 @@ func (p params) addJSON(body []byte, literals map[string]bool) error {
 	return nil
 }
 
-func (p params) addMultipart(form *multipart.Reader) error {
+func (p Values) addMultipart(form *multipart.Reader) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF { //nolint:errorlint // a wrapped EOF means that the form is truncated
 			return nil
 		}
 		if err != nil {
-			return badRequest("can't parse the multipart form")
+			return Error("can't parse the multipart form")
 		}
 		value, err := io.ReadAll(part)
 		if err != nil {
-			return badRequest("can't parse the multipart form")
+			return Error("can't parse the multipart form")
 		}
 		if file := part.FileName(); file != "" {
 			p[part.FormName()] = "file://" + file
@@ -99,8 +99,8 @@ func (p params) addMultipart(form *multipart.Reader) error {
 	}
 }
 
-// integer returns a parameter as an integer, 0 if it is absent or no integer.
-func (p params) integer(name string) int64 {
+// Integer returns a parameter as an integer, 0 if it is absent or no integer.
+func (p Values) Integer(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(p[name]), 10, 64)
 	if err != nil {
 		return 0
@@ -108,16 +108,17 @@ func (p params) integer(name string) int64 {
 	return n
 }
 
-func (p params) boolean(name string) bool { return strings.TrimSpace(p[name]) == "true" }
+// Boolean reports whether a parameter is true.
+func (p Values) Boolean(name string) bool { return strings.TrimSpace(p[name]) == "true" }
 
-// object decodes a JSON parameter. It returns false if the parameter is absent.
-func (p params) object(name string, into any) (bool, error) {
+// Object decodes a JSON parameter. It returns false if the parameter is absent.
+func (p Values) Object(name string, into any) (bool, error) {
 	text := strings.TrimSpace(p[name])
 	if text == "" || text == "null" {
 		return false, nil
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return true, badRequest("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
+		return true, notAnObject(name)
 	}
 	return true, nil
 }
