@@ -1,6 +1,7 @@
 package botsim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -136,15 +137,15 @@ func (f Fault) before() (answer, bool) {
 		return refuse(tooManyRequests(max(f.RetryAfter, 1))), true
 	case ServerError:
 		return answer{
-			status: orDefault(f.Status, http.StatusBadGateway), contentType: "text/html",
-			body: []byte(orDefault(f.Body, badGatewayPage)),
+			status: cmp.Or(f.Status, http.StatusBadGateway), contentType: "text/html",
+			body: []byte(cmp.Or(f.Body, badGatewayPage)),
 		}, true
 	case CutBefore:
 		return answer{cut: true}, true
 	case Reject:
-		status := orDefault(f.Status, http.StatusBadRequest)
+		status := cmp.Or(f.Status, http.StatusBadRequest)
 		return refuse(&apiError{
-			code: status, description: orDefault(f.Description, http.StatusText(status)), parameters: f.Parameters,
+			code: status, description: cmp.Or(f.Description, http.StatusText(status)), parameters: f.Parameters,
 		}), true
 	}
 	return answer{}, false
@@ -157,7 +158,7 @@ func (f Fault) after(a answer) answer {
 		return answer{cut: true}
 	case WrongAnswer:
 		return answer{
-			status: orDefault(f.Status, http.StatusOK), contentType: "application/json", body: []byte(f.Body),
+			status: cmp.Or(f.Status, http.StatusOK), contentType: "application/json", body: []byte(f.Body),
 		}
 	}
 	return a
@@ -172,14 +173,6 @@ func tooManyRequests(seconds int) *apiError {
 		description: fmt.Sprintf("Too Many Requests: retry after %d", seconds),
 		parameters:  map[string]any{"retry_after": seconds},
 	}
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // pause waits in real time. Only Close interrupts it: a request that has arrived is processed even if its client has

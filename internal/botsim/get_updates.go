@@ -2,6 +2,7 @@ package botsim
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"time"
 )
@@ -35,7 +36,7 @@ func (q *updateQueue) terminate(reason error) {
 
 func (s *Server) getUpdates(r *request) (any, error) {
 	offset := r.params.Integer("offset")
-	limit := orDefault(int(r.params.Integer("limit")), maxShown)
+	limit := cmp.Or(int(r.params.Integer("limit")), maxShown)
 	timeout := min(time.Duration(r.params.Integer("timeout"))*time.Second, maxPollTimeout)
 	var allowed []string
 	given, err := r.params.Object("allowed_updates", &allowed)

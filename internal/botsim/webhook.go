@@ -1,6 +1,7 @@
 package botsim
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"net/url"
@@ -126,7 +127,7 @@ func readWebhook(p parameters.Values) (webhookSettings, error) {
 	if w.url, err = readWebhookURL(p["url"]); err != nil {
 		return w, err
 	}
-	w.connections = orDefault(int(p.Integer("max_connections")), defaultConnections)
+	w.connections = cmp.Or(int(p.Integer("max_connections")), defaultConnections)
 	if _, err := netip.ParseAddr(w.ipAddress); err != nil && w.ipAddress != "" {
 		return w, badRequest("bad webhook: Invalid IP address specified")
 	}
