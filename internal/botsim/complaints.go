@@ -3,6 +3,8 @@ package botsim
 import (
 	"fmt"
 	"slices"
+
+	"elobot/internal/botsim/markup"
 )
 
 const maxComplaints = 1000
@@ -48,15 +50,15 @@ func (s *Server) complainOfDetected(method string, m *message, explicit []Entity
 		}
 		text := m.EntityText(e)
 		switch e.Type {
-		case entityURL:
-			if schemePattern.MatchString(text) {
+		case markup.URL:
+			if markup.HasScheme(text) {
 				continue // written out in full, so meant as a link
 			}
-		case entityMention:
+		case markup.Mention:
 			if mine, _ := s.addressee(text); mine {
 				continue
 			}
-		case entityHashtag, entityCashtag, entityEmail:
+		case markup.Hashtag, markup.Cashtag, markup.Email:
 		default:
 			continue
 		}

@@ -1,196 +1,91 @@
 package botsim
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+
+	"elobot/internal/botsim/markup"
 )
-
-// Types of entities that Telegram detects in a text.
-const (
-	entityCommand = "bot_command"
-	entityMention = "mention"
-	entityHashtag = "hashtag"
-	entityCashtag = "cashtag"
-	entityURL     = "url"
-	entityEmail   = "email"
-)
-
-// These patterns match the entity alone. The code checks the characters before and after it.
-var (
-	commandPattern = regexp.MustCompile(`^/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?`)
-	// Telegram's own pattern requires four characters; users in tests may have shorter names.
-	mentionPattern = regexp.MustCompile(`^@[A-Za-z0-9_]{3,32}`)
-	hashtagPattern = regexp.MustCompile(`^#[\pL\p{Nd}_\x{200c}\x{b7}]{1,256}`)
-	cashtagPattern = regexp.MustCompile(`^\$(1INCH|[A-Z]{1,8})`)
-	emailPattern   = regexp.MustCompile(`^[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,12}`)
-	schemePattern  = regexp.MustCompile(`^(?i:https?|ftp|tg|ton|tonsite)://[^\s<>"«»]+`)
-	domainPattern  = regexp.MustCompile(`^(?:[\pL\p{Nd}](?:[\pL\p{Nd}_-]*[\pL\p{Nd}])?\.)+[\pL]{2,24}`)
-	domainTail     = regexp.MustCompile(`^(?::\d{1,5})?(?:[/?#][^\s<>"«»]*)?`)
-	textMention    = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
-)
-
-// topLevelDomains are the endings, besides country codes, that turn a name with a dot into a link.
-var topLevelDomains = []string{
-	"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "app", "dev", "xyz", "site",
-	"online", "shop", "store", "blog", "club", "live", "life", "news", "tech", "space", "wiki", "world", "games",
-	"game", "bot", "cloud", "chat", "team", "link", "page", "top", "win", "vip", "fun", "art", "run", "ninja",
-	"рф", "рус", "укр", "бел", "онлайн", "сайт",
-}
-
-// countryCodes are the pairs of letters that count as top-level domains.
-const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt " +
-	"bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi " +
-	"fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq " +
-	"ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk " +
-	"ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm " +
-	"pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td " +
-	"tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
 // markUserText returns a text and its entities as Telegram does for a text that a user types. Tests write a mention of
 // a user without a username as [Bob 2](tg://user?id=5); all other entities are detected in the text.
 func (s *Server) markUserText(text string) (string, []Entity) {
-	var plain strings.Builder
-	var explicit []Entity
-	rest := 0
-	for _, at := range textMention.FindAllStringSubmatchIndex(text, -1) {
-		id, err := strconv.ParseInt(text[at[4]:at[5]], 10, 64)
-		u, known := s.users[id]
-		if err != nil || !known {
-			continue
+	plain, mentions := markup.ParseMentions(text, s.userExists)
+	return plain, withDetected(plain, s.entities(mentions))
+}
+
+func (s *Server) userExists(id int64) bool {
+	_, ok := s.users[id]
+	return ok
+}
+
+// entities returns entities as the Bot API encodes them, with the users whom they mention.
+func (s *Server) entities(marked []markup.Entity) []Entity {
+	var all []Entity
+	for _, e := range marked {
+		full := Entity{
+			Type: e.Type, Offset: e.Offset, Length: e.Length,
+			URL: e.URL, Language: e.Language, CustomEmojiID: e.CustomEmojiID,
 		}
-		plain.WriteString(text[rest:at[0]])
-		offset := utf16Len(plain.String())
-		name := text[at[2]:at[3]]
-		plain.WriteString(name)
-		explicit = append(explicit, Entity{Type: "text_mention", Offset: offset, Length: utf16Len(name), User: &u})
-		rest = at[1]
+		if u, ok := s.users[e.UserID]; ok {
+			full.User = &u
+		}
+		all = append(all, full)
 	}
-	plain.WriteString(text[rest:])
-	return plain.String(), withDetected(plain.String(), explicit)
+	return all
 }
 
 // withDetected adds the entities that Telegram detects in a text to the explicit ones. It detects nothing inside code,
 // links and mentions.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
-	for _, found := range detect(text) {
+	for _, found := range markup.Detect(text) {
 		overlaps := slices.ContainsFunc(explicit, func(e Entity) bool {
 			switch e.Type {
 			case "code", "pre", "text_link", "text_mention", "custom_emoji",
-				entityCommand, entityMention, entityHashtag, entityCashtag, entityURL, entityEmail:
+				markup.Command, markup.Mention, markup.Hashtag, markup.Cashtag, markup.URL, markup.Email:
 				return found.Offset < e.Offset+e.Length && e.Offset < found.Offset+found.Length
 			}
 			return false
 		})
 		if !overlaps {
-			all = append(all, found)
+			all = append(all, Entity{Type: found.Type, Offset: found.Offset, Length: found.Length})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Entity) int {
-		if a.Offset != b.Offset {
-			return a.Offset - b.Offset
-		}
-		return b.Length - a.Length
-	})
+	slices.SortStableFunc(all, func(a, b Entity) int { return cmp.Or(a.Offset-b.Offset, b.Length-a.Length) })
 	return all
 }
 
-// detect returns the entities that Telegram detects in a text. It makes one pass and tries the patterns only at
-// characters with which an entity can begin.
-func detect(text string) []Entity {
-	var found []Entity
-	before, offset, wordStart := rune(0), 0, true
-	for i := 0; i < len(text); {
-		kind, length := "", 0
-		r, size := decode(text[i:])
+// trim removes white space from both ends, as Telegram does, and adjusts the entities.
+func trim(text string, entities []Entity) (string, []Entity) {
+	left := strings.TrimLeftFunc(text, unicode.IsSpace)
+	cutUnits := markup.UTF16Len(text[:len(text)-len(left)])
+	trimmed := strings.TrimRightFunc(left, unicode.IsSpace)
+	length := markup.UTF16Len(trimmed)
+	var kept []Entity
+	for _, e := range entities {
+		from := min(max(e.Offset-cutUnits, 0), length)
+		to := min(max(e.Offset-cutUnits+e.Length, 0), length)
+		if from < to {
+			e.Offset, e.Length = from, to-from
+			kept = append(kept, e)
+		}
+	}
+	return trimmed, kept
+}
+
+// checkEntities refuses entities that lie outside the text or are no links.
+func checkEntities(text string, entities []Entity) error {
+	length := markup.UTF16Len(text)
+	for _, e := range entities {
 		switch {
-		case r == '/' || r == '@' || r == '#' || r == '$':
-			kind, length = matchMark(text[i:], r, before)
-		case wordStart && isWord(r):
-			kind, length = matchAddress(text[i:], before)
-		}
-		if length == 0 {
-			before, wordStart = r, !isWord(r) && !strings.ContainsRune(".@-+%", r)
-			offset += utf16Len(text[i : i+size])
-			i += size
-			continue
-		}
-		units := utf16Len(text[i : i+length])
-		found = append(found, Entity{Type: kind, Offset: offset, Length: units})
-		before, _ = lastRune(text[:i+length])
-		wordStart = false
-		offset += units
-		i += length
-	}
-	return found
-}
-
-// matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in bytes, 0 for none.
-func matchMark(rest string, mark, before rune) (string, int) {
-	if isWord(before) {
-		return "", 0
-	}
-	switch mark {
-	case '/':
-		n := len(commandPattern.FindString(rest))
-		next, _ := decode(rest[n:])
-		if n > 0 && !strings.ContainsRune("/<>", before) && !isWord(next) && !strings.ContainsRune("/<>", next) {
-			return entityCommand, n
-		}
-	case '@':
-		n := len(mentionPattern.FindString(rest))
-		if next, _ := decode(rest[n:]); n > 0 && before != '/' && !isWord(next) {
-			return entityMention, n
-		}
-	case '#':
-		tag := hashtagPattern.FindString(rest)
-		next, _ := decode(rest[len(tag):])
-		if tag != "" && next != '#' && strings.ContainsFunc(tag, unicode.IsLetter) {
-			return entityHashtag, len(tag)
-		}
-	case '$':
-		n := len(cashtagPattern.FindString(rest))
-		if next, _ := decode(rest[n:]); n > 0 && !isWord(next) && next != '$' {
-			return entityCashtag, n
+		case e.Offset+e.Length > length:
+			return badRequest("entity beginning or end is outside of the text")
+		case e.Type == "text_link" && !markup.ValidURL(e.URL):
+			return badRequest("entity URL '" + e.URL + "' is invalid: Wrong HTTP URL")
 		}
 	}
-	return "", 0
-}
-
-// matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, 0 for none.
-func matchAddress(rest string, before rune) (string, int) {
-	token := rest
-	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
-		token = rest[:end]
-	}
-	if !strings.Contains(token, ".") && !strings.Contains(token, "://") {
-		return "", 0 // shortcut: true for most words
-	}
-	if n := len(emailPattern.FindString(rest)); n > 0 {
-		return entityEmail, n
-	}
-	if n := len(schemePattern.FindString(rest)); n > 0 {
-		return entityURL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
-	}
-	domain := domainPattern.FindString(rest)
-	if domain == "" || before == '@' {
-		return "", 0
-	}
-	next, _ := decode(rest[len(domain):])
-	ending := strings.ToLower(domain[strings.LastIndexByte(domain, '.')+1:])
-	country := len(ending) == 2 && strings.Contains(" "+countryCodes+" ", " "+ending+" ")
-	if isWord(next) || !country && !slices.Contains(topLevelDomains, ending) {
-		return "", 0
-	}
-	n := len(domain) + len(domainTail.FindString(rest[len(domain):]))
-	return entityURL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
-}
-
-// addressee reports whether a command such as /match@elo_bot names a bot, and whether that bot is ours.
-func (s *Server) addressee(command string) (mine, addressed bool) {
-	_, name, addressed := strings.Cut(command, "@")
-	return strings.EqualFold(name, s.bot.Username), addressed
+	return nil
 }

@@ -2,7 +2,10 @@ package botsim
 
 import (
 	"strconv"
+	"strings"
 	"time"
+
+	"elobot/internal/botsim/markup"
 )
 
 const firstQueryID = 4382913000000000001
@@ -165,12 +168,18 @@ func (c *Chat) botSees(m *message) bool {
 		return true
 	}
 	for _, e := range m.Entities {
-		if e.Type == entityCommand {
+		if e.Type == markup.Command {
 			mine, addressed := c.s.addressee(m.EntityText(e))
 			return mine || !addressed && !c.otherBot
 		}
 	}
 	return false
+}
+
+// addressee reports whether a command such as /match@elo_bot names a bot, and whether that bot is ours.
+func (s *Server) addressee(command string) (mine, addressed bool) {
+	_, name, addressed := strings.Cut(command, "@")
+	return strings.EqualFold(name, s.bot.Username), addressed
 }
 
 func (c *Chat) hasBot() bool {

@@ -3,9 +3,12 @@ package botsim
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"elobot/internal/botsim/markup"
 	"elobot/internal/botsim/parameters"
 )
 
@@ -19,7 +22,7 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Buttons, err = readMarkup(r.params); err != nil {
+	if m.Buttons, err = readKeyboard(r.params); err != nil {
 		return nil, err
 	}
 	c, err := s.writableChat(r.params)
@@ -58,7 +61,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if edited.Buttons, err = readMarkup(r.params); err != nil {
+	if edited.Buttons, err = readKeyboard(r.params); err != nil {
 		return nil, err
 	}
 	c, err := s.writableChat(r.params)
@@ -87,6 +90,17 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	s.complainOfDetected("editMessageText", m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()
+}
+
+// sameContent reports whether an edit from a to b would change nothing.
+func sameContent(a, b *message) bool {
+	sameEntity := func(x, y Entity) bool {
+		xUser, yUser := x.User, y.User
+		x.User, y.User = nil, nil
+		return x == y && (xUser == nil) == (yUser == nil) && (xUser == nil || xUser.ID == yUser.ID)
+	}
+	return a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
+		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
 }
 
 // readText sets the text and the entities of a message that the bot writes. It returns the entities that the bot marked.
@@ -126,12 +140,15 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 		}
 		return explicit, checkEntities(m.Text, explicit)
 	case "html":
-		text, explicit, warnings, err := s.parseHTML(m.HTML)
-		m.Text = text
-		for _, d := range warnings {
-			s.complaints.add(r.call.Method + ": " + d)
+		text, marked, warnings, err := markup.ParseHTML(m.HTML, s.userExists)
+		if err != nil {
+			return nil, badRequest(err.Error())
 		}
-		return explicit, err
+		for _, w := range warnings {
+			s.complaints.add(r.call.Method + ": " + w)
+		}
+		m.Text = text
+		return s.entities(marked), nil
 	}
 	s.complaints.add(fmt.Sprintf("%s: parse_mode %q is not simulated", r.call.Method, m.ParseMode))
 	return nil, badRequest("unsupported parse_mode")
@@ -164,6 +181,17 @@ func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 		return c, nil
 	}
 	return nil, badRequest("chat not found")
+}
+
+// chatIDText returns the chat_id of a nested object, which may be a number or a string.
+func chatIDText(v any) string {
+	switch id := v.(type) {
+	case float64:
+		return strconv.FormatInt(int64(id), 10)
+	case string:
+		return id
+	}
+	return "?"
 }
 
 // access returns an error if the bot no longer has access to the chat.

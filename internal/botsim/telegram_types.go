@@ -47,7 +47,7 @@ func (m Message) EntityText(e Entity) string {
 	return string(utf16.Decode(units[from:to]))
 }
 
-// Entity is a special part of a text. Offset and Length count UTF-16 units.
+// Entity is a special part of a text, as the Bot API encodes it. Offset and Length count UTF-16 units.
 type Entity struct {
 	Type          string `json:"type"`
 	Offset        int    `json:"offset"`

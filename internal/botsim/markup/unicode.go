@@ -1,4 +1,4 @@
-package botsim
+package markup
 
 import (
 	"unicode"
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Len returns the length of a text in UTF-16 units, the unit of the Bot API.
-func utf16Len(text string) int {
+// UTF16Len returns the length of a text in UTF-16 units, the unit of the Bot API.
+func UTF16Len(text string) int {
 	n := 0
 	for _, r := range text {
 		n += utf16.RuneLen(r)

@@ -1,4 +1,4 @@
-package botsim
+package markup
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ var htmlTags = map[string]string{
 	"tg-emoji": "custom_emoji",
 }
 
-// cantParse returns the error for a text with invalid markup.
+// cantParse returns the error for a text with invalid markup, in Telegram's words.
 func cantParse(format string, args ...any) error {
-	return badRequest("can't parse entities: " + fmt.Sprintf(format, args...))
+	return fmt.Errorf("can't parse entities: "+format, args...)
 }
 
 type openTag struct {
@@ -29,19 +29,20 @@ type openTag struct {
 
 // htmlParser parses a text with parse_mode HTML. Its rules and error messages are Telegram's.
 type htmlParser struct {
-	s        *Server
 	in       string
 	pos      int
 	out      strings.Builder
 	units    int // UTF-16 units written
 	open     []openTag
 	entities []Entity
-	warnings []string // complaints about parts that look like markup but are shown literally or dropped
+	warnings []string
+	exists   func(user int64) bool
 }
 
-// parseHTML returns the plain text, its entities, and complaints about parts that look like markup but are not.
-func (s *Server) parseHTML(text string) (string, []Entity, []string, error) {
-	p := &htmlParser{s: s, in: text}
+// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that look like markup but
+// are shown literally or dropped. exists reports which users can be mentioned.
+func ParseHTML(text string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
+	p := &htmlParser{in: text, exists: exists}
 	for p.pos < len(p.in) {
 		var err error
 		switch p.in[p.pos] {
@@ -64,18 +65,13 @@ func (s *Server) parseHTML(text string) (string, []Entity, []string, error) {
 	if n := len(p.open); n > 0 {
 		return "", nil, nil, cantParse("Can't find end tag corresponding to start tag %q", p.open[n-1].name)
 	}
-	slices.SortStableFunc(p.entities, func(a, b Entity) int {
-		if a.Offset != b.Offset {
-			return a.Offset - b.Offset
-		}
-		return b.Length - a.Length
-	})
+	slices.SortStableFunc(p.entities, inOrder)
 	return p.out.String(), p.entities, p.warnings, nil
 }
 
 func (p *htmlParser) write(text string) {
 	p.out.WriteString(text)
-	p.units += utf16Len(text)
+	p.units += UTF16Len(text)
 }
 
 // reference reads a character reference such as &lt;. An unknown one is shown literally.
@@ -268,15 +264,14 @@ func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	}
 	if id, ok := strings.CutPrefix(e.URL, "tg://user?id="); ok {
 		number, err := strconv.ParseInt(id, 10, 64)
-		u, known := p.s.users[number]
-		if err != nil || !known {
+		if err != nil || !p.exists(number) {
 			p.warnings = append(p.warnings, fmt.Sprintf("the link to %q was dropped: no such user", e.URL))
 			return false
 		}
-		e.Type, e.URL, e.User = "text_mention", "", &u
+		e.Type, e.URL, e.UserID = textMention, "", number
 		return true
 	}
-	if !validURL(e.URL) {
+	if !ValidURL(e.URL) {
 		p.warnings = append(p.warnings, fmt.Sprintf("the link to %q was dropped: no valid address", e.URL))
 		return false
 	}

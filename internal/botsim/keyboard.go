@@ -3,6 +3,7 @@ package botsim
 import (
 	"slices"
 
+	"elobot/internal/botsim/markup"
 	"elobot/internal/botsim/parameters"
 )
 
@@ -14,8 +15,8 @@ var buttonActions = []string{
 	"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay",
 }
 
-// readMarkup reads the inline keyboard in reply_markup. Other kinds of reply_markup have no effect.
-func readMarkup(p parameters.Values) ([][]Button, error) {
+// readKeyboard reads the inline keyboard in reply_markup. Other kinds of reply_markup have no effect.
+func readKeyboard(p parameters.Values) ([][]Button, error) {
 	var markup struct {
 		Rows [][]map[string]any `json:"inline_keyboard"`
 	}
@@ -49,7 +50,7 @@ func readButton(fields map[string]any) (Button, error) {
 	for name, into := range map[string]*string{"text": &b.Text, "callback_data": &b.CallbackData, "url": &b.URL} {
 		*into, _ = fields[name].(string)
 	}
-	if fields["url"] != nil && !validURL(b.URL) {
+	if fields["url"] != nil && !markup.ValidURL(b.URL) {
 		return b, badRequest("inline keyboard button URL '" + b.URL + "' is invalid: Wrong HTTP URL")
 	}
 	if !slices.ContainsFunc(buttonActions, func(name string) bool { return fields[name] != nil }) {
