@@ -100,7 +100,7 @@ func (s *Server) WaitCalls(ctx context.Context, method string, n int) error {
 
 // WaitConfirmed waits until every update is confirmed.
 func (s *Server) WaitConfirmed(ctx context.Context) error {
-	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.waiting()) == 0 })
+	err := s.wait(ctx, &s.confirmed, func() bool { return len(s.queue.Waiting()) == 0 })
 	if err != nil {
 		return fmt.Errorf("wait for %d updates to be confirmed: %w", s.Pending(), err)
 	}

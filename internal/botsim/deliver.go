@@ -3,7 +3,6 @@ package botsim
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"elobot/internal/botsim/updates"
 )
 
 const (
@@ -19,42 +20,6 @@ const (
 	maxRetryAfter = 3600 // seconds
 	maxHookAnswer = 1 << 20
 )
-
-// lane identifies a queue of updates that the webhook gets one at a time.
-type lane struct {
-	kind laneKind
-	id   int64
-}
-
-type laneKind int
-
-const (
-	chatLane   laneKind = iota // the updates of one chat
-	pressLane                  // the button presses of one user
-	singleLane                 // one update that belongs to no chat and no user
-)
-
-func laneOfChat(chat int64) lane    { return lane{chatLane, chat} }
-func laneOfPresses(user int64) lane { return lane{pressLane, user} }
-
-// rawLane returns the lane of an update that a test wrote itself.
-func rawLane(id int64, raw json.RawMessage) lane {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return lane{singleLane, id}
-	}
-	for kind, body := range fields {
-		var of struct{ Chat, From struct{ ID int64 } }
-		switch {
-		case json.Unmarshal(body, &of) != nil:
-		case kind == "callback_query" && of.From.ID != 0:
-			return laneOfPresses(of.From.ID)
-		case of.Chat.ID != 0:
-			return laneOfChat(of.Chat.ID)
-		}
-	}
-	return lane{singleLane, id}
-}
 
 // webhookClient returns a client that follows no redirects and uses no proxy.
 func webhookClient() *http.Client {
@@ -73,21 +38,21 @@ func retryDelay(attempt int) time.Duration {
 }
 
 // enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it is idle.
-func (s *Server) enqueueForWebhook(u *update) {
+func (s *Server) enqueueForWebhook(u *updates.Update) {
 	h := s.webhook
 	if h == nil || s.closed {
 		return
 	}
-	_, running := h.lanes[u.lane]
-	h.lanes[u.lane] = append(h.lanes[u.lane], u)
+	_, running := h.lanes[u.Lane]
+	h.lanes[u.Lane] = append(h.lanes[u.Lane], u)
 	if !running {
-		s.handlers.Go(func() { s.runLane(h, u.lane) })
+		s.handlers.Go(func() { s.runLane(h, u.Lane) })
 	}
 }
 
 // runLane delivers a lane's updates until the lane is empty or the webhook ends.
-func (s *Server) runLane(h *webhook, l lane) {
-	var current *update
+func (s *Server) runLane(h *webhook, l updates.Lane) {
+	var current *updates.Update
 	attempt := 0
 	for {
 		select {
@@ -113,15 +78,15 @@ func (s *Server) runLane(h *webhook, l lane) {
 }
 
 // nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane and returns nil.
-func (s *Server) nextInLane(h *webhook, l lane) *update {
+func (s *Server) nextInLane(h *webhook, l updates.Lane) *updates.Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.webhook != h {
 		return nil
 	}
-	s.queue.expire(s.now())
+	s.queue.Expire(s.now())
 	waiting := h.lanes[l]
-	for len(waiting) > 0 && waiting[0].gone {
+	for len(waiting) > 0 && waiting[0].Gone() {
 		waiting = waiting[1:]
 	}
 	if len(waiting) == 0 {
@@ -148,10 +113,10 @@ func (h *webhook) pause(d time.Duration) bool {
 }
 
 // deliver sends an update once and returns how long to wait before the lane's next delivery.
-func (s *Server) deliver(h *webhook, u *update, attempt int) time.Duration {
+func (s *Server) deliver(h *webhook, u *updates.Update, attempt int) time.Duration {
 	d := s.beginDelivery(u, attempt)
 	s.runDelivery(&s.onDelivery, d)
-	status, retryAfter, err := s.post(h, u.raw)
+	status, retryAfter, err := s.post(h, u.Raw)
 	wait := s.endDelivery(h, u, d, status, retryAfter, err)
 	s.runDelivery(&s.afterDelivery, d)
 	return wait

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"elobot/internal/botsim/updates"
 )
 
 // Delivery is one attempt to hand an update to the webhook.
@@ -67,13 +69,10 @@ func (s *Server) runDelivery(l *hookList[Delivery], d *Delivery) {
 	}
 }
 
-func (s *Server) beginDelivery(u *update, attempt int) *Delivery {
+func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := &Delivery{UpdateID: u.id, Attempt: attempt, At: s.now()}
-	if u.lane.kind == chatLane {
-		d.ChatID = u.lane.id
-	}
+	d := &Delivery{UpdateID: u.ID, ChatID: u.Lane.Chat(), Attempt: attempt, At: s.now()}
 	s.deliveries.list = appendBounded(s.deliveries.list, d, s.opts.recordLimit)
 	return d
 }
@@ -81,7 +80,7 @@ func (s *Server) beginDelivery(u *update, attempt int) *Delivery {
 // endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the
 // attempt.
 func (s *Server) endDelivery(
-	h *webhook, u *update, d *Delivery, status int, retryAfter time.Duration, failed error,
+	h *webhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func (s *Server) endDelivery(
 			d.Wait = s.opts.webhookDelays(d.Attempt)
 		}
 		h.failedAt, h.lastFailed = s.now(), d.Err
-	case s.queue.confirmOne(u):
+	case s.queue.ConfirmOne(u):
 		s.confirmed.fire()
 	}
 	return d.Wait

@@ -1,6 +1,10 @@
 package botsim
 
-import "strings"
+import (
+	"strings"
+
+	"elobot/internal/botsim/updates"
+)
 
 const (
 	kindOfBotUpdate   = "my_chat_member"
@@ -155,7 +159,7 @@ func (c *Chat) changeBotStatus(by User, status string) {
 }
 
 func (c *Chat) memberUpdate(kind string, by, member User, from, to string) {
-	c.s.sendUpdate(laneOfChat(c.id), kind, map[string]any{
+	c.s.sendUpdate(updates.LaneOfChat(c.id), kind, map[string]any{
 		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(),
 		"old_chat_member": chatMember(c.s.current(member), from), "new_chat_member": chatMember(c.s.current(member), to),
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim/markup"
+	"elobot/internal/botsim/updates"
 )
 
 const firstQueryID = 4382913000000000001
@@ -139,7 +140,7 @@ func (s *Server) Press(from User, m Message, data string) string {
 		}
 		query["message"] = c.pressedMessage(m.ID)
 	}
-	s.sendUpdate(laneOfPresses(from.ID), "callback_query", query)
+	s.sendUpdate(updates.LaneOfPresses(from.ID), "callback_query", query)
 	return id
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"elobot/internal/botsim/parameters"
+	"elobot/internal/botsim/updates"
 )
 
 const maxBody = 50 << 20
@@ -166,7 +167,7 @@ func (s *Server) execute(ctx context.Context, m method, c *Call, f Fault, earlie
 		return refuse(err)
 	}
 	s.markDelivered(c)
-	if shown, ok := result.(updateList); ok {
+	if shown, ok := result.(updates.List); ok {
 		s.recordShown(c, len(shown))
 	}
 	body, err := success(result)
@@ -184,8 +185,8 @@ type described struct {
 
 // success encodes the response of a successful call.
 func success(result any) ([]byte, error) {
-	if list, ok := result.(updateList); ok {
-		return slices.Concat([]byte(`{"ok":true,"result":`), list.raw(), []byte{'}'}), nil
+	if list, ok := result.(updates.List); ok {
+		return slices.Concat([]byte(`{"ok":true,"result":`), list.JSON(), []byte{'}'}), nil
 	}
 	envelope := map[string]any{"ok": true, "result": result}
 	if d, ok := result.(described); ok {
@@ -204,10 +205,10 @@ func (s *Server) markDelivered(c *Call) {
 	c.Delivered = true
 }
 
-func (s *Server) recordShown(c *Call, updates int) {
+func (s *Server) recordShown(c *Call, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.Shown = updates
+	c.Shown = n
 }
 
 // refuse returns the response for an error.

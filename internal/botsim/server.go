@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim/parameters"
+	"elobot/internal/botsim/updates"
 )
 
 // Server simulates Telegram for one bot.
@@ -38,7 +39,7 @@ type Server struct {
 	nextGroup      int64
 	lastSharedID   int // last message id in private chats and basic groups, which share one sequence
 
-	queue     updateQueue
+	queue     *updates.Queue
 	webhook   *webhook // nil: updates are fetched by getUpdates
 	queries   map[string]*callbackQuery
 	nextQuery int64
@@ -114,7 +115,7 @@ func New(opts ...Option) (*Server, error) {
 		chats:          map[int64]*Chat{},
 		nextSupergroup: firstSupergroupID,
 		nextGroup:      firstGroupID,
-		queue:          newUpdateQueue(),
+		queue:          updates.NewQueue(),
 		queries:        map[string]*callbackQuery{},
 		nextQuery:      firstQueryID,
 		commands:       map[string][]botCommand{},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim/parameters"
+	"elobot/internal/botsim/updates"
 )
 
 const (
@@ -26,7 +27,7 @@ type webhook struct {
 	end   context.CancelFunc
 	slots chan struct{} // one element for each delivery in progress
 
-	lanes      map[lane][]*update // waiting updates by lane; each lane in the map has a goroutine
+	lanes      map[updates.Lane][]*updates.Update // waiting updates by lane; each lane in the map has a goroutine
 	failedAt   time.Time
 	lastFailed string
 }
@@ -51,7 +52,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 		return nil, err
 	}
 	if given {
-		s.queue.allowed = allowed
+		s.queue.Allowed = allowed
 	}
 	switch {
 	case settings.url == "":
@@ -60,14 +61,14 @@ func (s *Server) setWebhook(r *request) (any, error) {
 		return described{true, "Webhook is already set"}, nil
 	}
 	s.removeWebhook(drop)
-	s.queue.terminate(conflict("terminated by setWebhook request"))
+	s.queue.Terminate(conflict("terminated by setWebhook request"))
 	ctx, cancel := context.WithCancel(context.Background())
 	s.webhook = &webhook{
 		webhookSettings: settings, ctx: ctx, end: cancel,
-		slots: make(chan struct{}, settings.connections), lanes: map[lane][]*update{},
+		slots: make(chan struct{}, settings.connections), lanes: map[updates.Lane][]*updates.Update{},
 	}
-	s.queue.expire(s.now())
-	for _, u := range s.queue.waiting() {
+	s.queue.Expire(s.now())
+	for _, u := range s.queue.Waiting() {
 		s.enqueueForWebhook(u)
 	}
 	return described{true, "Webhook was set"}, nil
@@ -82,7 +83,7 @@ func (s *Server) deleteWebhook(r *request) (any, error) {
 // removeWebhook removes the webhook and interrupts its deliveries. Their updates stay unconfirmed unless drop is set.
 func (s *Server) removeWebhook(drop bool) described {
 	if drop {
-		s.queue.confirm(len(s.queue.waiting()))
+		s.queue.Confirm(len(s.queue.Waiting()))
 		s.confirmed.fire()
 	}
 	if s.webhook == nil {
@@ -96,12 +97,12 @@ func (s *Server) removeWebhook(drop bool) described {
 func (s *Server) getWebhookInfo(*request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue.expire(s.now())
+	s.queue.Expire(s.now())
 	info := map[string]any{
-		"url": "", "has_custom_certificate": false, "pending_update_count": len(s.queue.waiting()),
+		"url": "", "has_custom_certificate": false, "pending_update_count": len(s.queue.Waiting()),
 	}
-	if len(s.queue.allowed) > 0 {
-		info["allowed_updates"] = s.queue.allowed
+	if len(s.queue.Allowed) > 0 {
+		info["allowed_updates"] = s.queue.Allowed
 	}
 	h := s.webhook
 	if h == nil {

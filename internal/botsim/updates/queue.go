@@ -1,0 +1,126 @@
+// Package updates is the queue of updates that wait for the bot. An update stays in it until the bot confirms it or a day
+// has passed. A getUpdates sees the first updates of the queue and confirms them by a later offset; a webhook gets them
+// one at a time from each lane and confirms each by its response.
+//
+// A queue is not safe for concurrent use: the server guards it by the lock that it also holds to change what the updates
+// report, so that they are queued in that order.
+package updates
+
+import (
+	"slices"
+	"sort"
+	"time"
+)
+
+const (
+	firstID   = 731482905
+	retention = 24 * time.Hour
+	// futureMargin is how far an offset may lie beyond the next update id. Offsets further ahead are ignored.
+	futureMargin = 10
+)
+
+// notByDefault are the kinds of updates that a bot gets only if allowed_updates contains them.
+var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
+
+// Update is an update in the queue, or one that has been in it.
+type Update struct {
+	ID   int64
+	At   time.Time
+	Raw  []byte // what the bot gets; not always valid JSON
+	Lane Lane
+	gone bool
+}
+
+// Gone reports whether the update is confirmed, dropped or too old.
+func (u *Update) Gone() bool { return u.gone }
+
+// Queue holds the unconfirmed updates in ascending order of ids.
+type Queue struct {
+	Next    int64    // id of the next update
+	Allowed []string // kinds of updates that the bot wants; empty: everything but notByDefault
+
+	pending []*Update // pending[head:] is the queue
+	head    int
+
+	poller         *Poll // the waiting long poll, if any
+	lastOffset     int64
+	lastPoll       time.Time
+	lastHadUpdates bool // the previous response contained updates
+}
+
+// NewQueue returns an empty queue.
+func NewQueue() *Queue { return &Queue{Next: firstID} }
+
+// Waiting returns the unconfirmed updates. The result is valid until the queue changes.
+func (q *Queue) Waiting() []*Update { return q.pending[q.head:] }
+
+// Add inserts an update by its id, nearly always at the end, and wakes the waiting long poll.
+func (q *Queue) Add(u *Update) {
+	i := len(q.pending)
+	for i > q.head && q.pending[i-1].ID > u.ID {
+		i--
+	}
+	q.pending = slices.Insert(q.pending, i, u)
+	if q.poller != nil {
+		close(q.poller.Wake)
+		q.poller = nil
+	}
+}
+
+// Confirm removes the first n updates of the queue.
+func (q *Queue) Confirm(n int) {
+	for _, u := range q.Waiting()[:n] {
+		u.gone = true
+	}
+	clear(q.pending[q.head : q.head+n])
+	q.head += n
+	if q.head > 64 && q.head > len(q.pending)/2 {
+		q.pending = slices.Delete(q.pending, 0, q.head)
+		q.head = 0
+	}
+}
+
+// ConfirmOne removes one update from any position. It returns false if the update is gone already.
+func (q *Queue) ConfirmOne(u *Update) bool {
+	switch waiting := q.Waiting(); {
+	case u.gone:
+		return false
+	case waiting[0] == u:
+		q.Confirm(1)
+	default:
+		u.gone = true
+		i := q.head + slices.Index(waiting, u)
+		q.pending = slices.Delete(q.pending, i, i+1)
+	}
+	return true
+}
+
+// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far beyond the next id
+// confirms nothing: it dates from before the update ids restarted.
+func (q *Queue) ConfirmBelow(offset int64) int {
+	waiting := q.Waiting()
+	if offset < 0 {
+		offset = q.Next + offset
+	}
+	if offset <= 0 || offset > q.Next+futureMargin {
+		return 0
+	}
+	n := sort.Search(len(waiting), func(i int) bool { return waiting[i].ID >= offset })
+	q.Confirm(n)
+	return n
+}
+
+// Expire removes updates that have been waiting for more than a day.
+func (q *Queue) Expire(now time.Time) {
+	for waiting := q.Waiting(); len(waiting) > 0 && now.Sub(waiting[0].At) > retention; waiting = q.Waiting() {
+		q.Confirm(1)
+	}
+}
+
+// Allows reports whether the bot wants updates of a kind.
+func (q *Queue) Allows(kind string) bool {
+	if len(q.Allowed) == 0 {
+		return !slices.Contains(notByDefault, kind)
+	}
+	return slices.Contains(q.Allowed, kind)
+}
