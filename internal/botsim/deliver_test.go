@@ -256,18 +256,6 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-func TestRetryDelays(t *testing.T) {
-	t.Parallel()
-	var got []int
-	for attempt := 1; attempt <= 9; attempt++ {
-		got = append(got, int(botsim.RetryDelay(attempt)/time.Second))
-	}
-	equal(t, "seconds", got, []int{0, 2, 4, 8, 16, 32, 60, 60, 60})
-	if d := botsim.RetryDelay(100_000); d != time.Minute {
-		t.Errorf("delay after many attempts = %s", d)
-	}
-}
-
 func TestRetryAfterReplacesTheDelay(t *testing.T) {
 	t.Parallel()
 	s, bot, _, alice := scene(t, botsim.WithWebhookDelays(quick))

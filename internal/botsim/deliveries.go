@@ -80,7 +80,7 @@ func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 // endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the
 // attempt.
 func (s *Server) endDelivery(
-	h *webhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
+	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,9 +6,6 @@ import (
 	"elobot/internal/botsim/parameters"
 )
 
-// RetryDelay is the default of WithWebhookDelays.
-var RetryDelay = retryDelay
-
 // UnknownMethods returns the simulated methods whose parameters are not known.
 func UnknownMethods(t *testing.T) []string {
 	t.Helper()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"elobot/internal/botsim/webhook"
 )
 
 // Option changes how a Server is made.
@@ -28,7 +30,7 @@ func defaultOptions() options {
 		botUsername: "elo_bot",
 		clock:       time.Now,
 
-		webhookDelays:  retryDelay,
+		webhookDelays:  webhook.RetryDelay,
 		webhookTimeout: time.Minute,
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"elobot/internal/botsim/parameters"
 	"elobot/internal/botsim/updates"
+	"elobot/internal/botsim/webhook"
 )
 
 // Server simulates Telegram for one bot.
@@ -40,7 +41,7 @@ type Server struct {
 	lastSharedID   int // last message id in private chats and basic groups, which share one sequence
 
 	queue     *updates.Queue
-	webhook   *webhook // nil: updates are fetched by getUpdates
+	webhook   *activeWebhook // nil: updates are fetched by getUpdates
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
@@ -104,7 +105,7 @@ func New(opts ...Option) (*Server, error) {
 		opts:           o,
 		bot:            bot,
 		url:            "http://" + listener.Addr().String(),
-		client:         webhookClient(),
+		client:         webhook.NewClient(),
 		methods:        methods(),
 		parameters:     table,
 		done:           make(chan struct{}),

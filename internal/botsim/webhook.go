@@ -3,26 +3,18 @@ package botsim
 import (
 	"cmp"
 	"context"
-	"net/netip"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"elobot/internal/botsim/parameters"
 	"elobot/internal/botsim/updates"
+	"elobot/internal/botsim/webhook"
 )
 
-const (
-	defaultConnections = 40
-	maxConnections     = 100
-)
+const defaultConnections = 40
 
-var webhookPorts = []string{"", "443", "80", "88", "8443"}
-
-// webhook is the receiver of updates. The server's lock guards the fields below slots.
-type webhook struct {
-	webhookSettings
+// activeWebhook is the webhook that is set. The server's lock guards the fields below slots.
+type activeWebhook struct {
+	webhook.Settings
 	ctx   context.Context // done when the webhook or the server ends
 	end   context.CancelFunc
 	slots chan struct{} // one element for each delivery in progress
@@ -30,12 +22,6 @@ type webhook struct {
 	lanes      map[updates.Lane][]*updates.Update // waiting updates by lane; each lane in the map has a goroutine
 	failedAt   time.Time
 	lastFailed string
-}
-
-type webhookSettings struct {
-	url, secret, ipAddress string
-	certificate            bool
-	connections            int
 }
 
 func (s *Server) setWebhook(r *request) (any, error) {
@@ -55,17 +41,17 @@ func (s *Server) setWebhook(r *request) (any, error) {
 		s.queue.Allowed = allowed
 	}
 	switch {
-	case settings.url == "":
+	case settings.URL == "":
 		return s.removeWebhook(drop), nil
-	case s.webhook != nil && s.webhook.webhookSettings == settings && !settings.certificate && !drop:
+	case s.webhook != nil && s.webhook.Settings == settings && !settings.Certificate && !drop:
 		return described{true, "Webhook is already set"}, nil
 	}
 	s.removeWebhook(drop)
 	s.queue.Terminate(conflict("terminated by setWebhook request"))
 	ctx, cancel := context.WithCancel(context.Background())
-	s.webhook = &webhook{
-		webhookSettings: settings, ctx: ctx, end: cancel,
-		slots: make(chan struct{}, settings.connections), lanes: map[updates.Lane][]*updates.Update{},
+	s.webhook = &activeWebhook{
+		Settings: settings, ctx: ctx, end: cancel,
+		slots: make(chan struct{}, settings.Connections), lanes: map[updates.Lane][]*updates.Update{},
 	}
 	s.queue.Expire(s.now())
 	for _, u := range s.queue.Waiting() {
@@ -108,9 +94,9 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 	if h == nil {
 		return info, nil
 	}
-	info["url"], info["has_custom_certificate"], info["max_connections"] = h.url, h.certificate, h.connections
-	if h.ipAddress != "" {
-		info["ip_address"] = h.ipAddress
+	info["url"], info["has_custom_certificate"], info["max_connections"] = h.URL, h.Certificate, h.Connections
+	if h.IPAddress != "" {
+		info["ip_address"] = h.IPAddress
 	}
 	if h.lastFailed != "" {
 		info["last_error_date"], info["last_error_message"] = h.failedAt.Unix(), h.lastFailed
@@ -119,38 +105,16 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 }
 
 // readWebhook reads and checks the settings of a webhook. They are empty if there is no URL.
-func readWebhook(p parameters.Values) (webhookSettings, error) {
+func readWebhook(p parameters.Values) (webhook.Settings, error) {
 	if p["url"] == "" {
-		return webhookSettings{}, nil
+		return webhook.Settings{}, nil
 	}
-	w := webhookSettings{secret: p["secret_token"], ipAddress: p["ip_address"], certificate: p["certificate"] != ""}
-	var err error
-	if w.url, err = readWebhookURL(p["url"]); err != nil {
-		return w, err
+	w := webhook.Settings{
+		URL: p["url"], Secret: p["secret_token"], IPAddress: p["ip_address"], Certificate: p["certificate"] != "",
+		Connections: cmp.Or(int(p.Integer("max_connections")), defaultConnections),
 	}
-	w.connections = cmp.Or(int(p.Integer("max_connections")), defaultConnections)
-	if _, err := netip.ParseAddr(w.ipAddress); err != nil && w.ipAddress != "" {
-		return w, badRequest("bad webhook: Invalid IP address specified")
+	if err := w.Check(); err != nil {
+		return w, badRequest(err.Error())
 	}
 	return w, nil
-}
-
-// readWebhookURL checks an address and adds a missing scheme. Only a loopback address may use http or any port.
-func readWebhookURL(address string) (string, error) {
-	if !strings.Contains(address, "://") {
-		address = "https://" + address
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", badRequest("invalid webhook URL specified")
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	switch {
-	case u.Hostname() == "localhost", err == nil && ip.IsLoopback():
-	case u.Scheme == "http":
-		return "", badRequest("bad webhook: An HTTPS URL must be provided for webhook")
-	case !slices.Contains(webhookPorts, u.Port()):
-		return "", badRequest("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
-	}
-	return address, nil
 }

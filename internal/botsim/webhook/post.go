@@ -1,0 +1,88 @@
+// Package webhook is Telegram's side of a webhook: which addresses it accepts, how it sends an update there, and how long
+// it waits before it sends the update again. Which update comes next is not its concern.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	maxConnections = 100
+	maxRetryDelay  = time.Minute
+	maxRetryAfter  = 3600 // seconds
+	maxResponse    = 1 << 20
+)
+
+// NewClient returns a client that follows no redirects and uses no proxy.
+func NewClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// RetryDelay returns how long Telegram waits before the next attempt, after attempt 1, 2, 3 … has failed without a
+// Retry-After.
+func RetryDelay(attempt int) time.Duration {
+	if attempt <= 1 {
+		return 0
+	}
+	return min(time.Second<<min(attempt-1, 10), maxRetryDelay)
+}
+
+// Post sends an update once. It returns the status of the response, 0 if there was none, and, if that is an error, the
+// value of Retry-After. The error is the one that getWebhookInfo shows.
+func Post(
+	ctx context.Context, client *http.Client, to Settings, update []byte,
+) (status int, retryAfter time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(update))
+	if err != nil {
+		return 0, 0, fmt.Errorf("create request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "") // Telegram sends no User-Agent
+	if to.Secret != "" {
+		req.Header.Set("X-Telegram-Bot-Api-Secret-Token", to.Secret)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, 0, errors.New(describeFailure(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxResponse)); err != nil {
+		return resp.StatusCode, 0, errors.New(describeFailure(err))
+	}
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return resp.StatusCode, 0, nil
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil {
+		seconds = 0 // Telegram understands only seconds
+	}
+	return resp.StatusCode, time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second,
+		fmt.Errorf("Wrong response from the webhook: %s", resp.Status) //nolint:staticcheck // Telegram's wording
+}
+
+// describeFailure describes, in Telegram's wording, why there was no response.
+func describeFailure(err error) string {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return "Read timeout expired"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "Connection refused"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "Connection reset by peer"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "Connection closed"
+	}
+	return err.Error()
+}
