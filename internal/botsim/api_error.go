@@ -20,7 +20,7 @@ func badRequest(what string) *apiError {
 	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + what}
 }
 
-func forbidden(what string) error {
+func forbidden(what string) *apiError {
 	return &apiError{code: http.StatusForbidden, description: "Forbidden: " + what}
 }
 

@@ -7,8 +7,9 @@
 //
 // It must not share code or models with a bot or with a Bot API library, because it is the reference to test them
 // against. Where Telegram is strict it is strict, with Telegram's own wording. It checks the parameters of each request
-// against a table of all parameters, parameters.json, and refuses also those that do not exist. [Server.Complaints]
-// lists such requests, and the mistakes that Telegram would accept but that a careful bot would not make.
+// against a table of all parameters, parameters/parameters.json, and refuses also those that do not exist.
+// [Server.Complaints] lists such requests, and the mistakes that Telegram would accept but that a careful bot would not
+// make.
 //
 // It simulates:
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a chat are delivered one
@@ -28,4 +29,14 @@
 //	answers, err := group.WaitBot(ctx, 1)
 //
 // All methods are safe for concurrent use, also after Close.
+//
+// What needs no chat is in packages that know neither the server nor one another: parameters, markup, updates and
+// webhook. The rest is one package, because one lock guards it: a call or a step of a test changes a chat, queues the
+// update and wakes the tests that wait for it, all in one step. In this package are
+//   - the server, in server.go. serve.go takes a request through its checks, faults and hooks to its method;
+//   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go, get_updates.go and so on.
+//     access.go says which chats they may use;
+//   - what Telegram remembers: users.go, chat.go, message.go;
+//   - what a test makes people and Telegram do: say.go, press.go, group_life.go, membership.go, migration.go, fault.go;
+//   - what a test sees: calls.go, deliveries.go, subscribe.go, complaints.go.
 package botsim

@@ -1,15 +1,11 @@
 package botsim
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"elobot/internal/botsim/markup"
-	"elobot/internal/botsim/updates"
 )
-
-const firstQueryID = 4382913000000000001
 
 // Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does;
 // "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
@@ -114,46 +110,6 @@ func (c *Chat) Delete(m Message) {
 	if old, ok := c.byID[m.ID]; ok {
 		old.Deleted = true
 	}
-}
-
-// callbackQuery is a button press that the bot can answer once.
-type callbackQuery struct {
-	at     time.Time
-	answer *CallbackAnswer
-}
-
-// Press presses a button under a message and returns the id of the callback query. data may be anything, as a client
-// can forge it. If the bot is no longer in the chat, it gets no update.
-func (s *Server) Press(from User, m Message, data string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ensureUser(from)
-	id := strconv.FormatInt(s.nextQuery, 10)
-	s.nextQuery++
-	s.queries[id] = &callbackQuery{at: s.now()}
-	query := map[string]any{
-		"id": id, "from": s.current(from), "data": data, "chat_instance": strconv.FormatInt(-7*m.ChatID, 10),
-	}
-	if c, ok := s.chats[m.ChatID]; ok {
-		if !c.hasBot() {
-			return id
-		}
-		query["message"] = c.pressedMessage(m.ID)
-	}
-	s.sendUpdate(updates.LaneOfPresses(from.ID), "callback_query", query)
-	return id
-}
-
-// pressedMessage returns the message of a callback query. A deleted message has date 0.
-func (c *Chat) pressedMessage(id int) any {
-	if m, ok := c.byID[id]; ok && !m.Deleted {
-		raw, err := m.wire()
-		if err == nil {
-			return raw
-		}
-		c.s.complaints.add(err.Error())
-	}
-	return map[string]any{"message_id": id, "date": 0, "chat": c.wire()}
 }
 
 // botSees reports whether the bot gets an update for m. In privacy mode, a bot that is not an admin gets commands that

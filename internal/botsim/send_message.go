@@ -2,9 +2,7 @@ package botsim
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -152,66 +150,6 @@ func (s *Server) parseMarkup(r *request, m *message) ([]Entity, error) {
 	}
 	s.complaints.add(fmt.Sprintf("%s: parse_mode %q is not simulated", r.call.Method, m.ParseMode))
 	return nil, badRequest("unsupported parse_mode")
-}
-
-// writableChat returns the chat that the bot writes to, or an error if it may not.
-func (s *Server) writableChat(p parameters.Values) (*Chat, error) {
-	c, err := s.findChat(p)
-	if err != nil {
-		if u, ok := s.users[p.Integer("chat_id")]; ok && !u.IsBot {
-			return nil, forbidden("bot can't initiate conversation with a user")
-		}
-		return nil, err
-	}
-	if err := c.access(); err != nil {
-		return nil, err
-	}
-	if c.kind == kindPrivate && !c.started {
-		return nil, forbidden("bot can't initiate conversation with a user")
-	}
-	return c, nil
-}
-
-// findChat returns the chat that a call names.
-func (s *Server) findChat(p parameters.Values) (*Chat, error) {
-	if p["chat_id"] == "" {
-		return nil, badRequest("chat_id is empty")
-	}
-	if c, ok := s.chats[p.Integer("chat_id")]; ok {
-		return c, nil
-	}
-	return nil, badRequest("chat not found")
-}
-
-// chatIDText returns the chat_id of a nested object, which may be a number or a string.
-func chatIDText(v any) string {
-	switch id := v.(type) {
-	case float64:
-		return strconv.FormatInt(int64(id), 10)
-	case string:
-		return id
-	}
-	return "?"
-}
-
-// access returns an error if the bot no longer has access to the chat.
-func (c *Chat) access() error {
-	if c.migratedTo != 0 {
-		return &apiError{
-			code:        http.StatusBadRequest,
-			description: "Bad Request: group chat was upgraded to a supergroup chat",
-			parameters:  map[string]any{"migrate_to_chat_id": c.migratedTo},
-		}
-	}
-	switch status := c.status[c.s.bot.ID]; {
-	case status == statusKicked && c.kind == kindPrivate:
-		return forbidden("bot was blocked by the user")
-	case status == statusKicked:
-		return forbidden("bot was kicked from the " + c.kind + " chat")
-	case status == statusLeft || status == "":
-		return forbidden("bot is not a member of the " + c.kind + " chat")
-	}
-	return nil
 }
 
 // readThread reads the topic, which must exist. General has no message_thread_id.
