@@ -24,7 +24,7 @@ var mutants = []mutant{
 		packages: "./internal/postgres", tests: "^TestVersionGuard$",
 	},
 	{
-		name: "another key at each attempt", file: "internal/ranking/service.go",
+		name: "another key at each attempt", file: "internal/ranking/attempt.go",
 		before: "= o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)", after: "= o.Key+o.SentAt.Format(\"05.000\")+time.Now().String(), snap.ChatID, c.rateEntry(o, changes.Notice)",
 		packages: "./internal/ranking", tests: "^TestRedelivery$",
 	},
