@@ -15,8 +15,8 @@ type Amendment struct {
 	IsAdmin func(context.Context) (bool, error)
 }
 
-// amendment is what an undo and a fix have in common: how to find the match, and who may amend it.
-type amendment struct {
+// amendOperation is the common part of undoOperation and fixOperation: how to find the match, and who may amend it.
+type amendOperation struct {
 	plain
 	Amendment
 	origin Origin
@@ -28,26 +28,30 @@ type amendment struct {
 	history MatchHistory // of its ladder from the match on, once the group is locked
 }
 
-func (s *Service) amendment(o Origin, a Amendment) *amendment {
-	return &amendment{Amendment: a, origin: o, window: s.settings.UndoWindow, log: s.log}
+func (s *Service) amendment(o Origin, a Amendment) *amendOperation {
+	return &amendOperation{Amendment: a, origin: o, window: s.settings.UndoWindow, log: s.log}
 }
 
 // amend handles an undo or a fix.
-func (s *Service) amend(ctx context.Context, name string, a *amendment, op operation) error {
+func (s *Service) amend(ctx context.Context, name string, a *amendOperation, op operation) error {
 	people := senderOf(a.origin)
 	return s.handle(ctx, a.origin, command{
 		name: name, people: people, needed: len(people), class: RateResult, locks: true, operation: op,
 	})
 }
 
-func (a *amendment) read(ctx context.Context, store Store, _ Snapshot) (err error) {
+func (a *amendOperation) read(ctx context.Context, store Store, _ Snapshot) (err error) {
 	a.found, err = store.FindMatch(ctx, a.origin.Chat.ID, a.Match, a.origin.Sender)
 	return err
 }
 
-// readLocked reads the same match again, even if the sender has a newer last match by now.
-func (a *amendment) readLocked(ctx context.Context, store Store, _ Snapshot) error {
+// readLocked reads the same match again, even if the sender has a newer last match by now. If there is none any more, refuse
+// says so.
+func (a *amendOperation) readLocked(ctx context.Context, store Store, _ Snapshot) error {
 	before := a.found
+	if before == nil { // it was there when it was checked
+		return nil
+	}
 	now, err := store.FindMatch(ctx, a.origin.Chat.ID, MatchRef{Number: before.Number}, a.origin.Sender)
 	switch {
 	case err != nil:
@@ -60,8 +64,8 @@ func (a *amendment) readLocked(ctx context.Context, store Store, _ Snapshot) err
 	return err
 }
 
-// refusal returns a refusal if there is no such match or if it is already undone.
-func (a *amendment) refusal() Notice {
+// refusal returns a refusal if the match cannot be found, is already undone, or is the sender's last one but too old.
+func (a *amendOperation) refusal() Notice {
 	ref, m := a.Match, a.found
 	last := ref == MatchRef{}
 	switch {
@@ -80,7 +84,7 @@ func (a *amendment) refusal() Notice {
 }
 
 // permit returns a refusal if the sender may not amend the match.
-func (a *amendment) permit(ctx context.Context, snap Snapshot) Notice {
+func (a *amendOperation) permit(ctx context.Context, snap Snapshot) Notice {
 	m, mayAmend := a.found, false
 	if a.origin.Sender != nil && snap.People[0].Player != nil {
 		sender := snap.People[0].Player.ID
@@ -108,12 +112,14 @@ func (a *amendment) permit(ctx context.Context, snap Snapshot) Notice {
 	}
 }
 
-func (a *amendment) expired(m *StoredMatch) bool { return a.origin.SentAt.Sub(m.PlayedAt) > a.window }
+func (a *amendOperation) expired(m *StoredMatch) bool {
+	return a.origin.SentAt.Sub(m.PlayedAt) > a.window
+}
 
-func (a *amendment) minutes() int { return int(a.window / time.Minute) }
+func (a *amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // by returns who amends the match: the player, and the reporter that the notice names.
-func (a *amendment) by(snap Snapshot) (PlayerID, Reporter) {
+func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
 	}
@@ -123,7 +129,7 @@ func (a *amendment) by(snap Snapshot) (PlayerID, Reporter) {
 
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
 // before the change.
-func (a *amendment) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
+func (a *amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
 	id := a.found.ID
 	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == id })
 	if i < 0 {
@@ -135,30 +141,4 @@ func (a *amendment) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, P
 		}
 	})
 	return rewrite, a.history.Matches[i], err
-}
-
-// cardOf returns the card of a match with the given result. entries are in the order of parts.
-func (h MatchHistory) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	n := card(r, h.sides(parts, entries), s.SidesSwapped)
-	n.Number = s.Number
-	switch {
-	case s.ReportedBy == 0:
-		n.ReportedBy = &Reporter{}
-	case !slices.Contains(s.players(), s.ReportedBy):
-		n.ReportedBy = &Reporter{Name: &Name{Name: s.Reporter}}
-	}
-	return n
-}
-
-// sides returns side A and side B of a match as they appear on cards.
-func (h MatchHistory) sides(parts []Part, entries []Entry) (sides [2]Side) {
-	for i, p := range parts {
-		var name Name
-		if at := slices.IndexFunc(h.Standings, func(s RankedPlayer) bool { return s.Player == p.Player }); at >= 0 {
-			name = h.Standings[at].NoticeName()
-		}
-		side := &sides[p.Side-1]
-		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})
-	}
-	return sides
 }

@@ -114,8 +114,8 @@ func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Sna
 	return snap, nil, c.requireKnown(snap)
 }
 
-// identify makes sure that the usernames of a query refer to their current owners. It merges unclaimed players into known
-// ones and stores changed usernames, and reads the query again after either.
+// identify makes sure that the usernames of a query refer to their current owners. It merges unclaimed players into
+// claimed ones and stores changed usernames, and reads the query again after either.
 func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapshot) (Snapshot, error) {
 	if duplicates := findDuplicates(snap); len(duplicates) > 0 {
 		for _, m := range duplicates {
@@ -212,7 +212,7 @@ func playerUpserts(snap Snapshot, q Query, needed int, retried bool) []PlayerCha
 	return changes
 }
 
-// duplicatePlayers are an unclaimed player and a known one who turned out to be the same person.
+// duplicatePlayers are an unclaimed player and a claimed one who turned out to be the same person.
 type duplicatePlayers struct{ from, into Player }
 
 // findDuplicates returns the players among the people of a command who are the same person.

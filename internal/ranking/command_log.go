@@ -24,7 +24,7 @@ const (
 	OutcomeDeadLetter CommandOutcome = "dead_letter" // failed for good
 )
 
-// CommandLog holds the log fields of a command that only its parser knows.
+// CommandLog holds the log fields of a command that only the caller of the service knows.
 type CommandLog struct {
 	Update  int64  // the messenger's id of the update that contained the command
 	Command string // the name of the command, or of the button that was pressed
@@ -52,7 +52,7 @@ func (c command) commandLog(ctx context.Context) CommandLog {
 }
 
 // logOutcome logs the outcome of a command. It logs nothing for silent and failed commands, nor for retried ones:
-// whoever has it retried sees the outcome.
+// the operator who retries it sees the outcome.
 func (s *Service) logOutcome(ctx context.Context, o Origin, c command, err error, started time.Time) {
 	outcome := *c.outcome
 	switch {

@@ -14,11 +14,11 @@ import (
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
 func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []Score) error {
 	fix := fixOperation{s.amendment(o, a), resultOf(scores)}
-	return s.amend(ctx, "fix match", fix.amendment, fix)
+	return s.amend(ctx, "fix match", fix.amendOperation, fix)
 }
 
 type fixOperation struct {
-	*amendment
+	*amendOperation
 	result Result
 }
 
@@ -28,7 +28,7 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 	switch {
 	case f.found.ByCommand:
 		swapped = false
-	case f.Match == MatchRef{}: // the sender is never nil here: find refuses that
+	case f.Match == MatchRef{}: // the sender is never nil here: refusal has refused that
 		sender := snap.People[0].Player
 		swapped = sender != nil && slices.Contains(f.found.Players[1], sender.ID)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// merge merges an unclaimed player into the known player who turned out to be the same person. In ladders that rank
-// both, the known player gets the matches of the unclaimed one, and the ladder is replayed from the first of them. Matches in which both played
-// are undone. Merging is idempotent and not an effect of the command that revealed it.
+// merge merges an unclaimed player into the claimed one who turned out to be the same person. In ladders that rank both,
+// the claimed player gets the matches of the unclaimed one, and the ladder is replayed from the first of them. Matches in
+// which both played are undone. Merging is idempotent and not an effect of the command that revealed it.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
 	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []SharedLadder) ([]LadderMerge, error) {

@@ -3,7 +3,6 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // MoveChat records that the messenger changed a chat's id. Both ids refer to the same chat from then on. If there already
@@ -66,33 +65,4 @@ func (a Appended) recalculate() (Appendix, error) {
 		x.Notice = GroupsMerged{First: a.After + 1, Count: a.Count}
 	}
 	return x, nil
-}
-
-// updateCard returns a card with the number, the names and the ratings that its match has after the rewrite.
-func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
-	i := slices.IndexFunc(h.Matches, func(m PlayedMatch) bool { return m.ID == waiting.Match })
-	if i < 0 {
-		return waiting
-	}
-	m, n := h.Matches[i], &waiting.Notice
-	n.Number = m.Number
-	if m.Undone { // the card keeps the ratings from the group where it was played
-		return waiting
-	}
-	before, newBefore := n.Sides, n.NewPlayers
-	n.Sides, n.NewPlayers = card(m.Result, h.sides(m.Parts, w.entries(m)), waiting.SidesSwapped).Sides, nil
-	for side, now := range n.Sides {
-		for i, p := range now.Players {
-			wasNew := i < len(before[side].Players) && slices.Contains(newBefore, before[side].Players[i].Name)
-			if wasNew && h.isNew(p.Name) {
-				n.NewPlayers = append(n.NewPlayers, p.Name)
-			}
-		}
-	}
-	return waiting
-}
-
-// isNew reports whether the player with this name had not played in the ladder before the match history begins.
-func (h MatchHistory) isNew(name Name) bool {
-	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.NoticeName() == name && s.Played == 0 })
 }

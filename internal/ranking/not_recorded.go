@@ -42,3 +42,41 @@ type malformedResult struct {
 	answer
 	name string
 }
+
+// rejectedResult describes a match that is not recorded. Players appear under their known names, or as mentioned.
+func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
+	rejected := RejectedResult{Command: commandMatch}
+	for i, person := range r.players {
+		name := Name{Name: r.people[person].Name}
+		switch p := snap.People[person].Player; {
+		case p != nil:
+			name.Name = p.Name
+		case name.Name == "":
+			name.Name = "@" + r.people[person].Username
+		}
+		rejected.Sides[r.sides[i]-1] = append(rejected.Sides[r.sides[i]-1], name)
+	}
+	rejected.Score, rejected.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
+	return rejected
+}
+
+// rejected describes an amendment that is not made.
+func (a *amendOperation) rejected(name string) RejectedResult {
+	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
+	if rejected.Number == 0 && !rejected.Last && a.found != nil {
+		rejected.Number = a.found.Number
+	}
+	return rejected
+}
+
+func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
+
+func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
+	rejected := f.rejected(commandFix)
+	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return rejected
+}
+
+func (m malformedResult) rejectedResult(Snapshot) RejectedResult {
+	return RejectedResult{Command: m.name, Malformed: true}
+}

@@ -10,7 +10,8 @@ import (
 
 // OfferFix handles an edit of the command that recorded a match. It offers to fix the match if the same sender now
 // reports another score for the same people on the same sides. Other edits get no answer. OfferFix itself changes no
-// match. original refers to the match by the message and the key of the command.
+// match. original refers to the match by the message and the key of the command. It does not go through handle: an edit
+// stores nothing about the chat and its people, and without an offer not even its key.
 func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r Report) error {
 	corrected := correctedReport{origin: o, result: resultOf(r.Scores)}
 	for side, people := range [][]Person{r.A, r.B} {

@@ -2,9 +2,9 @@ package ranking
 
 import "context"
 
-// operation is what a command does. Its methods are called in this order: read, refuse and permit; then, where the group is
-// locked, readLocked and refuse; then decide. They write nothing to the store. A command starts over after a conflict, so
-// read and readLocked must overwrite what they have read before.
+// operation is what a command does. The service calls read, unlimited, refuse and permit; then, with the group locked,
+// readLocked and refuse; and last decide. None of them writes to the store. Reads are repeated after new people are stored
+// and after a conflict, so read and readLocked must overwrite what they have read before.
 type operation interface {
 	// read reads what the operation concerns beyond the snapshot.
 	read(context.Context, Store, Snapshot) error
@@ -22,7 +22,7 @@ type operation interface {
 }
 
 // resultOperation is an operation that reports or amends a match.
-type resultOperation interface {
+type matchOperation interface {
 	operation
 	// rejectedResult describes the result in a NotRecorded.
 	rejectedResult(Snapshot) RejectedResult

@@ -182,3 +182,12 @@ func mark(username string, others, earlier int) string {
 		return strconv.Itoa(earlier + 1)
 	}
 }
+
+// Identify returns the player that the person p is, or nil. A person with an id is not the player with their username if
+// that player has another user id.
+func (p Person) Identify(byID, byUsername *Player) *Player {
+	if byID == nil && byUsername != nil && (p.ID == 0 || byUsername.UserID == 0) {
+		return byUsername
+	}
+	return byID
+}

@@ -20,7 +20,7 @@ type (
 type (
 	// ChatID is the store's id of a chat.
 	ChatID int64
-	// GroupID is the id of a group. A group is what a chat is to the ranking.
+	// GroupID is the id of a group: a group chat, with everything that is rated in it.
 	GroupID int64
 	// LadderID is the id of a ladder of a group.
 	LadderID int64
@@ -44,8 +44,8 @@ type Origin struct {
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
 	// answer; the chat is notified only if the press changes something.
 	Button string
-	// Malformed is the name of a command that reports or amends a match but could not be parsed. It is empty for all
-	// other commands.
+	// Malformed is the name of a command that reports or amends a match but could not be parsed, or names the same person
+	// twice. It is empty for all other commands.
 	Malformed string
 	// Retried is true if an operator has the command handled again. Its notices never expire, and no rate limit
 	// applies.
@@ -80,7 +80,7 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 	return c == o
 }
 
-// IsGroup reports whether the chat can have a ranking.
+// IsGroup reports whether the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
 // Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person whom
@@ -103,7 +103,7 @@ type Player struct {
 	Name     string
 }
 
-// Ladder is one ranking of a group, with its rules.
+// Ladder is everything in a group that is rated together, with its rules.
 type Ladder struct {
 	ID                 LadderID
 	StartElo           int

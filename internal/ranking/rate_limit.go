@@ -47,7 +47,7 @@ type RecentUsage struct {
 }
 
 // errUnanswered means that a command is dropped without an answer.
-var errUnanswered = errors.New("command needs no answer")
+var errUnanswered = errors.New("command dropped without an answer")
 
 // sender returns the sender whose limits apply to the command.
 func (o Origin) sender() SenderID {
@@ -82,7 +82,7 @@ func (c command) rateEntry(o Origin, n Notice) RateEntry {
 // exceed the limits. It takes no locks: if one sender's commands are handled concurrently in several chats, a few more
 // than the limit may pass.
 func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over bool) {
-	result, isResult := c.operation.(resultOperation)
+	result, isResult := c.operation.(matchOperation)
 	switch limit := s.settings.ResultsPerMinute; {
 	case o.Retried, c.unlimited(snap):
 		return nil, false
@@ -106,42 +106,4 @@ func (s *Service) overLimit(o Origin, c command, snap Snapshot) (n Notice, over 
 func isTooManyPresses(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses
-}
-
-// rejectedResult describes a match that is not recorded. Players appear under their known names, or as mentioned.
-func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
-	rejected := RejectedResult{Command: commandMatch}
-	for i, person := range r.players {
-		name := Name{Name: r.people[person].Name}
-		switch p := snap.People[person].Player; {
-		case p != nil:
-			name.Name = p.Name
-		case name.Name == "":
-			name.Name = "@" + r.people[person].Username
-		}
-		rejected.Sides[r.sides[i]-1] = append(rejected.Sides[r.sides[i]-1], name)
-	}
-	rejected.Score, rejected.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
-	return rejected
-}
-
-// rejectedResult describes an amendment that is not made.
-func (a *amendment) rejected(name string) RejectedResult {
-	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
-	if rejected.Number == 0 && !rejected.Last && a.found != nil {
-		rejected.Number = a.found.Number
-	}
-	return rejected
-}
-
-func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
-
-func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
-	rejected := f.rejected(commandFix)
-	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
-	return rejected
-}
-
-func (m malformedResult) rejectedResult(Snapshot) RejectedResult {
-	return RejectedResult{Command: m.name, Malformed: true}
 }

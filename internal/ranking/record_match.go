@@ -134,24 +134,3 @@ func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
 	}
 	return n
 }
-
-// card returns the card of a result. sides are side A and side B. On a swapped card side B comes first.
-func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
-	if swapped {
-		r = r.swapped()
-		sides[0], sides[1] = sides[1], sides[0]
-	}
-	sides[0].Score, sides[1].Score = r.A, r.B
-	return MatchRecorded{Sides: sides, Sets: r.setScores()}
-}
-
-// standing returns the person's standing, or a new one in the ladder.
-func (k Known) standing(l Ladder) Standing {
-	if k.Standing != nil {
-		return *k.Standing
-	}
-	return Standing{
-		Player: k.Player.ID, Name: k.Player.Name,
-		Elo: l.StartElo, StartElo: l.StartElo, BestElo: l.StartElo,
-	}
-}

@@ -273,3 +273,14 @@ func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 
 // distance returns the absolute change of the rating.
 func (r RatingChange) distance() int { return max(r.After-r.Before, r.Before-r.After) }
+
+// entries returns the current history entries of a match, in the order of its parts.
+func (m PlayedMatch) entries() []Entry {
+	entries := make([]Entry, len(m.Parts))
+	for i, p := range m.Parts {
+		if p.Entry != nil {
+			entries[i] = *p.Entry
+		}
+	}
+	return entries
+}

@@ -11,7 +11,7 @@ import (
 // Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer
 // together, or returns an error. After an error, what the command showed about the chat and its people may be stored, and
 // after ErrTimeout the effect may be committed too. Called again with the same key, a method changes nothing more and
-// succeeds.
+// succeeds. A command that is dropped without an answer stores nothing.
 type Service struct {
 	store    Store
 	log      *slog.Logger
@@ -70,7 +70,7 @@ func (s *Service) handle(ctx context.Context, o Origin, c command) error {
 	c.outcome = new(CommandOutcome)
 	err := s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) error { return s.attempt(ctx, o, c, attempt) },
 		"update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	if !c.silent && s.asksToRetry(ctx, o, err) {
+	if !c.silent && s.shouldAskToRetry(ctx, o, err) {
 		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match that the user has
 		// reported again by then.
 		err = s.attempt(ctx, o, c.answerOnly(Refusal{Code: TooManyAtOnce}), 1)

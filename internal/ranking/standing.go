@@ -84,3 +84,14 @@ func (s *Standing) count(score elo.Score, n int) {
 		s.Drawn += n
 	}
 }
+
+// standing returns the person's standing, or a new one in the ladder.
+func (k Known) standing(l Ladder) Standing {
+	if k.Standing != nil {
+		return *k.Standing
+	}
+	return Standing{
+		Player: k.Player.ID, Name: k.Player.Name,
+		Elo: l.StartElo, StartElo: l.StartElo, BestElo: l.StartElo,
+	}
+}

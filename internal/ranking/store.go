@@ -19,13 +19,12 @@ var (
 	ErrTimeout = errors.New("store timed out")
 )
 
-// Store keeps everything. Each method runs in a transaction of its own. Results that come at the same time may share one,
-// but do not depend on each other. The Store that WithGroupLock passes to fn uses the open transaction; its methods Merge,
+// Store is the database. Each method runs in its own transaction, except that matches recorded at the same time may share
+// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. The Store that WithGroupLock passes to fn uses the open transaction; its methods Merge,
 // Move and WithGroupLock must not be called. Every method may fail with ErrLocked, or with ErrTimeout when the context's
 // deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
-	// Read returns what every command needs to know, in one round trip and without locks. In all methods, a former id of a chat
-	// refers to that chat.
+	// Read returns what every command needs to know, in one round trip and without locks.
 	Read(ctx context.Context, q Query) (Snapshot, error)
 
 	// FindMatch returns the match that ref means, or nil if there is none. sender is who sent the command, nil for an
@@ -43,7 +42,7 @@ type Store interface {
 	// command, and it is idempotent. A known chat keeps its language. After ErrConflict, read again.
 	UpsertChatAndPlayers(ctx context.Context, chat Chat, changes []PlayerChange) error
 
-	// Apply makes all changes or none, in one round trip. It fails with ErrHandled or ErrConflict.
+	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
 	// Rewrite writes the changes of a replay, and nothing else.
@@ -53,11 +52,11 @@ type Store interface {
 	// The transaction commits if fn returns nil.
 	WithGroupLock(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
 
-	// Merge merges an unclaimed player into a known one, in one transaction that locks both players and all groups that
-	// rank the unclaimed one. Everything that belongs to the unclaimed player passes to the known one. decide gets the
+	// Merge merges an unclaimed player into a claimed one, in one transaction that locks both players and all groups that
+	// rank the unclaimed one. Everything that belongs to the unclaimed player passes to the claimed one. decide gets the
 	// ladders that rank both and returns the changes in them; Merge passes on its error. If the player has been claimed or
 	// merged already, nothing changes.
-	Merge(ctx context.Context, unclaimed, known PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
+	Merge(ctx context.Context, unclaimed, claimed PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
 	// forever. Waiting notices of the chat no longer reply to a message.
@@ -94,7 +93,7 @@ type MatchRef struct {
 	Key           string
 }
 
-// Snapshot is the answer to a Query.
+// Snapshot is what a Query returns.
 type Snapshot struct {
 	Handled bool   // the key is already stored
 	ChatID  ChatID // 0 for an unknown chat
@@ -151,21 +150,12 @@ type LadderMerge struct {
 type Known struct {
 	ByID       *Player   // the player with the person's user id, or nil
 	ByUsername *Player   // the player with the person's username, or nil
-	Player     *Player   // the one of the two that the person is, or nil
+	Player     *Player   // the person's player: one of the two, or nil
 	Standing   *Standing // of Player, or nil
 	Reserved   PlayerID  // id reserved for a new player; 0 if the person is known or not needed
 
 	// Namesakes is how many other players in the ladder have the player's name. Earlier is how many of them came first.
 	Namesakes, Earlier int
-}
-
-// Identify returns the player that the person p is, or nil. A person with an id is not the player with their username if
-// that player has another user id.
-func (p Person) Identify(byID, byUsername *Player) *Player {
-	if byID == nil && byUsername != nil && (p.ID == 0 || byUsername.UserID == 0) {
-		return byUsername
-	}
-	return byID
 }
 
 // PlayerChange adds or updates a player. Without an ID the player is new and gets the Reserved id, if any. If Standing is
@@ -200,7 +190,7 @@ type Changes struct {
 
 // Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding or *Greeted.
 type Effect interface {
-	// outcome is the outcome of the command in the log, empty if the notice tells it.
+	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome
 }
 
@@ -212,10 +202,10 @@ const (
 	ChatSeen    Presence = iota // the chat sent an update: the bot is in it, and may be able to write there
 	BotActive                   // the bot is in the chat and may write there
 	BotInactive                 // the bot is not in the chat or may not write there; notices wait
-	NoChange                    // nothing
+	NoChange                    // the update shows nothing about it
 )
 
-// Greeted is a greeting of a chat. If the stored time of the last greeting is not Before, Apply fails with ErrConflict.
+// Greeted is a greeting of a chat. If the stored time of the last greeting differs from Before, Apply fails with ErrConflict.
 type Greeted struct {
 	Before, At time.Time // zero for never
 	Added      time.Time // when the bot was added; zero for no change
@@ -228,7 +218,7 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Amended is what undoing and fixing a match have in common.
+// Amended holds the changes that both an undo and a fix make.
 type Amended struct {
 	Match   MatchID
 	By      PlayerID // 0 for an anonymous admin

@@ -6,10 +6,10 @@ import "context"
 // it within Settings.UndoWindow, admins at any time.
 func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 	undo := undoOperation{s.amendment(o, a)}
-	return s.amend(ctx, "undo match", undo.amendment, undo)
+	return s.amend(ctx, "undo match", undo.amendOperation, undo)
 }
 
-type undoOperation struct{ *amendment }
+type undoOperation struct{ *amendOperation }
 
 func (u undoOperation) refuse(Snapshot) Notice { return u.refusal() }
 
@@ -26,15 +26,4 @@ func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 	}
 	card.Undone, card.UndoneBy = true, &reporter
 	return Changes{Effect: &Undone{Amended{Match: m.ID, By: by, Rewrite: rewrite, Card: card}}, Notice: notice}, nil
-}
-
-// entries returns the current history entries of a match, in the order of its parts.
-func (m PlayedMatch) entries() []Entry {
-	entries := make([]Entry, len(m.Parts))
-	for i, p := range m.Parts {
-		if p.Entry != nil {
-			entries[i] = *p.Entry
-		}
-	}
-	return entries
 }

@@ -399,3 +399,31 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 	verifyClean(t, g.store)
 }
+
+// vanishingStore finds a match once only.
+type vanishingStore struct {
+	ranking.Store
+	found bool
+}
+
+func (v *vanishingStore) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (
+	*ranking.StoredMatch, error,
+) {
+	if v.found {
+		return nil, nil
+	}
+	v.found = true
+	return v.Store.FindMatch(ctx, chat, ref, sender)
+}
+
+// TestUndoOfAMatchThatVanishes: the match was there when the command was checked, but not when the sender's new name had been
+// stored and the match was read again.
+func TestUndoOfAMatchThatVanishes(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.Service = newService(&vanishingStore{Store: g.store})
+	renamed := alice
+	renamed.Name = "Alicia"
+	checkNotice(t, g.undo(t, &renamed, matchNumber(1)), ranking.Refusal{Code: ranking.NoSuchMatch, Number: 1})
+}
