@@ -46,11 +46,11 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 		return err
 	}
 	defer client.Close()
-	self, err := introduce(ctx, client, log)
+	self, err := fetchSelf(ctx, client, log)
 	if err != nil {
 		return err
 	}
-	if err := claim(ctx, pools.Commands, self); err != nil {
+	if err := claimDatabase(ctx, pools.Commands, self); err != nil {
 		return err
 	}
 	publishMenu(ctx, client, log)
@@ -196,7 +196,7 @@ func (b *instance) serve(server *web.Server, c Config) error {
 func (b *instance) work(ctx context.Context) error {
 	// Another bot may have adopted the database since the start. Other errors do not matter here.
 	var other *otherBotError
-	if err := claim(ctx, b.pools.Commands, b.self); errors.As(err, &other) {
+	if err := claimDatabase(ctx, b.pools.Commands, b.self); errors.As(err, &other) {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -238,8 +238,8 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// introduce asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.
-func introduce(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
+// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is an error.
+func fetchSelf(ctx context.Context, client *telegram.Client, log *slog.Logger) (telegram.Self, error) {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)

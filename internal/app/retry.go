@@ -39,7 +39,7 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		client.Close()
 		return nil, nil, fmt.Errorf("%w\nNothing was retried. Check that Telegram can be reached, and that TELEGRAM_BOT_TOKEN is the token from @BotFather", err)
 	}
-	if err := claim(ctx, pool, self); err != nil {
+	if err := claimDatabase(ctx, pool, self); err != nil {
 		client.Close()
 		return nil, nil, err
 	}

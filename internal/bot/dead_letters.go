@@ -64,7 +64,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	return err
 }
 
-// recipientOf is recipient for updates that may panic when they are read: such updates become dead letters.
+// recipientOf calls recipient and recovers from a panic: reading the update may be what made it a dead letter.
 func (h *DeadLetterHandler) recipientOf(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, name string, ok bool) {

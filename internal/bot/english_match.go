@@ -108,7 +108,7 @@ func mergedPlayers(n ranking.PlayersMerged) []string {
 	return sentences
 }
 
-func (english) groupsJoined(n ranking.GroupsMerged) string {
+func (english) groupsMerged(n ranking.GroupsMerged) string {
 	numbers := fmt.Sprintf("match #1 is now #%d.", n.First)
 	if n.Count > 1 {
 		numbers = fmt.Sprintf("matches #1–#%d are now #%d–#%d.", n.Count, n.First, n.First+n.Count-1)

@@ -82,7 +82,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 		} `json:"pinned_message"`
 	}
 	if err := json.Unmarshal(result, &chat); err != nil {
-		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return 0, nil
 	}
 	if chat.Pinned.From.ID != s.self.ID {
@@ -101,6 +101,6 @@ func (s *Sender) pin(ctx context.Context, m outbox.Message, id int64) {
 	_, err := s.client.Call(ctx, "pinChatMessage",
 		&botapi.PinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id), DisableNotification: true})
 	if err != nil {
-		s.log.InfoContext(ctx, "failed to pin a message", "kind", m.Row.Kind, "item", m.Row.ID, "error", err)
+		s.log.InfoContext(ctx, "failed to pin a message", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 	}
 }

@@ -225,7 +225,7 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 				p.sim.Fault(*f)
 			}
 			m := p.mustSend(t, p.board(t, 1500, 0))
-			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=ranking_page item=1") ||
+			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=ranking_page operation_id=1") ||
 				strings.Contains(logged, "Alice") || strings.Contains(logged, secretHalf) {
 				t.Errorf("logged: %s", logged)
 			}

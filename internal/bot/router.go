@@ -19,9 +19,9 @@ import (
 type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
-	UndoMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment) error
-	OfferFix(ctx context.Context, o ranking.Origin, recorded ranking.MatchRef, r ranking.Report) error
-	FixMatch(ctx context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error
+	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
+	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
+	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife

@@ -69,7 +69,7 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 			return outbox.Receipt{MessageID: id, Covered: covered}, err
 		}
 		s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
-			"kind", m.Row.Kind, "item", m.Row.ID, "covered", covered, "error", err)
+			"kind", m.Row.Kind, "operation_id", m.Row.ID, "covered", covered, "error", err)
 	}
 	first.replyTo = m.Items[0].ReplyTo
 	id, err := s.post(ctx, m, first)
@@ -163,7 +163,7 @@ func (s *Sender) unparsed(ctx context.Context, row outbox.Item, err error) bool 
 	if !errors.As(err, &api) || !api.Says("can't parse entities") {
 		return false
 	}
-	s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "item", row.ID)
+	s.log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text", "kind", row.Kind, "operation_id", row.ID)
 	return true
 }
 

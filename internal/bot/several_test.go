@@ -142,7 +142,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 			t.Errorf("message %+v", m)
 		}
 		logged := p.logged.String()
-		for _, want := range []string{"level=ERROR", "kind=match_recorded", "item=1", fmt.Sprintf("covered=%d", count), "of tomorrow"} {
+		for _, want := range []string{"level=ERROR", "kind=match_recorded", "operation_id=1", fmt.Sprintf("covered=%d", count), "of tomorrow"} {
 			if !strings.Contains(logged, want) {
 				t.Errorf("no %s is logged: %s", want, logged)
 			}

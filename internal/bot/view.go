@@ -55,7 +55,7 @@ func render(item outbox.Item, words english) (outgoing, error) {
 	case ranking.KindPlayersMerged:
 		return renderAs(item, words.playersMerged, words.playersMergedLine)
 	case ranking.KindGroupsMerged:
-		return renderAs(item, words.groupsJoined, words.groupsJoined)
+		return renderAs(item, words.groupsMerged, words.groupsMerged)
 	case stats.KindMyStanding:
 		return renderAs(item, words.myStanding, words.myStandingLine)
 	case stats.KindMyStandings:
