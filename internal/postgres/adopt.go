@@ -34,6 +34,9 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 // ErrInstanceRuns means that a database cannot be adopted because an instance is using it.
 var ErrInstanceRuns = errors.New("an instance is running")
 
+// DeadLetterID is the number of a dead letter.
+type DeadLetterID int64
+
 // DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in
 // them mean other messages to another bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }

@@ -59,7 +59,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	queuePresence(&batch, all)
 	var direct *outbox.Message
 	if slot != nil {
-		direct = queueDirectSend(&batch, all[0])
+		direct = queueDirectSend(&batch, outbox.ChatID(all[0].Chat), all[0].Key)
 	}
 	crashpoint.At(crashpoint.Applying)
 	results := s.db.SendBatch(ctx, &batch)

@@ -34,8 +34,13 @@ func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
 	return &clone
 }
 
-// DeadLetterID is the number of a dead letter.
-type DeadLetterID int64
+// WithLease returns the dead letters as the holder of a lease writes them: Save fails with outbox.ErrLeaseLost once
+// somebody else has taken over the lease.
+func (d *DeadLetters) WithLease(l *Lease) *DeadLetters {
+	clone := *d
+	clone.lease = l
+	return &clone
+}
 
 // DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {

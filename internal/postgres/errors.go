@@ -7,12 +7,10 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -93,39 +91,4 @@ func Unavailable(err error) bool {
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 			err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
 	}
-}
-
-// pingTimeout is how soon a working database answers a ping.
-const pingTimeout = time.Second
-
-// Class tells what an error means for the update that caused it. After a timeout without an answer it checks whether
-// the database answers at all, which takes up to a second.
-func (s *Store) Class(err error) intake.Class {
-	var pg *pgconn.PgError
-	answered := errors.As(err, &pg)
-	switch {
-	case Unavailable(err):
-		return intake.Unavailable
-	case errors.Is(err, ranking.ErrTimeout) && !answered && s.unresponsive():
-		return intake.Unavailable
-	case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked), errors.Is(err, ranking.ErrTimeout):
-		return intake.Locked
-	case answered && pgerrcode.IsIntegrityConstraintViolation(pg.Code):
-		return intake.Permanent
-	default:
-		return intake.Failed
-	}
-}
-
-// RetryLater reports whether an error says nothing against the operation itself, so that it should be done later.
-func (s *Store) RetryLater(err error) bool {
-	class := s.Class(err)
-	return class == intake.Unavailable || class == intake.Locked
-}
-
-// unresponsive reports whether the database does not answer.
-func (s *Store) unresponsive() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
-	defer cancel()
-	return s.auxiliary.Ping(ctx) != nil
 }

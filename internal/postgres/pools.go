@@ -34,6 +34,9 @@ const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan =
 // standby, and ends the idle sessions of all pools.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
+// pingTimeout is how soon a working database answers a ping.
+const pingTimeout = time.Second
+
 const (
 	connectTimeout = 5 * time.Second        // for one attempt to connect
 	closeTimeout   = 500 * time.Millisecond // for closing pools, or a connection outside them

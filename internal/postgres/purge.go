@@ -67,6 +67,14 @@ type Purger struct {
 // NewPurger returns a purger for the pool's database.
 func NewPurger(pool *pgxpool.Pool, log *slog.Logger) *Purger { return &Purger{pool: pool, log: log} }
 
+// WithLease returns a purger that stops once somebody else has taken over the lease: Purge fails with
+// outbox.ErrLeaseLost, and Run ends.
+func (p *Purger) WithLease(l *Lease) *Purger {
+	clone := *p
+	clone.lease = l
+	return &clone
+}
+
 // Run purges at once and then every hour until the context ends or the lease is lost. It returns nil.
 func (p *Purger) Run(ctx context.Context) error {
 	tick := time.NewTicker(purgeInterval)

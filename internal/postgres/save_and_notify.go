@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -23,9 +24,9 @@ func (d *DeadLetters) WithWake(committed func(outbox.Lane)) *DeadLetters {
 // It notifies only of the first failure of an update. It inserts the chat if it is new, but does not mark the command
 // as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
-	payload, err := encode(n)
+	payload, err := json.Marshal(n)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode notice: %w", err)
 	}
 	action, button, lifetime := outbox.Send, (*string)(nil), n.Purpose().Lifetime()
 	if o.Button != "" {

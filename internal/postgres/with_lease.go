@@ -19,36 +19,12 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 // two.
 const maxIdle = 5 * time.Second
 
-// queueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with outbox.ErrLeaseLost if the lease has
-// another epoch. The check must be a statement of its own: it starts after the lock was granted, and so sees what the
-// previous holder of the lock has committed.
+// queueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with
+// outbox.ErrLeaseLost if the lease has another epoch. The check must be a statement of its own: it starts after the lock
+// was granted, and so sees what the previous holder of the lock has committed.
 func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
-}
-
-// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease.
-// So nothing that a stalled process has begun takes effect later.
-func (s *Store) WithLease(l *Lease) *Store {
-	clone := *s
-	clone.lease, clone.batchWriter = l, new(batchWriter)
-	return &clone
-}
-
-// WithLease returns the dead letters as the holder of a lease writes them: Save fails with outbox.ErrLeaseLost once
-// somebody else has taken over the lease.
-func (d *DeadLetters) WithLease(l *Lease) *DeadLetters {
-	clone := *d
-	clone.lease = l
-	return &clone
-}
-
-// WithLease returns a purger that stops once somebody else has taken over the lease: Purge fails with
-// outbox.ErrLeaseLost, and Run ends.
-func (p *Purger) WithLease(l *Lease) *Purger {
-	clone := *p
-	clone.lease = l
-	return &clone
 }
 
 // require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
