@@ -169,7 +169,7 @@ func TestAmendmentStepFillsTheHistory(t *testing.T) {
 func TestAmendmentStepGoesDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	all := w.everythingAmended(t)
+	all := everythingAmended(t, w)
 	const standings = `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id` // a later step adds left_at
 	const current = `SELECT (match_id, player_id, elo_before, elo_after, best_before, streak_before)::text
 		FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`
@@ -212,7 +212,7 @@ func TestAmendmentStepGoesDown(t *testing.T) {
 
 // everythingAmended fills the world with matches that are undone and fixed, with players who are merged, with
 // messages that are edited and with callback answers. It returns the number of matches.
-func (w *world) everythingAmended(t *testing.T) (matches int) {
+func everythingAmended(t *testing.T, w *world) (matches int) {
 	t.Helper()
 	al := ranking.Person{Username: "al"}
 	w.record(t, "m1", alice, bob, 3, 1)

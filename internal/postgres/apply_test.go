@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -266,5 +267,16 @@ func TestApplySameKeyAtOnce(t *testing.T) {
 	}
 	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); applied != 1 || got != 2 {
 		t.Errorf("%d were applied, there are %d matches", applied, got)
+	}
+}
+
+// forget makes all connections of the pool forget their prepared statements.
+func forget(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	for _, conn := range pool.AcquireAllIdle(t.Context()) {
+		if err := conn.Conn().DeallocateAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+		conn.Release()
 	}
 }

@@ -26,13 +26,6 @@ func newCards(t *testing.T) cards {
 	return cards{w, w.mail(t)}
 }
 
-// mail returns the world's outbox and its lease.
-func (w *world) mail(t *testing.T) mail {
-	t.Helper()
-	exec(t, w.pool, theLease)
-	return mail{postgres.NewOutbox(w.pool), w.pool}
-}
-
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 )
 
@@ -248,6 +249,30 @@ func TestFailedAgain(t *testing.T) {
 	got := values[string](t, d.pool, `
 		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour') FROM dead_letters ORDER BY id`)
 	want := []string{"1 refused 1 false", "2 again\ufffd\ufffd 10 true", "3 refused 1 false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDeadLettersOfUpdates(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Borrow(t).Pool
+	letters := postgres.NewDeadLetters(pool)
+	letter := intake.DeadLetter{
+		Update:    intake.Update{ID: 77, Raw: []byte("{\x00\xff broken")},
+		LastError: "first", Attempts: 3, FirstSeen: time.Unix(1_700_000_000, 0),
+	}
+	again := letter
+	again.LastError, again.Attempts, again.FirstSeen = "\x00second\xff", 2, time.Unix(1_700_009_999, 0)
+	for _, l := range []intake.DeadLetter{letter, again} {
+		if err := letters.Save(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := values[string](t, pool, `
+		SELECT kind || ' ' || update_id || ' ' || encode(payload, 'hex') || ' ' || last_error || ' ' || attempts || ' '
+		       || extract(epoch FROM first_seen_at)::bigint || ' ' || (last_seen_at > first_seen_at) FROM dead_letters`)
+	want := []string{fmt.Sprintf("update 77 %x \ufffdsecond\ufffd 5 1700000000 true", letter.Update.Raw)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -146,5 +147,24 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
 	if turn := c.turn(t, chat(1)); turn.Message != nil || turn.Expired != 1 {
 		t.Errorf("too late, the turn is %+v", turn)
+	}
+}
+
+// TestPossibleDuplicatesExpire: results that may have been sent are reported as expired, by a notice of its own.
+// Edits expire silently.
+func TestPossibleDuplicatesExpire(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	r := failed(c.mustTake(t, 1, 1), outbox.Ambiguous)
+	r.Pause = 0
+	c.finish(t, r)
+	c.change(t, "2", 22)
+	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
+	turn := c.turn(t, chat(1))
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
+	}
+	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {
+		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
 	}
 }

@@ -186,7 +186,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
 	exec(t, pool, theLease)
 	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
-	m := mail{postgres.NewOutbox(pool), pool}
+	m := mailIn(pool)
 	m.others(t, 100, outbox.Outcome) // with more behind them, excess results are counted
 	m.results(t, 1900)
 	rec.take()

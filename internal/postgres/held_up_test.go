@@ -6,15 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"elobot/internal/intake"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
-
-// shortWait makes statements wait for a lock for a thirtieth of the usual time.
-const shortWait = "SET lock_timeout = '50ms'"
 
 // locks are what others may have locked.
 var locks = map[string]string{
@@ -115,41 +111,5 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 			o.Chat = upgraded
 			return s.RecordMatch(ctx, o, aliceBeatsBob)
 		}, run: func(ctx context.Context) error { return s.MoveChat(ctx, club.ID, upgraded.ID) }},
-	}
-}
-
-// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
-func TestDeadLetterWhenUnlocked(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.BorrowWith(t, shortWait).Pool
-	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
-	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
-		t.Fatal(err)
-	}
-	letter := intake.DeadLetter{
-		Update: intake.Update{ID: 7, Raw: []byte("x")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
-	}
-	keep := func(maxWait time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), maxWait)
-		defer cancel()
-		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
-	}
-	holder := begin(t, pool)
-	if _, err := holder.Exec(t.Context(), locks["chats"]); err != nil {
-		t.Fatal(err)
-	}
-	for name, maxWait := range map[string]time.Duration{"lock": maxWait, "deadline": 30 * time.Millisecond} {
-		if err := keep(maxWait); err == nil || !store.RetryLater(err) {
-			t.Errorf("%s: error is %v", name, err)
-		}
-	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := keep(maxWait); err != nil {
-		t.Fatal(err)
-	}
-	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
-		t.Errorf("%d letters and notices, want one of each", n)
 	}
 }

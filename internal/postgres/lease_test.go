@@ -15,14 +15,6 @@ import (
 	"elobot/internal/postgres"
 )
 
-// acquire asks for a lease, and checks whether it is granted.
-func acquire(t *testing.T, l *postgres.Lease, want bool) {
-	t.Helper()
-	if got, err := l.Acquire(t.Context()); err != nil || got != want {
-		t.Fatalf("acquired: %t (%v), want %t", got, err, want)
-	}
-}
-
 // mustHold checks who holds the lease.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
@@ -37,8 +29,6 @@ const (
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
 )
-
-const runsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
 func TestLease(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,13 +47,6 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		UNION ALL
 		SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype <> 'c' AND typcategory <> 'A'
 		ORDER BY 1`)
-}
-
-func migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
-	t.Helper()
-	if err := postgres.Migrate(t.Context(), pool, files); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // state is the version and the dirty mark of the migrations.
@@ -335,46 +327,8 @@ func TestMigrateCancelled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// steps returns the numbers of the migrations, in order.
-func steps(t *testing.T) []int {
-	t.Helper()
-	names, err := fs.Glob(migrations.FS, "*.up.sql")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("migrations are %q, error %v", names, err)
-	}
-	numbers := make([]int, len(names))
-	for i, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		if numbers[i], err = strconv.Atoi(number); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return numbers
-}
-
 // newestStep returns the number of the newest migration.
 func newestStep(t *testing.T) int {
 	t.Helper()
 	return slices.Max(steps(t))
-}
-
-// goDown reverts all migrations after this one, as golang-migrate does.
-func goDown(t *testing.T, pool *pgxpool.Pool, to int) {
-	t.Helper()
-	for _, step := range slices.Backward(steps(t)) {
-		if step <= to {
-			break
-		}
-		names, err := fs.Glob(migrations.FS, fmt.Sprintf("%06d_*.down.sql", step))
-		if err != nil || len(names) != 1 {
-			t.Fatalf("the down migration of step %d is %q, error %v", step, names, err)
-		}
-		down, err := migrations.FS.ReadFile(names[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		exec(t, pool, string(down))
-	}
-	exec(t, pool, fmt.Sprintf(`UPDATE schema_migrations SET version = %d`, to))
-	pool.Reset()
 }

@@ -12,9 +12,6 @@ import (
 	"elobot/migrations"
 )
 
-// upgraded is the club as a supergroup.
-var upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
-
 // move upgrades the club to the supergroup.
 func (w *world) move(t *testing.T) {
 	t.Helper()

@@ -1,23 +1,12 @@
 package postgres_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
 )
-
-// items returns the kind and payload of each notice of a message.
-func items(m *outbox.Message) (all []string) {
-	if m != nil {
-		for _, i := range m.Items {
-			all = append(all, fmt.Sprintf("%d %s %s", i.ID, i.Kind, i.Payload))
-		}
-	}
-	return all
-}
 
 // TestExpiredResultsAreReported: a chat that could not be written to until it was too late gets the number of its
 // results, at their position. Expired answers and other notices are not reported.
@@ -127,24 +116,5 @@ func TestExpiredResultsAddUp(t *testing.T) {
 	m.finish(t, sentAs(*again, 7))
 	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, items(m.take(t, 1))); diff != "" {
 		t.Errorf("sent then (-want +got):\n%s", diff)
-	}
-}
-
-// TestPossibleDuplicatesExpire: results that may have been sent are reported as expired, by a notice of its own.
-// Edits expire silently.
-func TestPossibleDuplicatesExpire(t *testing.T) {
-	t.Parallel()
-	c := newCards(t)
-	r := failed(c.mustTake(t, 1, 1), outbox.Ambiguous)
-	r.Pause = 0
-	c.finish(t, r)
-	c.change(t, "2", 22)
-	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
-	turn := c.turn(t, chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
-		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
-	}
-	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {
-		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
 	}
 }

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,15 +17,6 @@ func (m mail) edit(t *testing.T, match int) {
 		WHERE id IN (SELECT outbox_id FROM match_messages WHERE match_id = $1)`, match)
 	exec(t, m.pool, `
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
-}
-
-// content returns the notices of a message with their payloads, and how many it stands for.
-func content(m *outbox.Message) string {
-	var all []string
-	for _, i := range m.Items {
-		all = append(all, fmt.Sprint(i.ID, string(i.Payload)))
-	}
-	return fmt.Sprint(strings.Join(all, " "), " of ", m.Count)
 }
 
 // TestEditOfSeveral: a message that shows several matches is edited as a whole.

@@ -7,11 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
-	"elobot/migrations"
 )
 
 // presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is
@@ -126,7 +123,7 @@ func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	exec(t, w.pool, theLease)
-	m := mail{postgres.NewOutbox(w.pool), w.pool}
+	m := mailIn(w.pool)
 	s := service(w.store)
 	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
 	if err := s.BotRemoved(t.Context(), happened("removed")); err != nil {
@@ -203,24 +200,6 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 			t.Errorf("%s: outbox (-want +got):\n%s", name, diff)
 		}
 		w.mustYield(t, presence, tc.wanted)
-	}
-}
-
-// TestUpgradedDatabase: groups from before the bot recorded greetings count as greeted, except where the bot may not
-// write.
-func TestUpgradedDatabase(t *testing.T) {
-	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	migrate(t, pool, stepsUpTo(t, "000005"))
-	exec(t, pool, `
-		INSERT INTO chats (telegram_chat_id, kind, created_at, parked_at) VALUES
-		    (-1, 'group', to_timestamp(1), NULL), (-2, 'supergroup', to_timestamp(2), NULL), (-3, 'group', now(), now()),
-		    (4, 'private', now(), NULL)`)
-	migrate(t, pool, migrations.FS)
-	got := values[string](t, pool, `
-		SELECT concat_ws(' ', telegram_chat_id, extract(epoch FROM greeted_at)::bigint, added_at) FROM chats ORDER BY id`)
-	if diff := cmp.Diff([]string{"-1 1", "-2 2", "-3", "4"}, got); diff != "" {
-		t.Errorf("greeted chats (-want +got):\n%s", diff)
 	}
 }
 

@@ -29,14 +29,6 @@ func oldKeys(t *testing.T, pool *pgxpool.Pool, n int) {
 		SELECT 'old:' || n, now() - interval '73 hours' FROM generate_series(1, $1) n`, n)
 }
 
-// purge purges, and checks how many rows that removes.
-func purge(t *testing.T, pool *pgxpool.Pool, want int64) {
-	t.Helper()
-	if removed, err := newPurger(pool).Purge(t.Context()); err != nil || removed != want {
-		t.Errorf("%d rows removed, want %d: %v", removed, want, err)
-	}
-}
-
 func TestPurgeByAge(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -10,7 +10,6 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/migrations"
 )
 
@@ -58,7 +57,7 @@ func TestQueueUpDownUp(t *testing.T) {
 		pool.Reset() // the columns have changed
 		migrate(t, pool, migrations.FS)
 		exec(t, pool, theLease)
-		return mail{postgres.NewOutbox(pool), pool}
+		return mailIn(pool)
 	}
 	m := up()
 	got := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered) FROM match_messages ORDER BY 1`)

@@ -80,12 +80,6 @@ func TestReadPeople(t *testing.T) {
 	}
 }
 
-// id returns the id of the player of that name.
-func (w *world) id(t *testing.T, name string) ranking.PlayerID {
-	t.Helper()
-	return value[ranking.PlayerID](t, w.pool, `SELECT id FROM players WHERE display_name = $1`, name)
-}
-
 func TestReadStandings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)

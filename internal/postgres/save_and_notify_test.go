@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -124,5 +125,41 @@ func TestNotifiedOnce(t *testing.T) {
 	}
 	if n := value[int](t, pool, `SELECT count(*) FROM outbox`); n != 20 {
 		t.Errorf("20 updates have %d notices", n)
+	}
+}
+
+// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
+func TestDeadLetterWhenUnlocked(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.BorrowWith(t, shortWait).Pool
+	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
+	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+		t.Fatal(err)
+	}
+	letter := intake.DeadLetter{
+		Update: intake.Update{ID: 7, Raw: []byte("x")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
+	}
+	keep := func(maxWait time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+		defer cancel()
+		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
+	}
+	holder := begin(t, pool)
+	if _, err := holder.Exec(t.Context(), `SELECT FROM chats FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	for name, maxWait := range map[string]time.Duration{"lock": maxWait, "deadline": 30 * time.Millisecond} {
+		if err := keep(maxWait); err == nil || !store.RetryLater(err) {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := keep(maxWait); err != nil {
+		t.Fatal(err)
+	}
+	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
+		t.Errorf("%d letters and notices, want one of each", n)
 	}
 }

@@ -148,7 +148,3 @@ func TestUpsertAtOnce(t *testing.T) {
 		}
 	}
 }
-
-// blocked is whether a session in this database waits for a lock.
-const blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
-	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/intake"
@@ -21,27 +20,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// leader returns the leader's lease for a holder.
-func leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
-	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
-}
-
-// asLeader returns a store under a lease that is held, and the lease.
-func (w *world) asLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
-	t.Helper()
-	lease := leader(w.pool, "a")
-	acquire(t, lease, true)
-	return w.store.WithLease(lease), lease
-}
-
 // writing is something that the leader writes.
 type writing struct {
 	method string // of ranking.Store, or a description
 	do     func(ctx context.Context, lease *postgres.Lease) error
 }
 
-// writings returns everything that a leader writes; each changes something.
-func (w *world) writings(t *testing.T) []writing {
+// writingsIn returns everything that a leader writes; each changes something.
+func writingsIn(t *testing.T, w *world) []writing {
 	t.Helper()
 	al := w.id(t, "Al")
 	by := func(change func(context.Context, *postgres.Store) error) func(context.Context, *postgres.Lease) error {
@@ -92,7 +78,7 @@ func TestUnderLostLease(t *testing.T) {
 	w := newWorld(t, alice, bob, ranking.Person{Username: "al", Name: "Al"})
 	w.play(t, "1", alice, bob)
 	oldKeys(t, w.pool, 1)
-	writings := w.writings(t)
+	writings := writingsIn(t, w)
 	methods := map[string]bool{"Read": true, "FindMatch": true, "MatchHistory": true, "LastPlayed": true} // they write nothing
 	for _, wr := range writings {
 		methods[wr.method] = true

@@ -142,17 +142,6 @@ func (p *proxy) forward(client io.Reader, server io.Writer) error {
 	}
 }
 
-// rename returns the URL with another path.
-func rename(t *testing.T, databaseURL, path string) string {
-	t.Helper()
-	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = path
-	return u.String()
-}
-
 // closedPort returns the URL of a server that does not exist.
 func closedPort(t *testing.T) string {
 	t.Helper()

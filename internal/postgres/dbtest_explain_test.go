@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 )
 
 // statement is a statement that a store has sent to the server.
@@ -199,65 +196,6 @@ func fillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	exec(t, pool, without+";"+sql+";"+with)
 }
 
-func TestNoCommandScansATable(t *testing.T) {
-	t.Parallel()
-	var rec recorder
-	pool, plain := newYears(t, &rec)
-	store := postgres.NewStore(pool, ignore)
-	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
-	players := values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 150 ORDER BY id LIMIT 2`)
-	var elsewhere [2]ranking.Snapshot
-	for i := range elsewhere {
-		var two []ranking.Person
-		for _, id := range values[int64](t, plain, `
-			SELECT player_id FROM group_players WHERE ladder_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 151+i) {
-			two = append(two, ranking.Person{ID: ranking.UserID(id)})
-		}
-		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
-		var err error
-		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: two}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rec.take()
-	people := []ranking.Person{
-		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
-		{ID: 99_999, Username: "user_7", Name: "Seven"},
-	}
-	var snap ranking.Snapshot
-	mustNotScan(t, plain, &rec, []explained{
-		{"read people", func(ctx context.Context) (err error) {
-			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
-			return err
-		}, 2},
-		{"read ranking", func(ctx context.Context) error {
-			got, err := postgres.NewStats(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
-			if len(got.Rows) != 20 || got.Total != 60 {
-				t.Errorf("the ranking is %+v", got)
-			}
-			return err
-		}, 4},
-		{"introduce", func(ctx context.Context) error {
-			k := snap.People[1]
-			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
-			return store.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{change, asNew(ranking.Person{ID: 88_888, Name: "N"})})
-		}, 6},
-		{"match", func(ctx context.Context) error {
-			c := match(snap, "k")
-			return store.Apply(ctx, c)
-		}, 5},
-		{"matches together", func(ctx context.Context) error {
-			return store.ApplyTogether(ctx, match(elsewhere[0], "one"), match(elsewhere[1], "two"))
-		}, 7},
-		{"answer", func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
-		}, 3},
-		{"exclusively", func(ctx context.Context) error {
-			return store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
-		}, 3},
-	})
-}
-
 // explained is a command whose statements have their plans checked.
 type explained struct {
 	name string
@@ -284,31 +222,6 @@ func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []ex
 				if tables := scanned(plan); len(tables) > 0 {
 					t.Errorf("%s scans %v for %s:\n%s\n%s", c.name, tables, kind, s.sql, plan)
 				}
-			}
-		}
-	}
-}
-
-// TestScansAreSeen shows that the tests above would detect a scan.
-func TestScansAreSeen(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.Borrow(t).Pool
-	s := statement{`SELECT id FROM players WHERE display_name = $1`, []any{"Alice"}}
-	for kind, plan := range plans(t, pool, s) {
-		if got := scanned(plan); len(got) != 1 || got[0] != "players" {
-			t.Errorf("for %s it detects %v in:\n%s", kind, got, plan)
-		}
-	}
-	exec(t, pool, `INSERT INTO handled_commands SELECT 'm:' || n FROM generate_series(1, 2000) n`)
-	exec(t, pool, `VACUUM ANALYZE handled_commands`)
-	for sql, want := range map[string]int{
-		`SELECT key FROM handled_commands ORDER BY key`:                                1,
-		`SELECT key FROM handled_commands ORDER BY key LIMIT 1`:                        0,
-		`SELECT key FROM handled_commands WHERE key > 'm:9' ORDER BY key DESC LIMIT 3`: 0,
-	} {
-		for kind, plan := range plans(t, pool, statement{sql: sql}) {
-			if got := scanned(plan); len(got) != want {
-				t.Errorf("for %s it detects %v in:\n%s", kind, got, plan)
 			}
 		}
 	}

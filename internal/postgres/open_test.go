@@ -1,0 +1,87 @@
+package postgres_test
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"testing"
+	"time"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+func TestOpenWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	url := pgtest.Empty(t)
+	pool, err := postgres.Open(t.Context(), url, maxWait, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if got := value[string](t, pool, "SHOW application_name"); got != "elobot" {
+		t.Errorf("application_name is %q", got)
+	}
+	if got := value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // several fit into one attempt
+		t.Errorf("lock_timeout is %q", got)
+	}
+	for name, tc := range map[string]struct {
+		url     string
+		maxWait time.Duration
+	}{
+		"malformed":        {"postgres://user:secret@host:nonsense/x", maxWait},
+		"no such database": {rename(t, url, "/there_is_no_such_database"), maxWait},
+		"nobody there":     {closedPort(t), 50 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			pool, err := postgres.Open(t.Context(), tc.url, tc.maxWait, log)
+			if err == nil {
+				pool.Close()
+				t.Fatal("no error")
+			}
+			if tc.maxWait == maxWait && time.Since(begun) > maxWait/2 {
+				t.Errorf("retried a permanent failure for %s", time.Since(begun))
+			}
+		})
+	}
+}
+
+// TestOpenRetries starts the server, from the client's point of view, after the first attempt.
+func TestOpenRetries(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, pgtest.Empty(t))
+	p.refuse.Store(true)
+	logged := make(chan struct{}, 1)
+	log := slog.New(onLog(func() {
+		p.refuse.Store(false)
+		logged <- struct{}{}
+	}))
+	pool, err := postgres.Open(t.Context(), p.url, maxWait, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Close()
+	receive(t, logged)
+}
+
+// onLog is a handler that calls a function for each record.
+type onLog func()
+
+func (f onLog) Enabled(context.Context, slog.Level) bool  { return true }
+func (f onLog) Handle(context.Context, slog.Record) error { f(); return nil }
+func (f onLog) WithAttrs([]slog.Attr) slog.Handler        { return f }
+func (f onLog) WithGroup(string) slog.Handler             { return f }
+
+// rename returns the URL with another path.
+func rename(t *testing.T, databaseURL, path string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = path
+	return u.String()
+}
