@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request
@@ -15,16 +16,16 @@ import (
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	define(t, m.pool, "wait", `
+	dbtest.Define(t, m.Pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
 		CREATE TRIGGER wait BEFORE UPDATE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)
-	holder := begin(t, m.pool)
+	holder := dbtest.Begin(t, m.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
 		t.Fatal(err)
 	}
-	p := newProxy(t, m.pool.Config().ConnString())
-	pool, err := postgres.Open(t.Context(), p.url, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
+	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
+	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,44 +41,44 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	}
 	one.Release()
 	two.Release()
-	p.refuse.Store(true)
+	p.Refuse.Store(true)
 	queue := postgres.NewOutbox(pool)
 	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
-		return queue.Advance(ctx, 1, nil, []outbox.Lane{chat(2)}, bounds)
+		return queue.Advance(ctx, 1, nil, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
 	}
 	ctx, giveUp := context.WithCancel(t.Context())
-	first := start(func() error {
+	first := dbtest.Start(func() error {
 		_, err := advance(ctx)
 		return err
 	})
-	await(t, m.pool, blocked)
-	stale := value[int](t, m.pool, `
+	dbtest.Await(t, m.Pool, dbtest.Blocked)
+	stale := dbtest.Value[int](t, m.Pool, `
 		SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 	giveUp()
-	if err := receive(t, first); err == nil {
+	if err := dbtest.Receive(t, first); err == nil {
 		t.Fatal("the step was not given up")
 	}
 	var turns []outbox.Turn
-	second := start(func() (err error) {
+	second := dbtest.Start(func() (err error) {
 		turns, err = advance(t.Context())
 		return err
 	})
-	await(t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity
+	dbtest.Await(t, m.Pool, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0 AND pid <> $1)`, stale)
-	if value[bool](t, m.pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale) {
+	if dbtest.Value[bool](t, m.Pool, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, stale) {
 		t.Error("the abandoned step is still running next to the next one")
 	}
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, second); err != nil {
+	if err := dbtest.Receive(t, second); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.row(t, 2); got != "sending attempts 1 duplicates 0 message 0 error  finished false" {
+	if got := m.Row(t, 2); got != "sending attempts 1 duplicates 0 message 0 error  finished false" {
 		t.Errorf("notice 2 is %s", got)
 	}
-	m.finish(t, sentAs(*turns[0].Message, 7))
-	if got := m.row(t, 2); got != "sent attempts 1 duplicates 0 message 7 error  finished true" {
+	m.Finish(t, dbtest.SentAs(*turns[0].Message, 7))
+	if got := m.Row(t, 2); got != "sent attempts 1 duplicates 0 message 7 error  finished true" {
 		t.Errorf("then notice 2 is %s", got)
 	}
 }

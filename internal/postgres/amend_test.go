@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -33,7 +34,7 @@ func (p planner) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking.Changes {
 	t.Helper()
 	var c ranking.Changes
-	if err := command(service(planner{w.store, &c})); !errors.Is(err, errPlanned) {
+	if err := command(dbtest.Service(planner{w.Store, &c})); !errors.Is(err, errPlanned) {
 		t.Fatalf("error is %v", err)
 	}
 	return c
@@ -42,13 +43,13 @@ func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking
 // commands amend the matches of newAmendable.
 var commands = map[string]func(context.Context, *ranking.Service) error{
 	"match": func(ctx context.Context, s *ranking.Service) error {
-		return s.RecordMatch(ctx, by("k", carol), aliceBeatsBob)
+		return s.RecordMatch(ctx, dbtest.By("k", carol), aliceBeatsBob)
 	},
 	"undo": func(ctx context.Context, s *ranking.Service) error {
-		return s.UndoMatch(ctx, by("k", alice), number(2))
+		return s.UndoMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
 	},
 	"fix": func(ctx context.Context, s *ranking.Service) error {
-		return s.FixMatch(ctx, by("k", alice), number(2), []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}})
+		return s.FixMatch(ctx, dbtest.By("k", alice), dbtest.Number(2), []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}})
 	},
 }
 
@@ -56,9 +57,9 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 func newAmendable(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob, carol)
-	w.record(t, "m1", alice, carol, 3, 1)
-	w.record(t, "m2", alice, bob, 3, 1)
-	w.record(t, "m3", bob, alice, 2, 2)
-	w.record(t, "m4", bob, carol, 3, 1)
+	w.Record(t, "m1", alice, carol, 3, 1)
+	w.Record(t, "m2", alice, bob, 3, 1)
+	w.Record(t, "m3", bob, alice, 2, 2)
+	w.Record(t, "m4", bob, carol, 3, 1)
 	return w
 }

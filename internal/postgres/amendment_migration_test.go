@@ -14,6 +14,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -65,7 +66,7 @@ type entry struct {
 // other. It returns the expected entries of the history.
 func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 	t.Helper()
-	exec(t, pool, `
+	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group'), (-200, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 400), (2, 200);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true), (1, false), (2, true);
@@ -132,13 +133,13 @@ func oldMatches(t *testing.T, pool *pgxpool.Pool) (want []entry) {
 // TestAmendmentStepFillsTheHistory: the second step calculates what the first version has not stored.
 func TestAmendmentStepFillsTheHistory(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	migrate(t, pool, firstStep(t))
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, firstStep(t))
 	want := oldMatches(t, pool)
-	before := values[string](t, pool, `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id`)
-	migrate(t, pool, migrations.FS)
+	before := dbtest.Values[string](t, pool, `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id`)
+	dbtest.Migrate(t, pool, migrations.FS)
 	var got []entry
-	for _, numbers := range values[[]int](t, pool, `
+	for _, numbers := range dbtest.Values[[]int](t, pool, `
 		SELECT ARRAY[m.ladder_id, m.number, h.player_id, h.best_before, h.streak_before]
 		FROM elo_history h JOIN matches m ON m.id = h.match_id ORDER BY h.id`) {
 		got = append(got, entry{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]})
@@ -146,7 +147,7 @@ func TestAmendmentStepFillsTheHistory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("standings before each match (-want +got):\n%s", diff)
 	}
-	after := values[string](t, pool, `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id`)
+	after := dbtest.Values[string](t, pool, `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id`)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the standings have changed (-before +after):\n%s", diff)
 	}
@@ -168,12 +169,12 @@ func TestAmendmentStepFillsTheHistory(t *testing.T) {
 // step is for.
 func TestAmendmentStepGoesDown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := dbtest.NewWorld(t)
 	all := everythingAmended(t, w)
 	const standings = `SELECT (to_jsonb(s) - 'left_at')::text FROM group_players s ORDER BY id` // a later step adds left_at
 	const current = `SELECT (match_id, player_id, elo_before, elo_after, best_before, streak_before)::text
 		FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`
-	wantStandings, wantCurrent := values[string](t, w.pool, standings), values[string](t, w.pool, current)
+	wantStandings, wantCurrent := dbtest.Values[string](t, w.Pool, standings), dbtest.Values[string](t, w.Pool, current)
 
 	downs, err := fs.Glob(migrations.FS, "*.down.sql")
 	if err != nil {
@@ -184,65 +185,65 @@ func TestAmendmentStepGoesDown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, w.pool, string(down))
+		dbtest.Exec(t, w.Pool, string(down))
 	}
-	exec(t, w.pool, `UPDATE schema_migrations SET version = 1`)
-	first := open(t, pgtest.Empty(t))
-	migrate(t, first, firstStep(t))
-	if diff := cmp.Diff(schema(t, first), schema(t, w.pool)); diff != "" {
+	dbtest.Exec(t, w.Pool, `UPDATE schema_migrations SET version = 1`)
+	first := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, first, firstStep(t))
+	if diff := cmp.Diff(schema(t, first), schema(t, w.Pool)); diff != "" {
 		t.Errorf("the step is not reverted (-first +after down):\n%s", diff)
 	}
-	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
+	if diff := cmp.Diff(wantStandings, dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings after the way down (-before +after):\n%s", diff)
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); got != all {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); got != all {
 		t.Errorf("%d matches are left of %d", got, all)
 	}
 
-	w.pool.Reset() // the columns have changed
-	migrate(t, w.pool, migrations.FS)
-	if diff := cmp.Diff(wantStandings, values[string](t, w.pool, standings)); diff != "" {
+	w.Pool.Reset() // the columns have changed
+	dbtest.Migrate(t, w.Pool, migrations.FS)
+	if diff := cmp.Diff(wantStandings, dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings after down and up (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(wantCurrent, values[string](t, w.pool, current)); diff != "" {
+	if diff := cmp.Diff(wantCurrent, dbtest.Values[string](t, w.Pool, current)); diff != "" {
 		t.Errorf("history after down and up (-before +after):\n%s", diff)
 	}
-	w.undo(t, "down and up", alice, 1)
+	w.Undo(t, "down and up", dbtest.Alice, 1)
 }
 
 // everythingAmended fills the world with matches that are undone and fixed, with players who are merged, with
 // messages that are edited and with callback answers. It returns the number of matches.
-func everythingAmended(t *testing.T, w *world) (matches int) {
+func everythingAmended(t *testing.T, w *dbtest.World) (matches int) {
 	t.Helper()
 	al := ranking.Person{Username: "al"}
-	w.record(t, "m1", alice, bob, 3, 1)
-	w.record(t, "m2", al, bob, 3, 1)
-	w.record(t, "m3", bob, alice, 1, 1)
-	w.record(t, "m4", al, alice, 3, 1)
-	w.record(t, "m5", bob, carol, 3, 1)
-	w.record(t, "m6", alice, carol, 3, 1)
-	w.undo(t, "u5", bob, 5)
-	w.fix(t, "f6", alice, 6, ranking.Score{A: 11, B: 7}, ranking.Score{A: 9, B: 11}, ranking.Score{A: 11, B: 5})
-	renamed := alice
+	w.Record(t, "m1", dbtest.Alice, dbtest.Bob, 3, 1)
+	w.Record(t, "m2", al, dbtest.Bob, 3, 1)
+	w.Record(t, "m3", dbtest.Bob, dbtest.Alice, 1, 1)
+	w.Record(t, "m4", al, dbtest.Alice, 3, 1)
+	w.Record(t, "m5", dbtest.Bob, dbtest.Carol, 3, 1)
+	w.Record(t, "m6", dbtest.Alice, dbtest.Carol, 3, 1)
+	w.Undo(t, "u5", dbtest.Bob, 5)
+	w.Fix(t, "f6", dbtest.Alice, 6, ranking.Score{A: 11, B: 7}, ranking.Score{A: 9, B: 11}, ranking.Score{A: 11, B: 5})
+	renamed := dbtest.Alice
 	renamed.Username = "al"
-	w.answer(t, "merge", renamed)
-	if got := value[int](t, w.pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 1 {
+	w.Answer(t, "merge", renamed)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 1 {
 		t.Fatalf("%d players are merged", got)
 	}
-	queue := w.mail(t)
+	queue := w.Mail(t)
 	for range 3 {
-		message := queue.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 1000}, nil, chat(1))[0].Message
-		queue.finish(t, sentAs(*message, 70+message.Row.ID))
+		message := queue.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 1000}, nil, dbtest.Chat(1))[0].Message
+		queue.Finish(t, dbtest.SentAs(*message, 70+message.Row.ID))
 	}
-	w.undo(t, "u2", bob, 2)
-	exec(t, w.pool, `
+	w.Undo(t, "u2", dbtest.Bob, 2)
+	dbtest.Exec(t, w.Pool, `
 		INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
 		VALUES (1, 'refusal', '{}', 'toast', 'press', 'expired', now()), (1, 'refusal', '{}', 'toast', 'press', 'planned', NULL)`)
 	for table, want := range map[string]int{
 		"match_fixes": 1, "match_messages": 3, "matches WHERE undone_at IS NOT NULL": 3,
 		"outbox WHERE action = 'edit'": 1, "outbox WHERE state = 'expired'": 1,
 	} {
-		if got := value[int](t, w.pool, `SELECT count(*) FROM `+table); got != want {
+		if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM `+table); got != want {
 			t.Fatalf("there are %d of %s, want %d", got, table, want)
 		}
 	}
@@ -252,9 +253,9 @@ func everythingAmended(t *testing.T, w *world) (matches int) {
 // TestAmendmentStepKnowsOldCards: the second step finds the messages that show existing matches.
 func TestAmendmentStepKnowsOldCards(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	migrate(t, pool, firstStep(t))
-	exec(t, pool, `
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, firstStep(t))
+	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-200, 'group'), (-100, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (2, 3), (1, 1);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true), (2, true);
@@ -265,12 +266,12 @@ func TestAmendmentStepKnowsOldCards(t *testing.T) {
 		    (2, 'match_recorded', '{"number": 1}', 'sent', 71, now()), (2, 'match_recorded', '{"number": 2}', 'sent', 0, now()),
 		    (2, 'match_recorded', '{"number": 3}', 'planned', NULL, NULL), (1, 'match_recorded', '{"number": 1}', 'sent', 81, now()),
 		    (1, 'refusal', '{"number": 1}', 'sent', 82, now())`)
-	migrate(t, pool, migrations.FS)
-	cards := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id) FROM match_messages ORDER BY 1`)
+	dbtest.Migrate(t, pool, migrations.FS)
+	cards := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id) FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"-100 71 1", "-200 81 4"}, cards); diff != "" {
 		t.Errorf("messages that show matches (-want +got):\n%s", diff)
 	}
-	matches := values[string](t, pool, `SELECT coalesce(match_id::text, '') FROM outbox ORDER BY id`)
+	matches := dbtest.Values[string](t, pool, `SELECT coalesce(match_id::text, '') FROM outbox ORDER BY id`)
 	if diff := cmp.Diff([]string{"1", "2", "3", "4", ""}, matches); diff != "" {
 		t.Errorf("matches of the notices (-want +got):\n%s", diff)
 	}

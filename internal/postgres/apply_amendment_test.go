@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -23,7 +24,7 @@ func planned(t *testing.T, command string) (*world, ranking.Changes) {
 func TestApplyUndo(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "undo")
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	// 16 of Carol, then a draw of 1500 against 1516, then Bob wins with 1501 against 1484
@@ -51,11 +52,11 @@ func TestApplyUndo(t *testing.T) {
 func TestApplyFix(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "fix")
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
-	w.fix(t, "again", bob, 2, ranking.Score{A: 0, B: 2}) // in the order of the card, which does not change
+	w.Fix(t, "again", bob, 2, ranking.Score{A: 0, B: 2}) // in the order of the card, which does not change
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)
@@ -67,7 +68,7 @@ func TestApplyFix(t *testing.T) {
 // mustYield runs a query that yields texts.
 func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, values[string](t, w.pool, sql)); diff != "" {
+	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, sql)); diff != "" {
 		t.Errorf("%s\n(-want +got):\n%s", sql, diff)
 	}
 }
@@ -149,20 +150,20 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 				if tc.spoil != nil {
 					tc.spoil(&c)
 				}
-				exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
+				dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
 				if table, event, _ := strings.Cut(tc.sql, " "); tc.want == "refused" {
-					refuse(t, w.pool, table, event)
+					refuse(t, w.Pool, table, event)
 				} else {
-					exec(t, w.pool, tc.sql)
+					dbtest.Exec(t, w.Pool, tc.sql)
 				}
-				before, wakes := w.contents(t), w.wakes.Load()
-				if err := w.store.Apply(t.Context(), c); !failsWith(err, tc.want) {
+				before, wakes := w.Contents(t), w.Wakes.Load()
+				if err := w.Store.Apply(t.Context(), c); !failsWith(err, tc.want) {
 					t.Errorf("error is %v", err)
 				}
-				if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+				if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 					t.Errorf("something was written:\n%s", diff)
 				}
-				if w.wakes.Load() != wakes {
+				if w.Wakes.Load() != wakes {
 					t.Error("woken for a commit that did not happen")
 				}
 			})
@@ -181,16 +182,16 @@ func TestVersionGuard(t *testing.T) {
 				w, c := planned(t, name)
 				const foreign = `UPDATE group_players SET elo = elo + 100, best_elo = best_elo + 100, version = version + 1
 					WHERE name = $1`
-				exec(t, w.pool, foreign, player)
-				w.mustConflict(t, start(func() error { return w.store.Apply(t.Context(), c) }))
+				dbtest.Exec(t, w.Pool, foreign, player)
+				w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
 
 				c = w.plan(t, func(s *ranking.Service) error { return commands[name](t.Context(), s) })
-				writer := begin(t, w.pool)
+				writer := dbtest.Begin(t, w.Pool)
 				if _, err := writer.Exec(t.Context(), foreign, player); err != nil {
 					t.Fatal(err)
 				}
-				waiting := start(func() error { return w.store.Apply(t.Context(), c) })
-				await(t, w.pool, blocked)
+				waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+				dbtest.Await(t, w.Pool, dbtest.Blocked)
 				if err := writer.Commit(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -204,11 +205,11 @@ func TestVersionGuard(t *testing.T) {
 // conflicts with is committed.
 func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	t.Helper()
-	before := w.contents(t)
-	if err := receive(t, result); !errors.Is(err, ranking.ErrConflict) {
+	before := w.Contents(t)
+	if err := dbtest.Receive(t, result); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("error is %v, want a conflict", err)
 	}
-	if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 		t.Errorf("something was written:\n%s", diff)
 	}
 }
@@ -219,16 +220,16 @@ func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
 	meddled := false
-	store := meddler{w.store, func() {
+	store := meddler{w.Store, func() {
 		if !meddled {
 			meddled = true
-			exec(t, w.pool, `UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
+			dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
 		}
 	}}
-	if err := commands["match"](t.Context(), service(store)); err != nil {
+	if err := commands["match"](t.Context(), dbtest.Service(store)); err != nil {
 		t.Fatal(err)
 	}
-	got := value[string](t, w.pool, `SELECT elo_before || ' ' || (elo_after - elo_before) FROM elo_history h
+	got := dbtest.Value[string](t, w.Pool, `SELECT elo_before || ' ' || (elo_after - elo_before) FROM elo_history h
 		JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id WHERE number = 5 AND display_name = 'Alice'`)
 	if got != "1700 8" {
 		t.Errorf("the match counts as %s, want from 1700 and 8 more", got)

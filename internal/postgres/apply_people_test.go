@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -21,7 +22,7 @@ func TestReserved(t *testing.T) {
 		carol, alice, {Username: "BOB"}, {Username: "dave"}, {ID: 5, Username: "bob", Name: "Eve"}, zoe,
 	}
 	read := func() (ids []ranking.PlayerID) {
-		snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: people, ReserveFirst: 5})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, People: people, ReserveFirst: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,44 +43,44 @@ func TestReserved(t *testing.T) {
 func TestApplyPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
-	snap, err := w.store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice, carol}, ReserveFirst: 2})
+	w.Play(t, "1", alice, bob)
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, People: []ranking.Person{alice, carol}, ReserveFirst: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known, added := snap.People[0], &snap.People[1]
 	al := ranking.PlayerChange{Player: *known.Player, Standing: known.Standing.ID}
 	al.Player.Name = "Al"
-	newcomer := asNew(carol)
+	newcomer := dbtest.AsNew(carol)
 	newcomer.Reserved = added.Reserved
 	added.Player = &ranking.Player{ID: added.Reserved, UserID: carol.ID, Username: carol.Username, Name: carol.Name}
-	before := w.contents(t)
+	before := w.Contents(t)
 	for name, tc := range map[string]struct {
 		key    string
 		people []ranking.PlayerChange
 		want   error
 	}{
 		"handled":         {"1", []ranking.PlayerChange{newcomer, al}, ranking.ErrHandled},
-		"is there by now": {"2", []ranking.PlayerChange{newcomer, al, asNew(bob)}, ranking.ErrConflict},
+		"is there by now": {"2", []ranking.PlayerChange{newcomer, al, dbtest.AsNew(bob)}, ranking.ErrConflict},
 	} {
-		c := match(snap, tc.key)
+		c := dbtest.Match(snap, tc.key)
 		c.People = tc.people
-		if err := w.store.Apply(t.Context(), c); !errors.Is(err, tc.want) {
+		if err := w.Store.Apply(t.Context(), c); !errors.Is(err, tc.want) {
 			t.Errorf("%s: error is %v, want %v", name, err, tc.want)
 		}
-		if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+		if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 			t.Errorf("%s: something is kept (-before +after):\n%s", name, diff)
 		}
 	}
-	c := match(snap, "2")
+	c := dbtest.Match(snap, "2")
 	c.People = []ranking.PlayerChange{newcomer, al}
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"1 @alice Al", "2 @bob Bob", "3 @carol Carol"}, w.known(t)); diff != "" {
 		t.Errorf("players (-want +got):\n%s", diff)
 	}
-	ladder := values[string](t, w.pool, `SELECT player_id || ' ' || name || ' ' || elo FROM group_players ORDER BY id`)
+	ladder := dbtest.Values[string](t, w.Pool, `SELECT player_id || ' ' || name || ' ' || elo FROM group_players ORDER BY id`)
 	if diff := cmp.Diff([]string{"1 Al 1532", "2 Bob 1484", "3 Carol 1484"}, ladder); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
 	}
@@ -89,11 +90,11 @@ func TestApplyPeople(t *testing.T) {
 func TestApplyPeopleLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
+	w.Play(t, "1", alice, bob)
 	al, bobby := alice, bob
 	al.Name, bobby.Name = "Al", "Bobby"
 	command := func() error {
-		return service(w.store).RecordMatch(t.Context(), by("2", carol), singles(bobby, al, won))
+		return dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("2", carol), dbtest.Singles(bobby, al, won))
 	}
 	w.mustLockInOrder(t, command, group(club), player("Alice"), standing("Alice"), player("Bob"), standing("Bob"))
 }
@@ -116,7 +117,7 @@ func TestMeetAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+			if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 				t.Fatal(err)
 			}
 			var looking sync.WaitGroup
@@ -124,20 +125,20 @@ func TestMeetAtOnce(t *testing.T) {
 			looking.Add(2)
 			results := make(chan error, 2)
 			for i := range 2 {
-				s := service(&together{Store: w.store, looking: &looking, conflicts: &conflicts})
+				s := dbtest.Service(&together{Store: w.Store, looking: &looking, conflicts: &conflicts})
 				go func() {
-					results <- s.RecordMatch(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), singles(alice, tc.as[i], won))
+					results <- s.RecordMatch(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), dbtest.Singles(alice, tc.as[i], won))
 				}()
 			}
 			for range 2 {
-				if err := receive(t, results); err != nil {
+				if err := dbtest.Receive(t, results); err != nil {
 					t.Error(err)
 				}
 			}
 			if diff := cmp.Diff([]string{"1 @alice Alice", "2 @bob Bob", tc.want}, w.known(t)); diff != "" {
 				t.Errorf("players (-want +got):\n%s", diff)
 			}
-			played := value[int](t, w.pool, `SELECT count(*) FROM match_players mp JOIN players p ON p.id = mp.player_id
+			played := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM match_players mp JOIN players p ON p.id = mp.player_id
 				WHERE lower(p.username) = 'new'`)
 			if played != 2 || conflicts.Load() != 1 {
 				t.Errorf("the player has %d matches, after %d conflicts", played, conflicts.Load())

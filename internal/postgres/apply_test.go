@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -16,17 +17,17 @@ import (
 func TestApplyMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
-	snap := w.read(t, alice, bob)
-	c := match(snap, "m:-100:7")
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+	snap := w.Read(t, alice, bob)
+	c := dbtest.Match(snap, "m:-100:7")
 	c.Addressee = "Alice"
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.wakes.Load(); got != 1 {
+	if got := w.Wakes.Load(); got != 1 {
 		t.Errorf("committed was called %d times", got)
 	}
-	a, b := w.id(t, "Alice"), w.id(t, "Bob")
+	a, b := w.ID(t, "Alice"), w.ID(t, "Bob")
 	for sql, want := range map[string]string{
 		`SELECT number || ' ' || score_a || ':' || score_b || ' K' || k_factor || ' ' || (reported_by = $1) || ' ' ||
 			(played_at = to_timestamp(1700000000)) || ' ' || idempotency_key || ' ' || (undone_at IS NULL)
@@ -44,13 +45,13 @@ func TestApplyMatch(t *testing.T) {
 		`SELECT last_match_number || ' ' || (SELECT parked_at IS NULL FROM chats) || ' ' || (SELECT key FROM handled_commands)
 			FROM groups WHERE $1::bigint + $2::bigint > 0`: "1 true m:-100:7",
 	} {
-		if got := value[string](t, w.pool, sql, int64(a), int64(b)); got != want {
+		if got := dbtest.Value[string](t, w.Pool, sql, int64(a), int64(b)); got != want {
 			t.Errorf("%s\nyields %q, want %q", sql, got, want)
 		}
 	}
-	w.play(t, "2", bob, alice)
+	w.Play(t, "2", bob, alice)
 	var n ranking.MatchRecorded
-	payload := value[[]byte](t, w.pool, `SELECT payload FROM outbox ORDER BY id DESC LIMIT 1`)
+	payload := dbtest.Value[[]byte](t, w.Pool, `SELECT payload FROM outbox ORDER BY id DESC LIMIT 1`)
 	if err := json.Unmarshal(payload, &n); err != nil || n.Number != 2 || n.Sides[0].Score != 3 {
 		t.Errorf("the second notice is %s (%v)", payload, err)
 	}
@@ -59,12 +60,12 @@ func TestApplyMatch(t *testing.T) {
 func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
-	snap := w.read(t, alice)
+	snap := w.Read(t, alice)
 	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: "Alice"}
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
+	if err := w.Store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
 		t.Errorf("applied twice: %v", err)
 	}
 	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
@@ -72,19 +73,19 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
 	}}
-	if err := w.store.Apply(t.Context(), join); err != nil {
+	if err := w.Store.Apply(t.Context(), join); err != nil {
 		t.Fatal(err)
 	}
 	join.Key = "3"
-	if err := w.store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
+	if err := w.Store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("joined twice: %v", err)
 	}
-	got := values[string](t, w.pool, `
+	got := dbtest.Values[string](t, w.Pool, `
 		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, '')) FROM outbox ORDER BY id`)
 	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := w.wakes.Load(); got != 2 {
+	if got := w.Wakes.Load(); got != 2 {
 		t.Errorf("committed was called %d times", got)
 	}
 }
@@ -107,15 +108,15 @@ func TestParkedChatIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice)
-			exec(t, w.pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
+			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
 				tc.parked, tc.frozen)
-			if err := w.store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+			if err := w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}); err != nil {
 				t.Fatal(err)
 			}
-			if value[bool](t, w.pool, `SELECT parked_at IS NOT NULL FROM chats`) {
+			if dbtest.Value[bool](t, w.Pool, `SELECT parked_at IS NOT NULL FROM chats`) {
 				t.Error("the chat is still parked")
 			}
-			if got := value[string](t, w.pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
+			if got := dbtest.Value[string](t, w.Pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
 				t.Errorf("the chat is frozen for %s s, want %s", got, tc.want)
 			}
 		})
@@ -164,27 +165,27 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			w.play(t, "1", alice, bob)
-			c := match(w.read(t, alice, bob), "k")
+			w.Play(t, "1", alice, bob)
+			c := dbtest.Match(w.Read(t, alice, bob), "k")
 			if tc.spoil != nil {
 				tc.spoil(&c)
 			}
-			exec(t, w.pool, `UPDATE chats SET parked_at = now()`)
-			exec(t, w.pool, tc.sql)
+			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+			dbtest.Exec(t, w.Pool, tc.sql)
 			if tc.refused != "" {
-				refuse(t, w.pool, name, tc.refused)
+				refuse(t, w.Pool, name, tc.refused)
 			}
-			before, wakes := w.contents(t), w.wakes.Load()
-			forget(t, w.pool)
+			before, wakes := w.Contents(t), w.Wakes.Load()
+			forget(t, w.Pool)
 			for _, temperature := range []string{"cold", "warm"} {
-				if err := w.store.Apply(t.Context(), c); !tc.want(err) {
+				if err := w.Store.Apply(t.Context(), c); !tc.want(err) {
 					t.Errorf("%s: error is %v", temperature, err)
 				}
 			}
-			if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
-			if w.wakes.Load() != wakes {
+			if w.Wakes.Load() != wakes {
 				t.Error("woken for a commit that did not happen")
 			}
 		})
@@ -202,14 +203,14 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			w.play(t, "1", alice, bob)
-			c := match(w.read(t, alice, bob), "2")
-			writer := begin(t, w.pool)
+			w.Play(t, "1", alice, bob)
+			c := dbtest.Match(w.Read(t, alice, bob), "2")
+			writer := dbtest.Begin(t, w.Pool)
 			if _, err := writer.Exec(t.Context(), `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`); err != nil {
 				t.Fatal(err)
 			}
-			result := start(func() error { return w.store.Apply(t.Context(), c) })
-			await(t, w.pool, blocked)
+			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			end := writer.Rollback
 			if tc.commit {
 				end = writer.Commit
@@ -217,7 +218,7 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 			if err := end(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, result); !errors.Is(err, tc.want) {
+			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
 				t.Errorf("error is %v, want %v", err, tc.want)
 			}
 		})
@@ -228,20 +229,20 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 func TestApplyFirstStandingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	snap := w.read(t, alice, bob)
+	snap := w.Read(t, alice, bob)
 	results := make(chan error, 2)
 	for _, key := range []string{"1", "2"} {
-		go func() { results <- w.store.Apply(t.Context(), match(snap, key)) }()
+		go func() { results <- w.Store.Apply(t.Context(), dbtest.Match(snap, key)) }()
 	}
-	first, second := receive(t, results), receive(t, results)
+	first, second := dbtest.Receive(t, results), dbtest.Receive(t, results)
 	if first != nil {
 		first, second = second, first
 	}
 	if first != nil || !errors.Is(second, ranking.ErrConflict) {
 		t.Fatalf("errors are %v and %v, want one conflict", first, second)
 	}
-	w.play(t, "3", alice, bob)
-	if got := value[int](t, w.pool, `SELECT max(number) FROM matches`); got != 2 {
+	w.Play(t, "3", alice, bob)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT max(number) FROM matches`); got != 2 {
 		t.Errorf("%d matches, want 2", got)
 	}
 }
@@ -250,22 +251,22 @@ func TestApplyFirstStandingsAtOnce(t *testing.T) {
 func TestApplySameKeyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
-	c := match(w.read(t, alice, bob), "2")
+	w.Play(t, "1", alice, bob)
+	c := dbtest.Match(w.Read(t, alice, bob), "2")
 	results := make(chan error, 4)
 	for range 4 {
-		go func() { results <- w.store.Apply(t.Context(), c) }()
+		go func() { results <- w.Store.Apply(t.Context(), c) }()
 	}
 	applied := 0
 	for range 4 {
-		switch err := receive(t, results); {
+		switch err := dbtest.Receive(t, results); {
 		case err == nil:
 			applied++
 		case !errors.Is(err, ranking.ErrHandled):
 			t.Errorf("error is %v", err)
 		}
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM matches`); applied != 1 || got != 2 {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); applied != 1 || got != 2 {
 		t.Errorf("%d were applied, there are %d matches", applied, got)
 	}
 }

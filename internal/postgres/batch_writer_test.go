@@ -11,6 +11,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -26,25 +27,25 @@ func newTown(t *testing.T, groups int) *town {
 	for i := range groups {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - i), Kind: ranking.Group, Title: fmt.Sprint("Club ", i)}
 		town.chats = append(town.chats, chat)
-		if err := town.store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+		if err := town.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := town.store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {
+		if err := town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	town.wakes.Store(0)
+	town.Wakes.Store(0)
 	return town
 }
 
 // match returns the changes by which Alice beats Bob in a group.
 func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	t.Helper()
-	snap, err := w.store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], People: []ranking.Person{alice, bob}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], People: []ranking.Person{alice, bob}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return match(snap, key)
+	return dbtest.Match(snap, key)
 }
 
 // gather applies changes that have to wait, and returns their outcomes as soon as they need not wait any more.
@@ -53,7 +54,7 @@ func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Change
 	resume := store.HoldResults()
 	results := make([]<-chan error, len(all))
 	for i, c := range all {
-		results[i] = start(func() error { return store.Apply(t.Context(), c) })
+		results[i] = dbtest.Start(func() error { return store.Apply(t.Context(), c) })
 		w.awaitWaiting(t, store, i+1)
 	}
 	resume()
@@ -63,7 +64,7 @@ func (w *town) gather(t *testing.T, store *postgres.Store, all ...ranking.Change
 // awaitWaiting waits until n results wait.
 func (w *town) awaitWaiting(t *testing.T, store *postgres.Store, n int) {
 	t.Helper()
-	deadline := time.After(maxWait)
+	deadline := time.After(dbtest.MaxWait)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for store.WaitingResults() != n {
@@ -78,7 +79,7 @@ func (w *town) awaitWaiting(t *testing.T, store *postgres.Store, n int) {
 // recorded returns the keys of all matches but the first ones, by transaction.
 func (w *town) recorded(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, w.pool, `
+	return dbtest.Values[string](t, w.Pool, `
 		SELECT string_agg(idempotency_key, ' ' ORDER BY idempotency_key) FROM matches
 		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`)
 }
@@ -108,7 +109,7 @@ func TestTogetherAsAlone(t *testing.T) {
 	now := time.Now()
 	apply := func(write func(w *town, all []ranking.Changes) error) map[string][]string {
 		w := newTown(t, 7)
-		exec(t, w.pool, `UPDATE chats SET parked_at = now(), is_active = false WHERE id % 2 = 0`)
+		dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now(), is_active = false WHERE id % 2 = 0`)
 		all := make([]ranking.Changes, len(w.chats))
 		for i := range all {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
@@ -121,33 +122,33 @@ func TestTogetherAsAlone(t *testing.T) {
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, "", ranking.NoChange
 		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
-			change := asNew(p)
-			change.Reserved = value[ranking.PlayerID](t, w.pool, `SELECT nextval('players_id_seq')`)
+			change := dbtest.AsNew(p)
+			change.Reserved = dbtest.Value[ranking.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
 			all[5].People = append(all[5].People, change)
 			before := ranking.Standing{Player: change.Reserved, Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
 			after := before
 			after.Played, after.Drawn = 1, 1
 			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
 		}
-		al := ranking.PlayerChange{Player: *w.read(t, alice).People[0].Player}
+		al := ranking.PlayerChange{Player: *w.Read(t, alice).People[0].Player}
 		al.Player.Name = "Al"
 		all[6].People = []ranking.PlayerChange{al}
 		if err := write(w, all); err != nil {
 			t.Fatal(err)
 		}
-		if got := int(w.wakes.Load()); got != len(all) {
+		if got := int(w.Wakes.Load()); got != len(all) {
 			t.Errorf("%d lanes were woken, want %d", got, len(all))
 		}
 		found := make(map[string][]string)
 		for name, sql := range everything {
-			found[name] = values[string](t, w.pool, sql)
+			found[name] = dbtest.Values[string](t, w.Pool, sql)
 		}
 		return found
 	}
-	together := apply(func(w *town, all []ranking.Changes) error { return w.store.ApplyTogether(t.Context(), all...) })
+	together := apply(func(w *town, all []ranking.Changes) error { return w.Store.ApplyTogether(t.Context(), all...) })
 	alone := apply(func(w *town, all []ranking.Changes) error {
 		for _, c := range all {
-			if err := w.store.Apply(t.Context(), c); err != nil {
+			if err := w.Store.Apply(t.Context(), c); err != nil {
 				return err
 			}
 		}
@@ -171,12 +172,12 @@ func TestWrittenTogether(t *testing.T) {
 	for i := range w.chats {
 		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
 	}
-	for i, r := range w.gather(t, w.store, all...) {
-		if err := receive(t, r); err != nil {
+	for i, r := range w.gather(t, w.Store, all...) {
+		if err := dbtest.Receive(t, r); err != nil {
 			t.Errorf("result %d: %v", i, err)
 		}
 	}
-	sizes := values[int](t, w.pool, `
+	sizes := dbtest.Values[int](t, w.Pool, `
 		SELECT count(*) FROM matches WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1 DESC`)
 	if diff := cmp.Diff([]int{postgres.MaxTogether, 2}, sizes); diff != "" {
 		t.Errorf("results in one transaction (-want +got):\n%s", diff)
@@ -188,9 +189,9 @@ func TestWrittenTogether(t *testing.T) {
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	results := w.gather(t, w.store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
+	results := w.gather(t, w.Store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
 	for i, want := range []error{nil, ranking.ErrConflict, nil} {
-		if err := receive(t, results[i]); !errors.Is(err, want) {
+		if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {
 			t.Errorf("result %d: %v, want %v", i, err, want)
 		}
 	}
@@ -224,26 +225,26 @@ func TestTogetherWithBadOnes(t *testing.T) {
 			if tc.spoil != nil {
 				tc.spoil(&all[2])
 			}
-			somebody := begin(t, w.pool)
+			somebody := dbtest.Begin(t, w.Pool)
 			if _, err := somebody.Exec(t.Context(), tc.sql); err != nil {
 				t.Fatal(err)
 			}
-			results := w.gather(t, w.store, all...)
+			results := w.gather(t, w.Store, all...)
 			for _, i := range []int{0, 1, 3} {
-				if err := receive(t, results[i]); err != nil {
+				if err := dbtest.Receive(t, results[i]); err != nil {
 					t.Errorf("result %d: %v", i, err)
 				}
 			}
 			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
 				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
 			}
-			if got := w.wakes.Load(); got != 3 {
+			if got := w.Wakes.Load(); got != 3 {
 				t.Errorf("%d lanes were woken", got)
 			}
 			if err := somebody.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, results[2]); !tc.want(err) {
+			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
 				t.Errorf("result 2: %v", err)
 			}
 		})
@@ -255,14 +256,14 @@ func TestTogetherWithBadOnes(t *testing.T) {
 func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
-	store, _ := w.asLeader(t)
-	exec(t, w.pool, `UPDATE leases SET epoch = epoch + 1`)
+	store, _ := w.AsLeader(t)
+	dbtest.Exec(t, w.Pool, `UPDATE leases SET epoch = epoch + 1`)
 	var all []ranking.Changes
 	for i := range w.chats {
 		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
 	}
 	for i, r := range w.gather(t, store, all...) {
-		if err := receive(t, r); !errors.Is(err, outbox.ErrLeaseLost) {
+		if err := dbtest.Receive(t, r); !errors.Is(err, outbox.ErrLeaseLost) {
 			t.Errorf("result %d: %v", i, err)
 		}
 	}
@@ -275,17 +276,17 @@ func TestTogetherUnderLostLease(t *testing.T) {
 func TestGivenUpBeforeWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	resume := w.store.HoldResults()
+	resume := w.Store.HoldResults()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.store.Apply(ctx, w.match(t, 0, "given up")); !errors.Is(err, context.Canceled) {
+	if err := w.Store.Apply(ctx, w.match(t, 0, "given up")); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
 	c := w.match(t, 1, "k")
-	result := start(func() error { return w.store.Apply(t.Context(), c) })
-	w.awaitWaiting(t, w.store, 1)
+	result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+	w.awaitWaiting(t, w.Store, 1)
 	resume()
-	if err := receive(t, result); err != nil {
+	if err := dbtest.Receive(t, result); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
@@ -298,34 +299,34 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
-	define(t, w.pool, "wait", `
+	dbtest.Define(t, w.Pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON matches FOR EACH ROW EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)
-	holder := begin(t, w.pool)
+	holder := dbtest.Begin(t, w.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
 		t.Fatal(err)
 	}
-	resume := w.store.HoldResults()
+	resume := w.Store.HoldResults()
 	ctx, giveUp := context.WithCancel(t.Context())
 	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
-	first := start(func() error { return w.store.Apply(ctx, givenUp) })
-	second := start(func() error { return w.store.Apply(t.Context(), kept) })
-	w.awaitWaiting(t, w.store, 2)
+	first := dbtest.Start(func() error { return w.Store.Apply(ctx, givenUp) })
+	second := dbtest.Start(func() error { return w.Store.Apply(t.Context(), kept) })
+	w.awaitWaiting(t, w.Store, 2)
 	resume()
-	await(t, w.pool, blocked)
-	writer := value[int](t, w.pool, `
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	writer := dbtest.Value[int](t, w.Pool, `
 		SELECT pid FROM pg_stat_activity
 		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 	giveUp()
-	if err := receive(t, first); !errors.Is(err, context.Canceled) {
+	if err := dbtest.Receive(t, first); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	await(t, w.pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
+	dbtest.Await(t, w.Pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, second); err != nil {
+	if err := dbtest.Receive(t, second); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
@@ -344,19 +345,19 @@ func TestTogetherWithPanic(t *testing.T) {
 	w := newTown(t, 2)
 	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
 	guilty.Notice = bad{}
-	resume := w.store.HoldResults()
+	resume := w.Store.HoldResults()
 	first := make(chan any, 1)
 	go func() {
 		defer func() { first <- recover() }()
-		_ = w.store.Apply(t.Context(), guilty) // it panics
+		_ = w.Store.Apply(t.Context(), guilty) // it panics
 	}()
-	second := start(func() error { return w.store.Apply(t.Context(), innocent) })
-	w.awaitWaiting(t, w.store, 2)
+	second := dbtest.Start(func() error { return w.Store.Apply(t.Context(), innocent) })
+	w.awaitWaiting(t, w.Store, 2)
 	resume()
-	if got := receive(t, first); got != "bad" {
+	if got := dbtest.Receive(t, first); got != "bad" {
 		t.Errorf("panics with %v", got)
 	}
-	if err := receive(t, second); err != nil {
+	if err := dbtest.Receive(t, second); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"innocent"}, w.recorded(t)); diff != "" {
@@ -369,20 +370,20 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	const held = 5
 	w := newTown(t, held+2)
-	holder := begin(t, w.pool)
+	holder := dbtest.Begin(t, w.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT FROM groups WHERE id BETWEEN 2 AND $1 FOR NO KEY UPDATE`, held+1); err != nil {
 		t.Fatal(err)
 	}
 	var stuck []<-chan error
 	for i := range held {
 		c := w.match(t, i, fmt.Sprintf("k%02d", i))
-		stuck = append(stuck, start(func() error { return w.store.Apply(t.Context(), c) }))
+		stuck = append(stuck, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
 	}
-	await(t, w.pool, `SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+	dbtest.Await(t, w.Pool, `SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 	defer cancel()
 	for i := held; i < held+2; i++ {
-		if err := w.store.Apply(ctx, w.match(t, i, fmt.Sprintf("k%02d", i))); err != nil {
+		if err := w.Store.Apply(ctx, w.match(t, i, fmt.Sprintf("k%02d", i))); err != nil {
 			t.Error(err)
 		}
 	}
@@ -393,7 +394,7 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range stuck {
-		if err := receive(t, r); err != nil {
+		if err := dbtest.Receive(t, r); err != nil {
 			t.Errorf("result %d: %v", i, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	exec(t, pool, `
+	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-5, 'group'), (-1007, 'supergroup'), (9, 'private');
 		INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-4, 2);
 		INSERT INTO groups (chat_id) VALUES (1), (2);
@@ -35,7 +36,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		    (3, 'c:3', 'toast', '{}', 'toast', NULL, NULL, '3', 'planned', NULL)`)
 	contents := func() []string {
 		t.Helper()
-		return values[string](t, pool, `
+		return dbtest.Values[string](t, pool, `
 			(SELECT 'match ' || idempotency_key FROM matches ORDER BY id) UNION ALL
 			(SELECT 'handled ' || key FROM handled_commands ORDER BY split_part(key, 'bot1:', 2), key) UNION ALL
 			(SELECT 'message ' || telegram_chat_id FROM match_messages ORDER BY 1) UNION ALL
@@ -69,12 +70,12 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		t.Errorf("another bot finds (-want +got):\n%s", diff)
 	}
 
-	exec(t, pool, `INSERT INTO handled_commands (key) VALUES ('m:-5:1')`)
+	dbtest.Exec(t, pool, `INSERT INTO handled_commands (key) VALUES ('m:-5:1')`)
 	adopt(1, 2)
-	if got := values[string](t, pool, `SELECT idempotency_key FROM matches ORDER BY id`); !cmp.Equal(got, []string{"m:-5:1", "m:-4:1", "m:-1007:1"}) {
+	if got := dbtest.Values[string](t, pool, `SELECT idempotency_key FROM matches ORDER BY id`); !cmp.Equal(got, []string{"m:-5:1", "m:-4:1", "m:-1007:1"}) {
 		t.Errorf("the first bot finds its matches as %q", got)
 	}
-	if got := values[string](t, pool, `SELECT key FROM handled_commands WHERE key LIKE '%:-5:1' ORDER BY 1`); !cmp.Equal(got, []string{"bot2:m:-5:1", "m:-5:1"}) {
+	if got := dbtest.Values[string](t, pool, `SELECT key FROM handled_commands WHERE key LIKE '%:-5:1' ORDER BY 1`); !cmp.Equal(got, []string{"bot2:m:-5:1", "m:-5:1"}) {
 		t.Errorf("the first bot finds the keys %q", got)
 	}
 }

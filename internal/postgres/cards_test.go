@@ -10,26 +10,27 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 // cards is a world with one match whose card waits, and the means to send it.
 type cards struct {
 	*world
-	mail
+	dbtest.Mail
 }
 
 func newCards(t *testing.T) cards {
 	t.Helper()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
-	return cards{w, w.mail(t)}
+	w.Play(t, "1", alice, bob)
+	return cards{w, w.Mail(t)}
 }
 
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
-	if err := c.store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
+	if err := c.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -37,7 +38,7 @@ func (c cards) change(t *testing.T, key string, n int) {
 // outboxRows returns all rows of the outbox, sent or not.
 func (c cards) outboxRows(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, c.world.pool, `
+	return dbtest.Values[string](t, c.world.Pool, `
 		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' shows ' || (payload->>'number')
 		FROM outbox ORDER BY id`)
 }
@@ -55,11 +56,11 @@ const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, m
 // send takes the next message and finishes it as sent with this id.
 func (c cards) send(t *testing.T, message int64) outbox.Message {
 	t.Helper()
-	taken := c.take(t, 1)
+	taken := c.Take(t, 1)
 	if taken == nil {
 		t.Fatal("there is nothing to send")
 	}
-	c.finish(t, sentAs(*taken, message))
+	c.Finish(t, dbtest.SentAs(*taken, message))
 	return *taken
 }
 
@@ -71,7 +72,7 @@ func TestCardThatWaits(t *testing.T) {
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
 	c.mustHave(t, "send planned match_recorded 1 shows 33")
-	if m := c.mustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
+	if m := c.MustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
 		t.Errorf("took %+v", m)
 	}
 }
@@ -80,15 +81,15 @@ func TestCardThatWaits(t *testing.T) {
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	card := c.mustTake(t, 1, 1)
+	card := c.MustTake(t, 1, 1)
 	c.change(t, "2", 22)
 	c.mustHave(t, "send sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
 	c.change(t, "3", 33)
 	c.mustHave(t, "send sending match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
-	c.finish(t, sentAs(card, 71))
-	edit := c.take(t, 1)
+	c.Finish(t, dbtest.SentAs(card, 71))
+	edit := c.Take(t, 1)
 	want := outbox.Message{
-		Lane: chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, KnownFingerprint: "print 71", Count: 1,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, KnownFingerprint: "print 71", Count: 1,
 		Row:   outbox.Item{Key: "3", Kind: ranking.KindMatchRecorded, Attempts: 1},
 		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
 	}
@@ -112,12 +113,12 @@ func TestCardThatWasSent(t *testing.T) {
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
-	first := *c.take(t, 1)
+	first := *c.Take(t, 1)
 	c.change(t, "4", 44)
 	c.change(t, "5", 55)
 	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sending match_recorded 1 shows 33",
 		"edit planned match_recorded 1 shows 55")
-	c.finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
+	c.Finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
 	c.mustYield(t, messages, "-100 71 1 first")
 	if last := c.send(t, 71); last.Target != 71 || last.KnownFingerprint != "first" {
 		t.Errorf("the last edit is %+v", last)
@@ -133,9 +134,9 @@ func TestEditThatWasTried(t *testing.T) {
 	c := newCards(t)
 	c.send(t, 71)
 	c.change(t, "2", 22)
-	r := failed(*c.take(t, 1), outbox.Unreachable)
+	r := dbtest.Failed(*c.Take(t, 1), outbox.Unreachable)
 	r.Pause = 0
-	c.finish(t, r)
+	c.Finish(t, r)
 	c.change(t, "3", 33)
 	c.change(t, "4", 44)
 	c.mustHave(t, "send sent match_recorded 1 shows 44", "edit planned match_recorded 1 shows 22", "edit planned match_recorded 1 shows 44")
@@ -155,10 +156,10 @@ func TestEditsWaitForever(t *testing.T) {
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
 		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
 	}
-	if err := c.store.Apply(t.Context(), changes); err != nil {
+	if err := c.Store.Apply(t.Context(), changes); err != nil {
 		t.Fatal(err)
 	}
-	if edit := c.take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
+	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
 		t.Errorf("took %+v", edit)
 	}
 }
@@ -169,8 +170,8 @@ func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	c.send(t, 71)
-	c.play(t, "2", bob, alice)
-	exec(t, c.world.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
+	c.Play(t, "2", bob, alice)
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
 	c.change(t, "3", 33)
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "send planned match_recorded 2 shows 2", "send planned other 1 shows 9",
 		"edit planned match_recorded 1 shows 33")
@@ -183,17 +184,17 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
-			dispatcher := begin(t, c.world.pool)
+			dispatcher := dbtest.Begin(t, c.world.Pool)
 			if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET attempts = 1, state = $1`+finish, state); err != nil {
 				t.Fatal(err)
 			}
 			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
-			changed := start(func() error { return c.store.ChangeCard(t.Context(), "2", 1, card) })
-			await(t, c.world.pool, blocked)
+			changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "2", 1, card) })
+			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 			if err := dispatcher.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, changed); err != nil {
+			if err := dbtest.Receive(t, changed); err != nil {
 				t.Fatal(err)
 			}
 			c.mustHave(t, "send "+state+" match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
@@ -208,17 +209,17 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	c := newCards(t)
 	c.send(t, 71)
 	c.change(t, "2", 22)
-	dispatcher := begin(t, c.world.pool)
+	dispatcher := dbtest.Begin(t, c.world.Pool)
 	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`); err != nil {
 		t.Fatal(err)
 	}
 	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
-	changed := start(func() error { return c.store.ChangeCard(t.Context(), "3", 1, card) })
-	await(t, c.world.pool, blocked)
+	changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "3", 1, card) })
+	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 	if err := dispatcher.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, changed); err != nil {
+	if err := dbtest.Receive(t, changed); err != nil {
 		t.Fatal(err)
 	}
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
@@ -235,24 +236,24 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 				c.send(t, 71)
 				c.change(t, "2", 11)
 			}
-			changer := begin(t, c.world.pool)
+			changer := dbtest.Begin(t, c.world.Pool)
 			if _, err := changer.Exec(t.Context(), `UPDATE outbox SET payload = '{"number": 22}'`); err != nil {
 				t.Fatal(err)
 			}
 			taken := make(chan []outbox.Turn, 1)
-			failed := start(func() error {
-				turns, err := c.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds)
+			failed := dbtest.Start(func() error {
+				turns, err := c.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds)
 				taken <- turns
 				return err
 			})
-			await(t, c.world.pool, blocked)
+			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 			if err := changer.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, failed); err != nil {
+			if err := dbtest.Receive(t, failed); err != nil {
 				t.Fatal(err)
 			}
-			if m := receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
+			if m := dbtest.Receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
 				t.Errorf("took %+v", m)
 			}
 		})
@@ -264,19 +265,19 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	card := c.mustTake(t, 1, 1)
-	exec(t, c.world.pool, `UPDATE chats SET telegram_chat_id = -1000100`) // during the request
-	c.finish(t, sentAs(card, 71))
-	c.finish(t, sentAs(card, 72)) // finished already
+	card := c.MustTake(t, 1, 1)
+	dbtest.Exec(t, c.world.Pool, `UPDATE chats SET telegram_chat_id = -1000100`) // during the request
+	c.Finish(t, dbtest.SentAs(card, 71))
+	c.Finish(t, dbtest.SentAs(card, 72)) // finished already
 	c.mustYield(t, messages, "-100 71 1 print 71")
 	c.change(t, "2", 22)
 	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.ExternalChat != -1000100 || len(edit.Items) != 1 {
 		t.Errorf("took %+v", edit)
 	}
 	c.mustYield(t, messages, "-100 71 1 print 71")
-	exec(t, c.world.pool, `INSERT INTO match_messages VALUES (-1000100, 5, 1), (-1000100, 3, 1), (-200, 99, 1)`)
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO match_messages VALUES (-1000100, 5, 1), (-1000100, 3, 1), (-200, 99, 1)`)
 	c.change(t, "3", 33)
-	if edit := c.take(t, 1); edit.Target != 5 || len(edit.Items) != 1 || edit.Items[0].ID != edit.Row.ID {
+	if edit := c.Take(t, 1); edit.Target != 5 || len(edit.Items) != 1 || edit.Items[0].ID != edit.Row.ID {
 		t.Errorf("took %+v, want an edit of the newest message under the current id of the chat", edit)
 	}
 }
@@ -285,14 +286,14 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 func TestNoMessageOfAMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	exec(t, c.world.pool, `UPDATE outbox SET match_id = NULL`)
-	exec(t, c.world.pool, `INSERT INTO outbox (chat_id, kind, payload, action, match_id, callback_query_id) VALUES
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET match_id = NULL`)
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, match_id, callback_query_id) VALUES
 		(1, 'match_recorded', '{"number": 1}', 'edit', 1, NULL), (1, 'refusal', '{}', 'toast', NULL, 'press')`)
 	for _, message := range []int64{71, 72} {
 		c.send(t, message)
 	}
-	c.finish(t, sentAs(*c.turn(t, answers(1)).Message, 73))
-	if n := value[int](t, c.world.pool, `SELECT count(*) FROM match_messages`); n != 0 {
+	c.Finish(t, dbtest.SentAs(*c.Turn(t, dbtest.Answers(1)).Message, 73))
+	if n := dbtest.Value[int](t, c.world.Pool, `SELECT count(*) FROM match_messages`); n != 0 {
 		t.Errorf("%d messages show a match", n)
 	}
 }
@@ -304,7 +305,7 @@ func TestCallbackAnswer(t *testing.T) {
 	c.send(t, 71)
 	refusal := ranking.Refusal{Code: ranking.NotYours, Number: 1}
 	var woken []outbox.Lane
-	store := postgres.NewStore(c.world.pool, func(l outbox.Lane) { woken = append(woken, l) })
+	store := postgres.NewStore(c.world.Pool, func(l outbox.Lane) { woken = append(woken, l) })
 	for _, changes := range []ranking.Changes{
 		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
 		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
@@ -313,7 +314,7 @@ func TestCallbackAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]outbox.Lane{answers(1), chat(1), answers(1)}, woken); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{dbtest.Answers(1), dbtest.Chat(1), dbtest.Answers(1)}, woken); diff != "" {
 		t.Errorf("woken lanes (-want +got):\n%s", diff)
 	}
 	c.mustYield(t, `
@@ -322,11 +323,11 @@ func TestCallbackAnswer(t *testing.T) {
 		"toast c:1 planned refusal outcome not_yours press 1", "toast c:2 planned refusal outcome not_yours press 2 Bob",
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
-		m := c.turn(t, answers(1)).Message
+		m := c.Turn(t, dbtest.Answers(1)).Message
 		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.ExternalChat != -100 || m.Target != 0 || len(m.Items) != 1 {
 			t.Fatalf("took %+v", m)
 		}
-		c.finish(t, sentAs(*m, 0))
+		c.Finish(t, dbtest.SentAs(*m, 0))
 	}
-	c.mustTake(t, 1, 4)
+	c.MustTake(t, 1, 4)
 }

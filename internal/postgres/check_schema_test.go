@@ -10,13 +10,14 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/migrations"
 )
 
 // TestCheckSchema takes one database through all possible states.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
+	pool := dbtest.Open(t, pgtest.Empty(t))
 	for _, tc := range []struct {
 		name  string
 		files fs.FS // the migrations to run first
@@ -37,9 +38,9 @@ func TestCheckSchema(t *testing.T) {
 		},
 		{name: "about to begin", sql: "TRUNCATE schema_migrations", want: []string{"nothing of elobot", "`elobot run`"}},
 	} {
-		exec(t, pool, tc.sql)
+		dbtest.Exec(t, pool, tc.sql)
 		if tc.files != nil {
-			migrate(t, pool, tc.files)
+			dbtest.Migrate(t, pool, tc.files)
 		}
 		before := schema(t, pool)
 		err := postgres.CheckSchema(t.Context(), pool, migrations.FS)
@@ -59,7 +60,7 @@ func TestCheckSchema(t *testing.T) {
 
 func TestCheckSchemaWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	pool := open(t, closedPort(t))
+	pool := dbtest.Open(t, dbtest.ClosedPort(t))
 	if err := postgres.CheckSchema(t.Context(), pool, migrations.FS); !postgres.Unavailable(err) {
 		t.Errorf("error is %v", err)
 	}

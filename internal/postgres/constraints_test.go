@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the other players. The
@@ -277,7 +278,7 @@ var breaks = map[string][]string{
 func TestEveryConstraintHolds(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	exec(t, pool, oneOfEach)
+	dbtest.Exec(t, pool, oneOfEach)
 	for name, statements := range breaks {
 		for _, sql := range statements {
 			err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
@@ -296,7 +297,7 @@ func TestEveryConstraintHolds(t *testing.T) {
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	exec(t, pool, oneOfEach)
+	dbtest.Exec(t, pool, oneOfEach)
 	for _, sql := range []string{
 		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
 		`UPDATE players SET username = NULL, merged_into = 1 WHERE id = 2`,
@@ -334,7 +335,7 @@ func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	// newer servers name NOT NULL constraints too
-	there := values[string](t, pool, `
+	there := dbtest.Values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint
 		WHERE connamespace = 'public'::regnamespace AND conrelid <> 'schema_migrations'::regclass AND contype <> 'n'
 		UNION

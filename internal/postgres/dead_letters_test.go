@@ -14,11 +14,12 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // deadLetters is an outbox whose notices fail for good, with the dead letters.
 type deadLetters struct {
-	mail
+	dbtest.Mail
 	*postgres.DeadLetters
 }
 
@@ -26,9 +27,9 @@ type deadLetters struct {
 // chat.
 func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
-	m := newMail(t)
-	d := deadLetters{m, postgres.NewDeadLetters(m.pool)}
-	exec(t, m.pool, `UPDATE chats SET title = 'Club' WHERE id = 1`)
+	m := dbtest.NewMail(t)
+	d := deadLetters{m, postgres.NewDeadLetters(m.Pool)}
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET title = 'Club' WHERE id = 1`)
 	d.die(t, 1)
 	d.keep(t, 70)
 	d.die(t, 2)
@@ -38,9 +39,9 @@ func newDeadLetters(t *testing.T) deadLetters {
 // die makes the first notice of a chat rejected.
 func (d deadLetters) die(t *testing.T, chat outbox.ChatID) {
 	t.Helper()
-	r := failed(*d.take(t, chat), outbox.Rejected)
+	r := dbtest.Failed(*d.Take(t, chat), outbox.Rejected)
 	r.Failure.Err = errors.New("refused")
-	d.finish(t, r)
+	d.Finish(t, r)
 }
 
 func (d deadLetters) keep(t *testing.T, update int64) {
@@ -57,7 +58,7 @@ func (d deadLetters) keep(t *testing.T, update int64) {
 // contents returns all rows of the outbox and of the dead letters.
 func (d deadLetters) contents(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, d.pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
+	return dbtest.Values[string](t, d.Pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
 }
 
 // The letters of newDeadLetters, without their times.
@@ -99,7 +100,7 @@ func TestListDeadLetters(t *testing.T) {
 	if got[0].FirstSeen.Unix() != 1_700_000_000 || time.Since(got[0].LastSeen).Abs() > time.Minute {
 		t.Errorf("seen first %v, last %v", got[0].FirstSeen, got[0].LastSeen)
 	}
-	exec(t, d.pool, `DELETE FROM dead_letters`)
+	dbtest.Exec(t, d.Pool, `DELETE FROM dead_letters`)
 	if got, total, err := d.List(t.Context(), 50); len(got) != 0 || total != 0 || err != nil {
 		t.Errorf("without any: %v, %d in total: %v", got, total, err)
 	}
@@ -108,7 +109,7 @@ func TestListDeadLetters(t *testing.T) {
 func TestFindDeadLetters(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
+	dbtest.Exec(t, d.Pool, `DELETE FROM outbox WHERE id = 2`)
 	withoutRow := letterToOne
 	withoutRow.Notice = &postgres.DeadNotice{ID: 2}
 	for name, tc := range map[string]struct {
@@ -156,10 +157,10 @@ func TestDropDeadLetters(t *testing.T) {
 			t.Errorf("drop %v: %v (-want +got):\n%s", tc.ids, err, diff)
 		}
 	}
-	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters`); !slices.Equal(left, []int64{3}) {
+	if left := dbtest.Values[int64](t, d.Pool, `SELECT id FROM dead_letters`); !slices.Equal(left, []int64{3}) {
 		t.Errorf("the letters left are %v", left)
 	}
-	if got := d.row(t, 1); got != "dead attempts 1 duplicates 0 message 0 error refused finished true" {
+	if got := d.Row(t, 1); got != "dead attempts 1 duplicates 0 message 0 error refused finished true" {
 		t.Errorf("the notice is %s", got)
 	}
 }
@@ -168,20 +169,20 @@ func TestDropDeadLetters(t *testing.T) {
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	exec(t, d.pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
+	dbtest.Exec(t, d.Pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
 	if err := d.SendAgain(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.row(t, 1); got != "planned attempts 1 duplicates 0 message 0 error refused finished false" {
+	if got := d.Row(t, 1); got != "planned attempts 1 duplicates 0 message 0 error refused finished false" {
 		t.Errorf("the notice is %s", got)
 	}
-	if left := values[int64](t, d.pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
+	if left := dbtest.Values[int64](t, d.Pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
 		t.Errorf("the letters left are %v", left)
 	}
-	if triedAt := value[*time.Time](t, d.pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
+	if triedAt := dbtest.Value[*time.Time](t, d.Pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
 		t.Errorf("the notice was tried at %v", triedAt)
 	}
-	if again := d.mustTake(t, 1, 1); again.Row.Attempts != 2 || again.Row.Failures != 0 {
+	if again := d.MustTake(t, 1, 1); again.Row.Attempts != 2 || again.Row.Failures != 0 {
 		t.Fatalf("took %+v", again)
 	}
 	d.die(t, 1)
@@ -197,9 +198,9 @@ func TestSendAgain(t *testing.T) {
 // seen when it was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
-	m := newMail(t)
-	d := deadLetters{m, postgres.NewDeadLetters(m.pool)}
-	exec(t, d.pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
+	m := dbtest.NewMail(t)
+	d := deadLetters{m, postgres.NewDeadLetters(m.Pool)}
+	dbtest.Exec(t, d.Pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
 	for _, want := range []int{5, 6, 7} {
 		d.die(t, 1)
 		letters, err := d.Find(t.Context(), nil)
@@ -213,7 +214,7 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if at := value[*time.Time](t, d.pool, `SELECT expires_at FROM outbox WHERE id = 1`); at != nil {
+	if at := dbtest.Value[*time.Time](t, d.Pool, `SELECT expires_at FROM outbox WHERE id = 1`); at != nil {
 		t.Errorf("its deadline is %v", at)
 	}
 }
@@ -222,8 +223,8 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 func TestSendAgainNotDead(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	exec(t, d.pool, `UPDATE outbox SET state = 'sent' WHERE id = 1`)
-	exec(t, d.pool, `DELETE FROM outbox WHERE id = 2`)
+	dbtest.Exec(t, d.Pool, `UPDATE outbox SET state = 'sent' WHERE id = 1`)
+	dbtest.Exec(t, d.Pool, `DELETE FROM outbox WHERE id = 2`)
 	before := d.contents(t)
 	for id, want := range map[postgres.DeadLetterID]error{
 		1: postgres.ErrNotDead, 2: postgres.ErrNoDeadLetter, 3: postgres.ErrNotDead, 99: postgres.ErrNoDeadLetter,
@@ -240,13 +241,13 @@ func TestSendAgainNotDead(t *testing.T) {
 func TestFailedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	exec(t, d.pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
+	dbtest.Exec(t, d.Pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
 	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // 1 and 99 are no updates
 		if err := d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := values[string](t, d.pool, `
+	got := dbtest.Values[string](t, d.Pool, `
 		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour') FROM dead_letters ORDER BY id`)
 	want := []string{"1 refused 1 false", "2 again\ufffd\ufffd 10 true", "3 refused 1 false"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -269,7 +270,7 @@ func TestDeadLettersOfUpdates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := values[string](t, pool, `
+	got := dbtest.Values[string](t, pool, `
 		SELECT kind || ' ' || update_id || ' ' || encode(payload, 'hex') || ' ' || last_error || ' ' || attempts || ' '
 		       || extract(epoch FROM first_seen_at)::bigint || ' ' || (last_seen_at > first_seen_at) FROM dead_letters`)
 	want := []string{fmt.Sprintf("update 77 %x \ufffdsecond\ufffd 5 1700000000 true", letter.Update.Raw)}

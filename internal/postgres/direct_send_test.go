@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -39,21 +40,21 @@ func (d *desk) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, erro
 func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*postgres.Store, *desk) {
 	t.Helper()
 	d := &desk{begun: make(chan outbox.Message), end: make(chan struct{})}
-	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(w.pool), d, slog.New(slog.DiscardHandler), outbox.Settings{})
+	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(w.Pool), d, slog.New(slog.DiscardHandler), outbox.Settings{})
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := start(func() error { return dispatcher.Run(ctx, lease) })
+	ended := dbtest.Start(func() error { return dispatcher.Run(ctx, lease) })
 	t.Cleanup(func() {
 		cancel()
-		if err := receive(t, ended); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
+		if err := dbtest.Receive(t, ended); err != nil && !errors.Is(err, outbox.ErrLeaseLost) {
 			t.Error(err)
 		}
 	})
-	store := postgres.NewStore(w.pool, func(l outbox.Lane) { dispatcher.Wake(l) }).WithSendSlots(
+	store := postgres.NewStore(w.Pool, func(l outbox.Lane) { dispatcher.Wake(l) }).WithSendSlots(
 		func(ctx context.Context, l outbox.Lane) *outbox.SendSlot { return dispatcher.Reserve(ctx, l) })
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for slot := (*outbox.SendSlot)(nil); slot == nil; { // until the dispatcher runs
-		receive(t, tick.C)
+		dbtest.Receive(t, tick.C)
 		if slot = dispatcher.Reserve(t.Context(), outbox.Lane{Chat: 99}); slot != nil {
 			slot.Release()
 		}
@@ -65,17 +66,17 @@ func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*postgres.Store, *
 func TestDirectSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	_, lease := w.asLeader(t)
+	_, lease := w.AsLeader(t)
 	store, desk := w.newDesk(t, lease)
 	for name, under := range map[string]*postgres.Store{"leader": store.WithLease(lease), "webhook": store} {
 		var messages []outbox.Message
 		for _, key := range []string{name + " 1", name + " 2"} {
-			c := match(w.read(t, alice, bob), key)
+			c := dbtest.Match(w.Read(t, alice, bob), key)
 			c.ReplyTo, c.Thread, c.Addressee, c.SentAt = 7, 8, "Alice", time.Now()
 			if err := under.Apply(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
-			state := value[string](t, w.pool, `SELECT state || ' ' || attempts FROM outbox WHERE key = $1`, key)
+			state := dbtest.Value[string](t, w.Pool, `SELECT state || ' ' || attempts FROM outbox WHERE key = $1`, key)
 			want := "sending 1"
 			if len(messages) > 0 {
 				want = "planned 0" // the lane is busy
@@ -84,11 +85,11 @@ func TestDirectSend(t *testing.T) {
 				t.Errorf("%s is %s, want %s", key, state, want)
 			}
 			if len(messages) == 0 {
-				messages = append(messages, receive(t, desk.begun))
+				messages = append(messages, dbtest.Receive(t, desk.begun))
 			}
 		}
 		desk.end <- struct{}{}
-		messages = append(messages, receive(t, desk.begun))
+		messages = append(messages, dbtest.Receive(t, desk.begun))
 		desk.end <- struct{}{}
 		numbers := cmpopts.IgnoreFields(outbox.Item{}, "ID", "Key", "Payload")
 		if diff := cmp.Diff(messages[1], messages[0], numbers); diff != "" {
@@ -97,13 +98,13 @@ func TestDirectSend(t *testing.T) {
 		if m := messages[0]; m.Row.Key != name+" 1" || string(m.Row.Payload) != w.payload(t, name+" 1") {
 			t.Errorf("the payload is %s", m.Row.Payload)
 		}
-		await(t, w.pool, `SELECT count(*) = 2 FROM outbox WHERE state = 'sent' AND possible_duplicates = 0 AND key LIKE '`+name+`%'`)
+		dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM outbox WHERE state = 'sent' AND possible_duplicates = 0 AND key LIKE '`+name+`%'`)
 	}
 }
 
 func (w *world) payload(t *testing.T, key string) string {
 	t.Helper()
-	return value[string](t, w.pool, `SELECT payload::text FROM outbox WHERE key = $1`, key)
+	return dbtest.Value[string](t, w.Pool, `SELECT payload::text FROM outbox WHERE key = $1`, key)
 }
 
 // TestNoDirectSend: a notice that may not be sent now, or is not the first of its lane, waits although there was a
@@ -127,12 +128,12 @@ func TestNoDirectSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			_, lease := w.asLeader(t)
+			_, lease := w.AsLeader(t)
 			store, desk := w.newDesk(t, lease)
 			// a trigger reads the row in the transaction, because the dispatcher sees the lane right after it
-			exec(t, w.pool, `CREATE TABLE seen (what text)`)
-			t.Cleanup(func() { w.pool.Exec(context.Background(), `DROP TABLE seen`) }) //nolint:errcheck // only for the next test
-			define(t, w.pool, "see", `
+			dbtest.Exec(t, w.Pool, `CREATE TABLE seen (what text)`)
+			t.Cleanup(func() { w.Pool.Exec(context.Background(), `DROP TABLE seen`) }) //nolint:errcheck // only for the next test
+			dbtest.Define(t, w.Pool, "see", `
 				CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
 				BEGIN
 				    INSERT INTO seen SELECT state || ' ' || attempts FROM outbox WHERE id = NEW.id;
@@ -140,18 +141,18 @@ func TestNoDirectSend(t *testing.T) {
 				END $$;
 				CREATE CONSTRAINT TRIGGER see AFTER INSERT ON outbox DEFERRABLE INITIALLY DEFERRED
 				FOR EACH ROW WHEN (NEW.kind = 'refusal') EXECUTE FUNCTION see()`)
-			exec(t, w.pool, tc.before)
-			snap := w.read(t, alice, bob)
+			dbtest.Exec(t, w.Pool, tc.before)
+			snap := w.Read(t, alice, bob)
 			c := ranking.Changes{Key: name, Chat: snap.ChatID, SentAt: time.Now(), Notice: ranking.Refusal{Code: ranking.NoDraws}}
 			tc.change(&c)
 			if err := store.Apply(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
-			if got := value[string](t, w.pool, `SELECT what FROM seen`); got != tc.want {
+			if got := dbtest.Value[string](t, w.Pool, `SELECT what FROM seen`); got != tc.want {
 				t.Errorf("the notice was committed as %s, want %s", got, tc.want)
 			}
 			if name == "taken" {
-				receive(t, desk.begun)
+				dbtest.Receive(t, desk.begun)
 				desk.end <- struct{}{}
 			}
 		})
@@ -162,14 +163,14 @@ func TestNoDirectSend(t *testing.T) {
 func TestDirectSendUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	_, lease := w.asLeader(t)
+	_, lease := w.AsLeader(t)
 	store, _ := w.newDesk(t, lease)
-	snap := w.read(t, alice, bob)
-	exec(t, w.pool, `UPDATE leases SET epoch = epoch + 1`)
-	if err := store.Apply(t.Context(), match(snap, "1")); err != nil {
+	snap := w.Read(t, alice, bob)
+	dbtest.Exec(t, w.Pool, `UPDATE leases SET epoch = epoch + 1`)
+	if err := store.Apply(t.Context(), dbtest.Match(snap, "1")); err != nil {
 		t.Fatal(err)
 	}
-	if got := value[string](t, w.pool, `SELECT state || ' ' || attempts FROM outbox`); got != "planned 0" {
+	if got := dbtest.Value[string](t, w.Pool, `SELECT state || ' ' || attempts FROM outbox`); got != "planned 0" {
 		t.Errorf("the notice is %s", got)
 	}
 }

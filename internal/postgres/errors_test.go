@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -20,7 +21,7 @@ func TestUnavailable(t *testing.T) {
 	connect := func(address string) func(*testing.T) error {
 		return func(t *testing.T) error {
 			t.Helper()
-			return open(t, address).Ping(t.Context())
+			return dbtest.Open(t, address).Ping(t.Context())
 		}
 	}
 	d := pgtest.Borrow(t)
@@ -29,7 +30,7 @@ func TestUnavailable(t *testing.T) {
 		fail func(*testing.T) error
 		want bool
 	}{
-		"nobody there":         {connect(closedPort(t)), true},
+		"nobody there":         {connect(dbtest.ClosedPort(t)), true},
 		"no such host":         {connect("postgres://x:x@host.invalid/x?sslmode=disable"), true},
 		"no such database":     {connect(rename(t, database, "/there_is_no_such_database")), false},
 		"wrong password":       {wrongPassword(database), false},
@@ -54,7 +55,7 @@ func TestUnavailable(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithTimeout(t.Context(), 0)
 			defer cancel()
-			return open(t, database).Ping(ctx)
+			return dbtest.Open(t, database).Ping(ctx)
 		}, false},
 		"cancelled":             {cancelled(d), false},
 		"server killed at work": {killedAtWork(d), true},
@@ -104,7 +105,7 @@ func wrongPassword(address string) func(*testing.T) error {
 			t.Fatal(err)
 		}
 		u.User = url.UserPassword("elobot_nobody", "wrong")
-		return open(t, u.String()).Ping(t.Context())
+		return dbtest.Open(t, u.String()).Ping(t.Context())
 	}
 }
 
@@ -125,19 +126,19 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 // atWork disturbs a connection of the pool while a statement hangs on it. No other test may use the key.
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
-	holder := begin(t, d.Pool)
+	holder := dbtest.Begin(t, d.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock($1)`, key); err != nil {
 		t.Fatal(err)
 	}
-	result := start(func() error {
+	result := dbtest.Start(func() error {
 		_, err := victim.Exec(ctx, `SELECT pg_advisory_lock($1)`, key)
 		return err
 	})
 	const waiting = `FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-	await(t, d.Pool, `SELECT EXISTS (SELECT `+waiting+`)`, key)
-	disturb(value[int](t, d.Pool, `SELECT pid `+waiting, key))
-	return receive(t, result)
+	dbtest.Await(t, d.Pool, `SELECT EXISTS (SELECT `+waiting+`)`, key)
+	disturb(dbtest.Value[int](t, d.Pool, `SELECT pid `+waiting, key))
+	return dbtest.Receive(t, result)
 }
 
 func cancelled(d *pgtest.Database) func(*testing.T) error {
@@ -153,15 +154,15 @@ const kill = `SELECT pg_terminate_backend($1, 10000)`
 func killedAtWork(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		return atWork(t.Context(), t, d, open(t, d.URL), 2, func(pid int) { exec(t, d.Pool, kill, pid) })
+		return atWork(t.Context(), t, d, dbtest.Open(t, d.URL), 2, func(pid int) { dbtest.Exec(t, d.Pool, kill, pid) })
 	}
 }
 
 func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		p := newProxy(t, d.URL)
-		return atWork(t.Context(), t, d, open(t, p.url), 3, func(int) { p.cut() })
+		p := dbtest.NewProxy(t, d.URL)
+		return atWork(t.Context(), t, d, dbtest.Open(t, p.URL), 3, func(int) { p.Cut() })
 	}
 }
 
@@ -174,7 +175,7 @@ func killedBefore(d *pgtest.Database) func(*testing.T) error {
 			t.Fatal(err)
 		}
 		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
-		exec(t, d.Pool, kill, victim.PgConn().PID())
+		dbtest.Exec(t, d.Pool, kill, victim.PgConn().PID())
 		_, err = victim.Exec(t.Context(), "SELECT 1")
 		return err
 	}
@@ -183,13 +184,13 @@ func killedBefore(d *pgtest.Database) func(*testing.T) error {
 func cutBefore(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		p := newProxy(t, address)
-		victim, err := pgx.Connect(t.Context(), p.url)
+		p := dbtest.NewProxy(t, address)
+		victim, err := pgx.Connect(t.Context(), p.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer victim.Close(context.Background()) //nolint:errcheck // it is broken
-		p.cut()
+		p.Cut()
 		_, err = victim.Exec(t.Context(), "SELECT 1")
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -31,21 +32,21 @@ func TestDeadlines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
-			exec(t, c.world.pool, `DELETE FROM outbox`)
+			dbtest.Exec(t, c.world.Pool, `DELETE FROM outbox`)
 			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Notice: tc.notice}
 			if tc.button != "" {
 				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
-			if err := c.store.Apply(t.Context(), changes); err != nil {
+			if err := c.Store.Apply(t.Context(), changes); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+			if err := c.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
 				t.Fatal(err)
 			}
-			lane, states := chat(1), []string{"sending", "sending"}
+			lane, states := dbtest.Chat(1), []string{"sending", "sending"}
 			switch {
 			case tc.button != "":
-				lane = answers(1)
+				lane = dbtest.Answers(1)
 				states = []string{"sending", "planned"}
 				if tc.late {
 					states = []string{"expired", "planned"}
@@ -55,7 +56,7 @@ func TestDeadlines(t *testing.T) {
 			case tc.notice.Kind() == stats.KindRankingPage: // sent alone
 				states = []string{"sending", "planned"}
 			}
-			turn := c.turn(t, lane)
+			turn := c.Turn(t, lane)
 			expired := 0
 			if tc.late {
 				expired = 1
@@ -63,7 +64,7 @@ func TestDeadlines(t *testing.T) {
 			if turn.Expired != expired {
 				t.Errorf("%d have expired", turn.Expired)
 			}
-			if diff := cmp.Diff(states, values[string](t, c.world.pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
+			if diff := cmp.Diff(states, dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
 				t.Errorf("states (-want +got):\n%s", diff)
 			}
 		})
@@ -79,9 +80,9 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
 			theirs := func() time.Time { return time.Now().Add(ahead) }
-			store := w.store.WithClock(theirs)
+			store := w.Store.WithClock(theirs)
 			sent := theirs().Add(-3 * time.Hour)
-			won := match(w.read(t, alice, bob), "won")
+			won := dbtest.Match(w.Read(t, alice, bob), "won")
 			won.SentAt = sent
 			for _, c := range []ranking.Changes{
 				won,
@@ -94,7 +95,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := values[string](t, w.pool, `
+			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
 			if diff := cmp.Diff([]string{"won 21", "answer 21", "toast -3", "refused 21", "future 24"}, got); diff != "" {
 				t.Errorf("hours to live (-want +got):\n%s", diff)
@@ -108,25 +109,25 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	c := match(w.read(t, alice, bob), "k")
+	c := dbtest.Match(w.Read(t, alice, bob), "k")
 	c.SentAt = time.Now().Add(-time.Hour)
-	if err := w.store.Apply(t.Context(), c); err != nil {
+	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if left := value[int](t, w.pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
+	if left := dbtest.Value[int](t, w.Pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
 		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
 	}
-	m := w.mail(t)
-	if taken := m.take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {
+	m := w.Mail(t)
+	if taken := m.Take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {
 		t.Fatalf("the first is %+v", taken)
 	}
-	exec(t, w.pool, `UPDATE outbox SET expires_at = now()`)
-	taken := m.take(t, 1)
+	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
+	taken := m.Take(t, 1)
 	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PossibleDuplicates != 0 {
 		t.Fatalf("a late card is reported by %+v", taken)
 	}
-	m.finish(t, sentAs(*taken, 71))
-	m.mustWait(t)
+	m.Finish(t, dbtest.SentAs(*taken, 71))
+	m.MustWait(t)
 }
 
 // TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is
@@ -138,14 +139,14 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.send(t, 71)
 	c.change(t, "2", 22)
 	for _, key := range []string{"3", "4"} {
-		if hours := value[*int](t, c.world.pool, lives); hours == nil || *hours != 7*24 {
+		if hours := dbtest.Value[*int](t, c.world.Pool, lives); hours == nil || *hours != 7*24 {
 			t.Fatalf("the edit lives for %v hours, want a week", hours)
 		}
-		exec(t, c.world.pool, `UPDATE outbox SET expires_at = now() + interval '1 hour' WHERE action = 'edit'`)
+		dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() + interval '1 hour' WHERE action = 'edit'`)
 		c.change(t, key, 33)
 	}
-	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
-	if turn := c.turn(t, chat(1)); turn.Message != nil || turn.Expired != 1 {
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
+	if turn := c.Turn(t, dbtest.Chat(1)); turn.Message != nil || turn.Expired != 1 {
 		t.Errorf("too late, the turn is %+v", turn)
 	}
 }
@@ -155,13 +156,13 @@ func TestEditsLiveForAWeek(t *testing.T) {
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
-	r := failed(c.mustTake(t, 1, 1), outbox.Ambiguous)
+	r := dbtest.Failed(c.MustTake(t, 1, 1), outbox.Ambiguous)
 	r.Pause = 0
-	c.finish(t, r)
+	c.Finish(t, r)
 	c.change(t, "2", 22)
-	exec(t, c.world.pool, `UPDATE outbox SET expires_at = now()`)
-	turn := c.turn(t, chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now()`)
+	turn := c.Turn(t, dbtest.Chat(1))
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, dbtest.Items(turn.Message)); diff != "" || turn.Expired != 2 {
 		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
 	}
 	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {

@@ -9,14 +9,15 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 func TestNoAmendmentScansATable(t *testing.T) {
 	t.Parallel()
-	var rec recorder
-	pool, plain := newYears(t, &rec)
-	store, queue := postgres.NewStore(pool, ignore), postgres.NewOutbox(pool)
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	store, queue := postgres.NewStore(pool, dbtest.Ignore), postgres.NewOutbox(pool)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	person := func(claimed bool) (p ranking.Person) {
 		err := plain.QueryRow(t.Context(), `
@@ -30,78 +31,78 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		return p
 	}
 	known, unclaimed := person(true), person(false)
-	find := func(name string, number int, sender *ranking.Person, ref ranking.MatchRef) explained {
-		return explained{name, func(ctx context.Context) error {
+	find := func(name string, number int, sender *ranking.Person, ref ranking.MatchRef) dbtest.Explained {
+		return dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			got, err := store.FindMatch(ctx, club.ID, ref, sender)
 			if got == nil || number != 0 && got.Number != number {
 				t.Errorf("%s finds %+v", name, got)
 			}
 			return err
-		}, 1}
+		}, Want: 1}
 	}
 	admin := func(n int) ranking.Amendment {
-		t := number(n)
+		t := dbtest.Number(n)
 		t.IsAdmin = func(context.Context) (bool, error) { return true, nil }
 		return t
 	}
-	s := service(store)
-	mustNotScan(t, plain, &rec, []explained{
+	s := dbtest.Service(store)
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		find("match by number", 40, nil, ranking.MatchRef{Number: 40}),
 		find("match by message", 40, nil, ranking.MatchRef{Message: 40, Key: "none"}),
 		find("match by key", 45, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
 		find("last match", 0, &known, ranking.MatchRef{}),
-		{"history", func(ctx context.Context) error {
+		{Name: "history", Run: func(ctx context.Context) error {
 			got, err := store.MatchHistory(ctx, 150, 41)
 			if len(got.Matches) != 10 || len(got.Standings) != 11 {
 				t.Errorf("the history has %d matches of %d players", len(got.Matches), len(got.Standings))
 			}
 			return err
-		}, 2},
-		{"answer", func(ctx context.Context) error { // to a player with another name in the group
+		}, Want: 2},
+		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
-		}, 3 + 5},
-		{"undo", func(ctx context.Context) error { // of a card that has been sent
+		}, Want: 3 + 5},
+		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
-		}, 4 + 1 + 1 + 5 + 8 + 1},
-		{"fix", func(ctx context.Context) error {
+		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+		{Name: "fix", Run: func(ctx context.Context) error {
 			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
-		}, 4 + 1 + 1 + 5 + 8 + 1},
-		{"card that waits", func(ctx context.Context) error {
-			id := value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
+		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+		{Name: "card that waits", Run: func(ctx context.Context) error {
+			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})
-		}, 1},
-		{"merge", func(ctx context.Context) error {
+		}, Want: 1},
+		{Name: "merge", Run: func(ctx context.Context) error {
 			p := known
 			p.Username = unclaimed.Username
 			err := s.Answer(ctx, in(club, "merge", p), ranking.Refusal{})
-			if n := value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
+			if n := dbtest.Value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
 				t.Errorf("%d players are merged", n)
 			}
 			return err
-		}, -1},
-		{"toast", func(ctx context.Context) error {
+		}, Want: -1},
+		{Name: "toast", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", CallbackAnswer: ranking.Refusal{}})
-		}, 3},
-		{"take of an edit", func(ctx context.Context) error {
-			exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
+		}, Want: 3},
+		{Name: "take of an edit", Run: func(ctx context.Context) error {
+			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
 				WHERE chat_id = 150 AND state = 'planned' AND action <> 'edit'`)
-			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{chat(150)}, bounds)
+			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{dbtest.Chat(150)}, dbtest.Bounds)
 			if m := turns[0].Message; m == nil || m.Target != 40 {
 				t.Errorf("took %+v", m)
 			}
 			return err
-		}, 2 + 4},
-		{"finish of a card", func(ctx context.Context) error {
-			id := value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
+		}, Want: 2 + 4},
+		{Name: "finish of a card", Run: func(ctx context.Context) error {
+			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
 			item := outbox.Item{ID: id}
-			m := outbox.Message{Lane: chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
-			_, err := queue.Advance(ctx, 1, []outbox.Result{sentAs(m, 4711)}, nil, bounds)
-			if !value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
+			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4711)}, nil, dbtest.Bounds)
+			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not recorded")
 			}
 			return err
-		}, 2 + 1},
+		}, Want: 2 + 1},
 	})
 }
 
@@ -109,9 +110,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 func TestRewriteTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	const players, matches = 50, 1_000
-	var rec recorder
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	exec(t, pool, `
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
@@ -123,7 +124,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		INSERT INTO match_players SELECT id, 1 + number % 50, 1 FROM matches;
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)
-	store := postgres.NewStore(pool, ignore)
+	store := postgres.NewStore(pool, dbtest.Ignore)
 	c, err := store.MatchHistory(t.Context(), 1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -144,11 +145,11 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 			s.Elo++
 			w.Standings = append(w.Standings, s.Standing)
 		}
-		rec.take()
+		rec.Take()
 		if err := store.Rewrite(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
-		return len(rec.take())
+		return len(rec.Take())
 	}
 	one := rewrite(c.Matches[:1], c.Standings[:1])
 	all := rewrite(c.Matches[1:], c.Standings[1:])
@@ -156,7 +157,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		t.Errorf("%d statements for one entry, %d for all others, want 3", one, all)
 	}
 	const appended = `SELECT count(*) FROM elo_history WHERE reason = 'repair' AND elo_after = 1501`
-	if got := value[int](t, pool, appended); got != matches {
+	if got := dbtest.Value[int](t, pool, appended); got != matches {
 		t.Errorf("%d entries were appended", got)
 	}
 }

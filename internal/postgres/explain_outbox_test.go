@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,13 +15,14 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 func TestNoTurnScansATable(t *testing.T) {
 	t.Parallel()
-	var rec recorder
-	pool, plain := newYears(t, &rec)
-	exec(t, plain, `
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	dbtest.Exec(t, plain, `
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(101, 132) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, supersede_key)
 		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id FROM matches WHERE ladder_id BETWEEN 81 AND 96 AND number = 7;
@@ -35,9 +37,9 @@ func TestNoTurnScansATable(t *testing.T) {
 		return func(ctx context.Context) error {
 			var lanes []outbox.Lane
 			for id := from; id <= to; id++ {
-				lanes = append(lanes, chat(id), answers(id))
+				lanes = append(lanes, dbtest.Chat(id), dbtest.Answers(id))
 			}
-			turns, err := queue.Advance(ctx, 1, nil, lanes, bounds)
+			turns, err := queue.Advance(ctx, 1, nil, lanes, dbtest.Bounds)
 			taken := 0
 			for _, turn := range turns {
 				if turn.Message != nil {
@@ -58,7 +60,7 @@ func TestNoTurnScansATable(t *testing.T) {
 				results = append(results, want(i, m))
 			}
 			messages = nil
-			_, err := queue.Advance(ctx, 1, results, nil, bounds)
+			_, err := queue.Advance(ctx, 1, results, nil, dbtest.Bounds)
 			return err
 		}
 	}
@@ -66,40 +68,40 @@ func TestNoTurnScansATable(t *testing.T) {
 		outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous, outbox.Unauthorized, outbox.Migrated, outbox.Forbidden,
 		outbox.Failed, outbox.Rejected, outbox.Obsolete,
 	}
-	mustNotScan(t, plain, &rec, []explained{
-		{"take", take(101, 132), 2 + 4},
-		{"take again", func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, 2 + 4},
-		{"failures", finish(func(i int, m outbox.Message) outbox.Result { return failed(m, classes[i%len(classes)]) }), 2 + 3},
-		{"take of edits", take(81, 96), 2 + 4},
-		{"edited", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, m.Target) }), 2 + 2},
-		{"take of objects", take(61, 76), 2 + 4},
-		{"ensured", finish(func(i int, m outbox.Message) outbox.Result { return sentAs(m, int64(i+1)) }), 2 + 2},
-		{"take of long lanes", take(2, 5), 2 + 4}, // three hundred notices each
-		{"sent together", finish(func(_ int, m outbox.Message) outbox.Result { return sentAs(m, 9) }), 2 + 1},
-		{"waiting", func(ctx context.Context) error {
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "take", Run: take(101, 132), Want: 2 + 4},
+		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, Want: 2 + 4},
+		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 2 + 3},
+		{Name: "take of edits", Run: take(81, 96), Want: 2 + 4},
+		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 2},
+		{Name: "take of objects", Run: take(61, 76), Want: 2 + 4},
+		{Name: "ensured", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, int64(i+1)) }), Want: 2 + 2},
+		{Name: "take of long lanes", Run: take(2, 5), Want: 2 + 4}, // three hundred notices each
+		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 2 + 1},
+		{Name: "waiting", Run: func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
 			return err
-		}, 1},
-		{"recent", func(ctx context.Context) error {
+		}, Want: 1},
+		{Name: "recent", Run: func(ctx context.Context) error {
 			_, err := queue.Recent(ctx, time.Nanosecond)
 			return err
-		}, 1},
+		}, Want: 1},
 	})
 	// the survey counts all that waits
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newPurger(pool).Purge(t.Context()); err != nil {
+	if _, err := postgres.NewPurger(pool, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range rec.take() {
-		if s.sql == "begin" || s.sql == "commit" {
+	for _, s := range rec.Take() {
+		if s.SQL == "begin" || s.SQL == "commit" {
 			continue
 		}
-		for kind, plan := range plans(t, plain, s) {
-			for _, scan := range tableScan.FindAllStringSubmatch(plan, -1) {
+		for kind, plan := range dbtest.Plans(t, plain, s) {
+			for _, scan := range dbtest.TableScan.FindAllStringSubmatch(plan, -1) {
 				if scan[1] != "outbox_id_seq" {
-					t.Errorf("%s is scanned for %s:\n%s\n%s", scan[1], kind, s.sql, plan)
+					t.Errorf("%s is scanned for %s:\n%s\n%s", scan[1], kind, s.SQL, plan)
 				}
 			}
 		}
@@ -109,10 +111,10 @@ func TestNoTurnScansATable(t *testing.T) {
 var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
 
 // blocks returns how many blocks a statement reads. Its changes are rolled back.
-func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
+func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	t.Helper()
-	tx := begin(t, pool)
-	rows, err := tx.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+s.sql, s.args...)
+	tx := dbtest.Begin(t, pool)
+	rows, err := tx.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) "+s.SQL, s.Args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
 		t.Fatal(err)
 	}
 	plan := strings.Join(lines, "\n")
-	if tables := scanned(plan); slices.Contains(tables, "outbox") {
+	if tables := dbtest.Scanned(plan); slices.Contains(tables, "outbox") {
 		t.Errorf("it scans %v:\n%s", tables, plan)
 	}
 	found := blocksRead.FindStringSubmatch(plan)
@@ -148,21 +150,21 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s statement) (n int) {
 // them.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
-	var rec recorder
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
 	queue := postgres.NewOutbox(pool)
-	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
-	rec.take()
+	dbtest.Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
+	rec.Take()
 	if _, err := queue.Waiting(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := queue.Recent(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	looks := rec.take()
+	looks := rec.Take()
 	read := func(notices int) (all []int) {
-		exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
-		exec(t, pool, `VACUUM ANALYZE outbox`)
+		dbtest.Exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
+		dbtest.Exec(t, pool, `VACUUM ANALYZE outbox`)
 		for _, look := range looks {
 			all = append(all, blocks(t, pool, look))
 		}
@@ -182,20 +184,20 @@ func TestWaitingCostsByLanes(t *testing.T) {
 // TestTakeCostsByBounds: taking from a lane reads no more blocks when far more waits in it than the bound.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
-	var rec recorder
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	exec(t, pool, theLease)
-	exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	dbtest.Exec(t, pool, dbtest.TheLease)
+	dbtest.Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group')`)
 	m := mailIn(pool)
 	m.others(t, 100, outbox.Outcome) // with more behind them, excess results are counted
 	m.results(t, 1900)
-	rec.take()
-	m.take(t, 1)
-	takes := rec.take()[2:] // the first two are about the lease
+	rec.Take()
+	m.Take(t, 1)
+	takes := rec.Take()[2:] // the first two are about the lease
 	read := func() (all int) {
-		exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL`)
-		exec(t, pool, `VACUUM FULL outbox`)
-		exec(t, pool, `VACUUM ANALYZE outbox`)
+		dbtest.Exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL`)
+		dbtest.Exec(t, pool, `VACUUM FULL outbox`)
+		dbtest.Exec(t, pool, `VACUUM ANALYZE outbox`)
 		for _, s := range takes {
 			n := blocks(t, pool, s)
 			all += n

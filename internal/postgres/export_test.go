@@ -14,9 +14,6 @@ var (
 	NextNotification = next
 )
 
-// Planning is the setting of the bot's sessions for planning statements.
-const Planning = planning
-
 // SetIdleTimeout sets how long a transaction under the lease may be idle.
 func (l *Lease) SetIdleTimeout(timeout time.Duration) { l.idleTimeout = timeout }
 

@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -32,8 +33,8 @@ func TestLockedIsNobodysFault(t *testing.T) {
 	for held, lock := range locks {
 		t.Run(held, func(t *testing.T) {
 			t.Parallel()
-			pool := pgtest.BorrowWith(t, shortWait).Pool
-			store := postgres.NewStore(pool, ignore)
+			pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
+			store := postgres.NewStore(pool, dbtest.Ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool, pool), service)) {
 				if c.before != nil {
@@ -41,7 +42,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 						t.Fatalf("before %s: %v", c.name, err)
 					}
 				}
-				holder := begin(t, pool)
+				holder := dbtest.Begin(t, pool)
 				if _, err := holder.Exec(t.Context(), lock); err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +61,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 				const trace = `
 					SELECT (SELECT count(*) FROM handled_commands WHERE key = $1) * 10
 					     + (SELECT count(*) FROM outbox WHERE key = $1 AND action = 'send')`
-				if n := value[int](t, pool, trace, c.name); n != 11 && !c.silent {
+				if n := dbtest.Value[int](t, pool, trace, c.name); n != 11 && !c.silent {
 					t.Errorf("%s leaves %d keys and answers, want one of each", c.name, n)
 				}
 			}

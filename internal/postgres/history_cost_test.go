@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for
@@ -15,9 +16,9 @@ import (
 func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
-	var rec recorder
-	pool := open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	fillFast(t, pool, `
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 6000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
@@ -29,9 +30,9 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		INSERT INTO match_players SELECT id, 1 + (number + side) % 50, side FROM matches, (VALUES (1), (2)) AS s (side);
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players`)
-	exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
-	store := postgres.NewStore(pool, ignore)
-	rec.take()
+	dbtest.Exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
+	store := postgres.NewStore(pool, dbtest.Ignore)
+	rec.Take()
 	c, err := store.MatchHistory(t.Context(), 1, 6_000-stretch+1)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	blocks := 0
-	for _, s := range rec.take() {
+	for _, s := range rec.Take() {
 		blocks += touched(t, pool, s)
 	}
 	// Reading the history entry by entry would take about four blocks each. Scanning all matches of all
@@ -51,7 +52,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 }
 
 // touched returns how many blocks a statement reads.
-func touched(t *testing.T, pool *pgxpool.Pool, s statement) int {
+func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 	t.Helper()
 	var plans []struct {
 		Plan struct {
@@ -59,7 +60,7 @@ func touched(t *testing.T, pool *pgxpool.Pool, s statement) int {
 			Read int `json:"Shared Read Blocks"`
 		}
 	}
-	raw := value[string](t, pool, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.sql, s.args...)
+	raw := dbtest.Value[string](t, pool, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.SQL, s.Args...)
 	if err := json.Unmarshal([]byte(raw), &plans); err != nil || len(plans) != 1 {
 		t.Fatalf("read plan: %v", err)
 	}

@@ -9,11 +9,12 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 func TestLaneLists(t *testing.T) {
 	t.Parallel()
-	lanes := []outbox.Lane{chat(12), chat(13), answers(14), answers(12)}
+	lanes := []outbox.Lane{dbtest.Chat(12), dbtest.Chat(13), dbtest.Answers(14), dbtest.Answers(12)}
 	if diff := cmp.Diff([]string{"12,13,14t,12t"}, postgres.LaneLists(lanes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
@@ -22,7 +23,7 @@ func TestLaneLists(t *testing.T) {
 	}
 	var many []outbox.Lane
 	for i := range outbox.ChatID(3000) {
-		many = append(many, chat(math.MaxInt64-i), answers(math.MaxInt64-i), chat(i+1))
+		many = append(many, dbtest.Chat(math.MaxInt64-i), dbtest.Answers(math.MaxInt64-i), dbtest.Chat(i+1))
 	}
 	var read []outbox.Lane
 	lists := postgres.LaneLists(many)
@@ -41,11 +42,11 @@ func TestReadLanes(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]outbox.Lane{
 		"":                         nil,
-		"7":                        {chat(7)},
-		"7t":                       {answers(7)},
-		"7,,t,x,8tt,-1,0,0t,1.5,9": {chat(7), chat(9)},
+		"7":                        {dbtest.Chat(7)},
+		"7t":                       {dbtest.Answers(7)},
+		"7,,t,x,8tt,-1,0,0t,1.5,9": {dbtest.Chat(7), dbtest.Chat(9)},
 		" 7, 8":                    nil,
-		"9223372036854775807,9223372036854775808": {chat(math.MaxInt64)},
+		"9223372036854775807,9223372036854775808": {dbtest.Chat(math.MaxInt64)},
 	} {
 		if diff := cmp.Diff(want, postgres.ReadLanes(list)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", list, diff)

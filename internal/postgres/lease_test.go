@@ -13,12 +13,13 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // mustHold checks who holds the lease.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
-	got := value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
+	got := dbtest.Value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
 	if got != want {
 		t.Errorf("the lease is %s, want %s", got, want)
 	}
@@ -47,15 +48,15 @@ func TestLease(t *testing.T) {
 	lost("renewed before it is held", a.Renew(t.Context()))
 	lost("released before it is held", a.Release(t.Context(), true))
 
-	acquire(t, a, true)
+	dbtest.Acquire(t, a, true)
 	mustHold(t, pool, "leader a 1 true")
-	acquire(t, b, false)
-	if a.Remaining() > time.Hour || a.Remaining() < time.Hour-maxWait || a.Epoch() != 1 || b.Remaining() > 0 {
+	dbtest.Acquire(t, b, false)
+	if a.Remaining() > time.Hour || a.Remaining() < time.Hour-dbtest.MaxWait || a.Epoch() != 1 || b.Remaining() > 0 {
 		t.Errorf("%v are left of epoch %d, and %v for the other", a.Remaining(), a.Epoch(), b.Remaining())
 	}
 
-	exec(t, pool, runsOut)
-	acquire(t, b, true)
+	dbtest.Exec(t, pool, dbtest.RunsOut)
+	dbtest.Acquire(t, b, true)
 	mustHold(t, pool, "leader b 2 true")
 	lost("released by the one before", a.Release(t.Context(), true))
 	lost("renewed by the one before", a.Renew(t.Context()))
@@ -64,11 +65,11 @@ func TestLease(t *testing.T) {
 		t.Errorf("%v are left for the one before, and %v of epoch %d", a.Remaining(), b.Remaining(), b.Epoch())
 	}
 
-	exec(t, pool, `UPDATE leases SET expires_at = now() + interval '1 minute'`)
+	dbtest.Exec(t, pool, `UPDATE leases SET expires_at = now() + interval '1 minute'`)
 	if err := b.Renew(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if !value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
+	if !dbtest.Value[bool](t, pool, `SELECT expires_at > now() + interval '59 minutes' FROM leases`) {
 		t.Error("the lease was not renewed")
 	}
 	if err := b.Release(t.Context(), true); err != nil {
@@ -80,10 +81,10 @@ func TestLease(t *testing.T) {
 	}
 	lost("renewed after it was released", b.Renew(t.Context()))
 	mustHold(t, pool, "leader  2 false")
-	acquire(t, a, true)
+	dbtest.Acquire(t, a, true)
 	mustHold(t, pool, "leader a 3 true")
 
-	acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
+	dbtest.Acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
 // TestLeaseReportsCrash: the new holder of a lease learns whether the previous one has released it.
@@ -94,7 +95,7 @@ func TestLeaseReportsCrash(t *testing.T) {
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
 	crashed := func(l *postgres.Lease, want bool) {
 		t.Helper()
-		acquire(t, l, true)
+		dbtest.Acquire(t, l, true)
 		if got := l.PredecessorCrashed(); got != want {
 			t.Errorf("the previous holder has crashed: %t, want %t", got, want)
 		}
@@ -104,7 +105,7 @@ func TestLeaseReportsCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	crashed(b, false)
-	exec(t, pool, runsOut)
+	dbtest.Exec(t, pool, dbtest.RunsOut)
 	crashed(a, true)
 	if err := a.Release(t.Context(), true); err != nil {
 		t.Fatal(err)
@@ -121,10 +122,10 @@ func TestLeaseReportsCrash(t *testing.T) {
 func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	acquire(t, postgres.NewLease(pool, "leader", "a", time.Hour), true) // the answer is lost
-	acquire(t, postgres.NewLease(pool, "leader", "b", time.Hour), false)
+	dbtest.Acquire(t, postgres.NewLease(pool, "leader", "a", time.Hour), true) // the answer is lost
+	dbtest.Acquire(t, postgres.NewLease(pool, "leader", "b", time.Hour), false)
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
-	acquire(t, a, true)
+	dbtest.Acquire(t, a, true)
 	mustHold(t, pool, "leader a 2 true")
 	if err := a.Renew(t.Context()); err != nil {
 		t.Error(err)
@@ -136,8 +137,8 @@ func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
-	acquire(t, a, true)
-	exec(t, pool, runsOut)
+	dbtest.Acquire(t, a, true)
+	dbtest.Exec(t, pool, dbtest.RunsOut)
 	if err := a.Renew(t.Context()); err != nil || a.Remaining() <= 0 {
 		t.Errorf("renewed: %v, %v are left", err, a.Remaining())
 	}
@@ -152,22 +153,22 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	const ahead = `UPDATE leases SET expires_at = clock_timestamp() + interval '2 hours'`
 	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
-	acquire(t, a, true)
-	exec(t, pool, ahead)
-	acquire(t, b, false)
-	await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
-	acquire(t, b, true)
+	dbtest.Acquire(t, a, true)
+	dbtest.Exec(t, pool, ahead)
+	dbtest.Acquire(t, b, false)
+	dbtest.Await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
+	dbtest.Acquire(t, b, true)
 
-	before := value[time.Time](t, pool, `SELECT expires_at FROM leases`)
-	acquire(t, a, false)
-	if after := value[time.Time](t, pool, `SELECT expires_at FROM leases`); !after.Equal(before) {
+	before := dbtest.Value[time.Time](t, pool, `SELECT expires_at FROM leases`)
+	dbtest.Acquire(t, a, false)
+	if after := dbtest.Value[time.Time](t, pool, `SELECT expires_at FROM leases`); !after.Equal(before) {
 		t.Errorf("the lease expires at %v, and at %v after Acquire", before, after)
 	}
-	exec(t, pool, ahead)
+	dbtest.Exec(t, pool, ahead)
 	if err := b.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if value[bool](t, pool, `SELECT expires_at > clock_timestamp() + interval '1 hour' FROM leases`) {
+	if dbtest.Value[bool](t, pool, `SELECT expires_at > clock_timestamp() + interval '1 hour' FROM leases`) {
 		t.Error("after a renewal the lease expires too far ahead")
 	}
 }
@@ -178,12 +179,12 @@ func TestLeaseExpires(t *testing.T) {
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", 300*time.Millisecond)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
-	acquire(t, a, true)
-	await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
+	dbtest.Acquire(t, a, true)
+	dbtest.Await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
 	if left := a.Remaining(); left > 0 {
 		t.Errorf("%v are left", left)
 	}
-	acquire(t, b, true)
+	dbtest.Acquire(t, b, true)
 }
 
 // TestLeaseAtOnce lets several ask for the lease at the same time, when it was never held and when it has expired.
@@ -216,9 +217,9 @@ func TestLeaseAtOnce(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%d hold the lease", n)
 		}
-		exec(t, pool, runsOut)
+		dbtest.Exec(t, pool, dbtest.RunsOut)
 	}
-	if epoch := value[int](t, pool, `SELECT epoch FROM leases`); epoch != 5 {
+	if epoch := dbtest.Value[int](t, pool, `SELECT epoch FROM leases`); epoch != 5 {
 		t.Errorf("the epoch is %d", epoch)
 	}
 }
@@ -230,35 +231,35 @@ func TestLeaseAndWriters(t *testing.T) {
 	pool := pgtest.Borrow(t).Pool
 	a := postgres.NewLease(pool, "leader", "a", time.Hour)
 	b := postgres.NewLease(pool, "leader", "b", time.Hour)
-	acquire(t, a, true)
-	marks := begin(t, pool)
+	dbtest.Acquire(t, a, true)
+	marks := dbtest.Begin(t, pool)
 	if _, err := marks.Exec(t.Context(), sharesLease); err != nil {
 		t.Fatal(err)
 	}
-	renewed := start(func() error { return a.Renew(t.Context()) })
-	if err := receive(t, renewed); err != nil {
+	renewed := dbtest.Start(func() error { return a.Renew(t.Context()) })
+	if err := dbtest.Receive(t, renewed); err != nil {
 		t.Error(err)
 	}
-	acquire(t, b, false)
-	released := start(func() error { return a.Release(t.Context(), true) })
-	if err := receive(t, released); err != nil {
+	dbtest.Acquire(t, b, false)
+	released := dbtest.Start(func() error { return a.Release(t.Context(), true) })
+	if err := dbtest.Receive(t, released); err != nil {
 		t.Error(err)
 	}
-	taken := start(func() error {
+	taken := dbtest.Start(func() error {
 		mine, err := b.Acquire(t.Context())
 		if err == nil && !mine {
 			err = errors.New("it was not to be had")
 		}
 		return err
 	})
-	await(t, pool, blocked)
+	dbtest.Await(t, pool, dbtest.Blocked)
 	if b.Remaining() > 0 {
 		t.Error("the lease was taken over during a write")
 	}
 	if err := marks.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, taken); err != nil {
+	if err := dbtest.Receive(t, taken); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, pool, "leader b 2 true")
@@ -267,24 +268,24 @@ func TestLeaseAndWriters(t *testing.T) {
 // TestAdvanceAndTakeover takes the lease over while Advance waits to write: it writes nothing.
 func TestAdvanceAndTakeover(t *testing.T) {
 	t.Parallel()
-	m := newMail(t)
-	taken := m.mustTake(t, 1, 1)
-	takeover := begin(t, m.pool)
+	m := dbtest.NewMail(t)
+	taken := m.MustTake(t, 1, 1)
+	takeover := dbtest.Begin(t, m.Pool)
 	if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
 		t.Fatal(err)
 	}
-	written := start(func() error {
-		_, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(taken, 7)}, []outbox.Lane{chat(2)}, bounds)
+	written := dbtest.Start(func() error {
+		_, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(taken, 7)}, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
 		return err
 	})
-	await(t, m.pool, blocked)
+	dbtest.Await(t, m.Pool, dbtest.Blocked)
 	if err := takeover.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
+	if err := dbtest.Receive(t, written); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("error is %v", err)
 	}
-	m.mustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
+	m.MustHaveRows(t, `state`, "1 sending", "2 planned", "3 planned", "4 planned")
 }
 
 // TestLeaseStartsWithTheRequest: however long the database takes to answer, the holder's time begins when it asks.
@@ -299,17 +300,17 @@ func TestLeaseStartsWithTheRequest(t *testing.T) {
 		},
 		a.Renew,
 	} {
-		hold := begin(t, pool)
+		hold := dbtest.Begin(t, pool)
 		if _, err := hold.Exec(t.Context(), `LOCK leases IN ACCESS EXCLUSIVE MODE`); err != nil {
 			t.Fatal(err)
 		}
-		asked := start(func() error { return ask(t.Context()) })
-		await(t, pool, blocked)
+		asked := dbtest.Start(func() error { return ask(t.Context()) })
+		dbtest.Await(t, pool, dbtest.Blocked)
 		afterwards := time.Now()
 		if err := hold.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := receive(t, asked); err != nil {
+		if err := dbtest.Receive(t, asked); err != nil {
 			t.Fatal(err)
 		}
 		if until := time.Now().Add(a.Remaining()); !until.Before(afterwards.Add(time.Hour)) {

@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -16,44 +17,44 @@ import (
 func TestClass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
-	nowhere := postgres.NewStore(open(t, closedPort(t)), ignore)
+	nowhere := postgres.NewStore(dbtest.Open(t, dbtest.ClosedPort(t)), dbtest.Ignore)
 	fail := func(sql string) error {
-		_, err := w.pool.Exec(t.Context(), sql)
+		_, err := w.Pool.Exec(t.Context(), sql)
 		return err
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, late := w.store.Read(ctx, ranking.Query{Chat: club})
+	_, late := w.Store.Read(ctx, ranking.Query{Chat: club})
 	_, away := nowhere.Read(t.Context(), ranking.Query{Chat: club})
-	define(t, w.pool, "fail", `
+	dbtest.Define(t, w.Pool, "fail", `
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		    BEGIN RAISE EXCEPTION 'x' USING ERRCODE = split_part(NEW.key, ' ', 2); END $$;
 		CREATE TRIGGER fail BEFORE INSERT ON handled_commands FOR EACH ROW WHEN (NEW.key LIKE 'fail %') EXECUTE FUNCTION fail()`)
 	code := func(code string) error {
-		return w.store.Apply(t.Context(), ranking.Changes{Key: "fail " + code, Chat: w.read(t).ChatID})
+		return w.Store.Apply(t.Context(), ranking.Changes{Key: "fail " + code, Chat: w.Read(t).ChatID})
 	}
 	for name, tc := range map[string]struct {
 		store *postgres.Store
 		err   error
 		want  intake.Class
 	}{
-		"no answer in time":        {w.store, late, intake.Locked},
+		"no answer in time":        {w.Store, late, intake.Locked},
 		"no answer, nor to a ping": {nowhere, late, intake.Unavailable},
-		"nobody there":             {w.store, away, intake.Unavailable},
-		"hangs elsewhere":          {w.store, context.DeadlineExceeded, intake.Failed},
-		"lock timeout":             {w.store, code("55P03"), intake.Locked},
-		"statement timeout":        {w.store, code("57014"), intake.Locked},
-		"transaction timeout":      {w.store, code("25P04"), intake.Locked},
-		"deadlock":                 {w.store, code("40P01"), intake.Locked},
-		"serialization":            {w.store, code("40001"), intake.Locked},
-		"out of memory":            {w.store, code("53200"), intake.Unavailable},
-		"check":                    {w.store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Permanent},
-		"foreign key":              {w.store, code("23503"), intake.Permanent},
-		"unique":                   {w.store, code("23505"), intake.Permanent},
-		"first seen by two":        {w.store, w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{asNew(alice)}), intake.Locked},
-		"no such table":            {w.store, fail(`SELECT FROM nowhere`), intake.Failed},
-		"division by zero":         {w.store, fail(`SELECT 1/0`), intake.Failed},
-		"anything":                 {w.store, errors.New("anything"), intake.Failed},
+		"nobody there":             {w.Store, away, intake.Unavailable},
+		"hangs elsewhere":          {w.Store, context.DeadlineExceeded, intake.Failed},
+		"lock timeout":             {w.Store, code("55P03"), intake.Locked},
+		"statement timeout":        {w.Store, code("57014"), intake.Locked},
+		"transaction timeout":      {w.Store, code("25P04"), intake.Locked},
+		"deadlock":                 {w.Store, code("40P01"), intake.Locked},
+		"serialization":            {w.Store, code("40001"), intake.Locked},
+		"out of memory":            {w.Store, code("53200"), intake.Unavailable},
+		"check":                    {w.Store, fail(`INSERT INTO groups (chat_id, last_match_number) VALUES (1, -1)`), intake.Permanent},
+		"foreign key":              {w.Store, code("23503"), intake.Permanent},
+		"unique":                   {w.Store, code("23505"), intake.Permanent},
+		"first seen by two":        {w.Store, w.Store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{dbtest.AsNew(alice)}), intake.Locked},
+		"no such table":            {w.Store, fail(`SELECT FROM nowhere`), intake.Failed},
+		"division by zero":         {w.Store, fail(`SELECT 1/0`), intake.Failed},
+		"anything":                 {w.Store, errors.New("anything"), intake.Failed},
 	} {
 		if tc.err == nil {
 			t.Errorf("%s: no error", name)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -37,24 +38,24 @@ func standing(name string) lock {
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {
-		holder := begin(t, w.pool)
+		holder := dbtest.Begin(t, w.Pool)
 		if _, err := holder.Exec(t.Context(), step.take); err != nil {
 			t.Fatal(err)
 		}
-		waiting := start(command)
-		await(t, w.pool, blocked)
+		waiting := dbtest.Start(command)
+		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		for i, other := range order {
 			if i == at {
 				continue
 			}
-			_, err := w.pool.Exec(t.Context(), other.take+" NOWAIT")
+			_, err := w.Pool.Exec(t.Context(), other.take+" NOWAIT")
 			if held := err != nil; held != (i < at) {
 				t.Errorf("waiting for %s, it holds %s: %t", step.name, other.name, held)
 			}
 		}
-		exec(t, w.pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+		dbtest.Exec(t, w.Pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-		if err := receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
+		if err := dbtest.Receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
 			t.Errorf("waiting for %s it is canceled: %v", step.name, err)
 		}
 		if err := holder.Rollback(t.Context()); err != nil {
@@ -67,18 +68,18 @@ func TestMergeLockOrder(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
 	merge := func() error {
-		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 			t.Error("it got all locks")
 			return nil, nil
 		})
 	}
 	w.mustLockInOrder(t, merge, group(club), group(annex), player("al"), player("Alice"))
 	// changes in other chats of the remaining player do not have to wait
-	holder := begin(t, w.pool)
+	holder := dbtest.Begin(t, w.Pool)
 	if _, err := holder.Exec(t.Context(), group(attic).take); err != nil {
 		t.Fatal(err)
 	}
-	w.answer(t, "m", renamed)
+	w.Answer(t, "m", renamed)
 }
 
 func TestAmendmentLockOrder(t *testing.T) {
@@ -87,10 +88,10 @@ func TestAmendmentLockOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newAmendable(t)
-			command := func() error { return commands[name](t.Context(), service(w.store)) }
+			command := func() error { return commands[name](t.Context(), dbtest.Service(w.Store)) }
 			// in the order in which they joined the ladder
 			w.mustLockInOrder(t, command, group(club), standing("Alice"), standing("Carol"), standing("Bob"))
-			w.undo(t, "u", alice, 2)
+			w.Undo(t, "u", alice, 2)
 		})
 	}
 }
@@ -137,20 +138,20 @@ func TestMergesAtOnce(t *testing.T) {
 	var n atomic.Int64
 	var instances errgroup.Group
 	for i := range 6 {
-		s := ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []ranking.Person{renamed, robert}[i%2])
 		instances.Go(func() error { return s.Answer(t.Context(), o, ranking.Refusal{Code: ranking.NoDraws}) })
 	}
 	if err := instances.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 2 || n.Load() != 0 {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 2 || n.Load() != 0 {
 		t.Errorf("%d players are merged, with %d deadlocks", got, n.Load())
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
 		t.Errorf("%d merges are announced", got)
 	}
 }
@@ -160,15 +161,15 @@ func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
 	const each = 8 // matches before the merge begins, and after it
 	w := newWorld(t, alice, bob)
-	if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.record(t, "first", al, bob, 3, 1)
+	w.Record(t, "first", al, bob, 3, 1)
 	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
 	pairs := [][2]ranking.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
-	s := ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+	s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	var work errgroup.Group
 	for i, chat := range []ranking.Chat{club, annex} {
 		for _, reporter := range []ranking.Person{bob, carol} {
@@ -176,7 +177,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 				for j, left := 0, each; left > 0; j++ {
 					o := in(chat, fmt.Sprint(i, reporter.Name, j), reporter)
 					pair := pairs[(i+j)%len(pairs)]
-					if err := s.RecordMatch(t.Context(), o, singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2})); err != nil {
+					if err := s.RecordMatch(t.Context(), o, dbtest.Singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2})); err != nil {
 						return err
 					}
 					if reported.Add(1) == each {
@@ -195,24 +196,24 @@ func TestMergeAmongRecordings(t *testing.T) {
 	work.Go(func() error {
 		<-begun
 		defer close(merged)
-		return s.Answer(t.Context(), by("m", renamed), ranking.Refusal{Code: ranking.NoDraws})
+		return s.Answer(t.Context(), dbtest.By("m", renamed), ranking.Refusal{Code: ranking.NoDraws})
 	})
 	if err := work.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	w.answer(t, "last", renamed)
-	matches := value[int](t, w.pool, `SELECT count(*) FROM matches`)
+	w.Answer(t, "last", renamed)
+	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
 	// of many at once, one may lose every time, and must be sent again
-	refused := value[int](t, w.pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
+	refused := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
 		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
 			matches, 1+reported.Load(), refused, n.Load())
 	}
 	w.mustReplay(t)
-	if value[bool](t, w.pool, `SELECT NOT EXISTS (SELECT FROM matches WHERE undone_at IS NOT NULL)`) {
+	if dbtest.Value[bool](t, w.Pool, `SELECT NOT EXISTS (SELECT FROM matches WHERE undone_at IS NOT NULL)`) {
 		t.Error("no match of al against Alice is undone")
 	}
-	if got := values[string](t, w.pool, `
+	if got := dbtest.Values[string](t, w.Pool, `
 		SELECT 'standing of ' || display_name FROM group_players JOIN players p ON p.id = player_id WHERE p.telegram_user_id IS NULL
 		UNION ALL
 		SELECT 'match of ' || display_name FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
@@ -225,7 +226,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 func (w *world) mustReplay(t *testing.T) {
 	t.Helper()
 	ratings := make(map[string]int)
-	for _, m := range values[[]int](t, w.pool, `
+	for _, m := range dbtest.Values[[]int](t, w.Pool, `
 		SELECT ARRAY[m.ladder_id, a.player_id, b.player_id, sign(m.score_a - m.score_b)] FROM matches m
 		JOIN match_players a ON a.match_id = m.id AND a.side = 1 JOIN match_players b ON b.match_id = m.id AND b.side = 2
 		WHERE undone_at IS NULL ORDER BY m.ladder_id, m.number`) {
@@ -246,7 +247,7 @@ func (w *world) mustReplay(t *testing.T) {
 		ratings[winner], ratings[loser] = ratings[winner]+gain, ratings[loser]-gain
 	}
 	got := make(map[string]int)
-	for _, s := range values[[]int](t, w.pool, `SELECT ARRAY[ladder_id, player_id, elo] FROM group_players`) {
+	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[ladder_id, player_id, elo] FROM group_players`) {
 		got[fmt.Sprint(s[0], s[1])] = s[2]
 	}
 	if diff := cmp.Diff(ratings, got); diff != "" {

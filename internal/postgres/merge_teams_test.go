@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -16,7 +17,7 @@ func TestMergeInTeams(t *testing.T) {
 	record := func(w *world, key string, m teams) {
 		t.Helper()
 		report := ranking.Report{A: m[0], B: m[1], Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
-		if err := service(w.store).RecordMatch(t.Context(), by(key, bob), report); err != nil {
+		if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By(key, bob), report); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -26,8 +27,8 @@ func TestMergeInTeams(t *testing.T) {
 	record(w, "2", teams{{al, alice}, {bob, carol}})
 	record(w, "3", teams{{zoe, alice}, {bob, carol}})
 	record(as, "3", teams{{zoe, alice}, {bob, carol}})
-	w.answer(t, "m", renamed)
-	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
+	w.Answer(t, "m", renamed)
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	w.mustYield(t, `
@@ -44,12 +45,12 @@ func TestMergeInTeams(t *testing.T) {
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	if err := service(w.store).Join(t.Context(), by("j", alice)); err != nil {
+	if err := dbtest.Service(w.Store).Join(t.Context(), dbtest.By("j", alice)); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w.pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
-	w.record(t, "1", al, bob, 3, 1)
-	w.answer(t, "m", renamed)
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
+	w.Record(t, "1", al, bob, 3, 1)
+	w.Answer(t, "m", renamed)
 	// 1 of Bob, for a win with 1500 against 1000 would be 2; with 1000 against 1500 it is 30
 	w.mustYield(t, standings, "Club Alice Alice 1030 1000 1030 1 1 0 0 1", "Club Bob Bob 1470 1500 1500 1 0 0 1 -1")
 	w.mustYield(t, `SELECT count(*)::text FROM players WHERE merged_into IS NOT NULL`, "1")

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -22,7 +23,7 @@ var (
 
 // in is the origin of a command that a person sends in a chat.
 func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
-	o := by(key, sender)
+	o := dbtest.By(key, sender)
 	o.Chat = chat
 	return o
 }
@@ -30,8 +31,8 @@ func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
 // recordIn makes Bob report a match in a chat.
 func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
 	t.Helper()
-	report := singles(a, b, ranking.Score{A: scoreA, B: scoreB})
-	if err := service(w.store).RecordMatch(t.Context(), in(chat, key, bob), report); err != nil {
+	report := dbtest.Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
+	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), in(chat, key, bob), report); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,14 +42,14 @@ func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranki
 func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
 	t.Helper()
 	w = newWorld(t, alice, bob)
-	w.record(t, "1", al, bob, 3, 1)
-	w.record(t, "2", alice, bob, 3, 1)
-	w.record(t, "3", bob, al, 3, 1)
-	w.record(t, "4", al, alice, 3, 1)
-	w.record(t, "5", bob, alice, 2, 2)
+	w.Record(t, "1", al, bob, 3, 1)
+	w.Record(t, "2", alice, bob, 3, 1)
+	w.Record(t, "3", bob, al, 3, 1)
+	w.Record(t, "4", al, alice, 3, 1)
+	w.Record(t, "5", bob, alice, 2, 2)
 	w.recordIn(t, annex, "6", al, bob, 3, 1)
 	w.recordIn(t, attic, "7", bob, alice, 3, 1)
-	return w, w.id(t, "al"), w.id(t, "Alice")
+	return w, w.ID(t, "al"), w.ID(t, "Alice")
 }
 
 // standings are all standings, without their ids and versions.
@@ -59,19 +60,19 @@ const standings = `SELECT concat_ws(' ', title, name, p.display_name, elo, s.sta
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
-	w.undo(t, "u", bob, 3) // so that al has a superseded entry
-	w.wakes.Store(0)
-	w.answer(t, "m", renamed)
-	if wakes := w.wakes.Load(); wakes != 2 { // for the merge and for the answer
+	w.Undo(t, "u", bob, 3) // so that al has a superseded entry
+	w.Wakes.Store(0)
+	w.Answer(t, "m", renamed)
+	if wakes := w.Wakes.Load(); wakes != 2 { // for the merge and for the answer
 		t.Errorf("committed was called %d times", wakes)
 	}
 	as := newWorld(t, alice, bob) // in which the two are one player from the beginning
-	as.record(t, "1", alice, bob, 3, 1)
-	as.record(t, "2", alice, bob, 3, 1)
-	as.record(t, "5", bob, alice, 2, 2)
+	as.Record(t, "1", alice, bob, 3, 1)
+	as.Record(t, "2", alice, bob, 3, 1)
+	as.Record(t, "5", bob, alice, 2, 2)
 	as.recordIn(t, annex, "6", alice, bob, 3, 1)
 	as.recordIn(t, attic, "7", bob, alice, 3, 1)
-	if diff := cmp.Diff(values[string](t, as.pool, standings), values[string](t, w.pool, standings)); diff != "" {
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	for name, check := range map[string]struct {
@@ -113,13 +114,13 @@ func TestMerge(t *testing.T) {
 			JOIN chats c ON c.id = chat_id WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
 		},
 	} {
-		if diff := cmp.Diff(check.want, values[string](t, w.pool, check.sql, int64(from), int64(into))); diff != "" {
+		if diff := cmp.Diff(check.want, dbtest.Values[string](t, w.Pool, check.sql, int64(from), int64(into))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	once := w.contents(t)
+	once := w.Contents(t)
 	w.mustNotMerge(t, from, into)
-	if diff := cmp.Diff(once, w.contents(t)); diff != "" {
+	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
 		t.Errorf("merging again changes (-once +twice):\n%s", diff)
 	}
 }
@@ -127,7 +128,7 @@ func TestMerge(t *testing.T) {
 // mustNotMerge tries to merge two players one of whom cannot be merged any more.
 func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 	t.Helper()
-	err := w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+	err := w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 		t.Error("decide was called")
 		return nil, nil
 	})
@@ -147,25 +148,25 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, from, into := newMerge(t)
-			other := begin(t, w.pool)
+			other := dbtest.Begin(t, w.Pool)
 			if _, err := other.Exec(t.Context(), sql); err != nil {
 				t.Fatal(err)
 			}
-			waiting := start(func() error {
+			waiting := dbtest.Start(func() error {
 				w.mustNotMerge(t, from, into)
 				return nil
 			})
-			await(t, w.pool, blocked)
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			if err := other.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			before := w.contents(t)
-			wakes := w.wakes.Load()
-			if err := receive(t, waiting); err != nil {
+			before := w.Contents(t)
+			wakes := w.Wakes.Load()
+			if err := dbtest.Receive(t, waiting); err != nil {
 				t.Error(err)
 			}
 			w.mustNotMerge(t, from, into) // a later attempt has the same result
-			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != wakes {
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != wakes {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})
@@ -190,13 +191,13 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _, _ := newMerge(t)
-			before, wakes := w.contents(t), w.wakes.Load()
-			store := spoiledMerge{w.store, tc.spoil}
-			err := store.Merge(t.Context(), w.id(t, "al"), w.id(t, "Alice"), decideAsTheService(t, w))
+			before, wakes := w.Contents(t), w.Wakes.Load()
+			store := spoiledMerge{w.Store, tc.spoil}
+			err := store.Merge(t.Context(), w.ID(t, "al"), w.ID(t, "Alice"), decideAsTheService(t, w))
 			if !errors.Is(err, tc.want) {
 				t.Errorf("error is %v", err)
 			}
-			if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != wakes {
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != wakes {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})
@@ -224,7 +225,7 @@ func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
 // decideAsTheService returns the decision function of the service.
 func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) {
 	t.Helper()
-	err := service(mergeTaker{w.store, &decide}).Answer(t.Context(), by("k", renamed), ranking.Refusal{})
+	err := dbtest.Service(mergeTaker{w.Store, &decide}).Answer(t.Context(), dbtest.By("k", renamed), ranking.Refusal{})
 	if !errors.Is(err, errPlanned) {
 		t.Fatalf("error is %v", err)
 	}
@@ -253,15 +254,15 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			t.Parallel()
 			w, _, into := newMerge(t)
 			record := func(s *ranking.Service) error {
-				return s.RecordMatch(t.Context(), in(chat, "k", bob), singles(al, bob, ranking.Score{A: 3, B: 1}))
+				return s.RecordMatch(t.Context(), in(chat, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
 			}
 			c := w.plan(t, record)
-			w.answer(t, "m", renamed)
-			w.mustConflict(t, start(func() error { return w.store.Apply(t.Context(), c) }))
-			if err := record(service(w.store)); err != nil {
+			w.Answer(t, "m", renamed)
+			w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
+			if err := record(dbtest.Service(w.Store)); err != nil {
 				t.Fatal(err)
 			}
-			played := value[bool](t, w.pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
+			played := dbtest.Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
 				WHERE m.idempotency_key = 'k' AND mp.player_id = $1)`, into)
 			if !played {
 				t.Error("read again, the match is not Alice's")
@@ -275,13 +276,13 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
 	c := w.plan(t, func(s *ranking.Service) error {
-		return s.RecordMatch(t.Context(), in(attic, "k", bob), singles(al, bob, ranking.Score{A: 3, B: 1}))
+		return s.RecordMatch(t.Context(), in(attic, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
 	})
 	decide := decideAsTheService(t, w)
 	var waiting <-chan error
-	err := w.store.Merge(t.Context(), from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
-		waiting = start(func() error { return w.store.Apply(t.Context(), c) })
-		await(t, w.pool, blocked)
+	err := w.Store.Merge(t.Context(), from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+		waiting = dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		return decide(ladders)
 	})
 	if err != nil {
@@ -294,10 +295,10 @@ func TestNewStandingWaitsForTheMerge(t *testing.T) {
 func TestClaimMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	w, from, _ := newMerge(t)
-	w.answer(t, "m", renamed)
+	w.Answer(t, "m", renamed)
 	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
-	w.mustConflict(t, start(func() error {
-		return w.store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{claim})
+	w.mustConflict(t, dbtest.Start(func() error {
+		return w.Store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{claim})
 	}))
 }
 
@@ -313,47 +314,47 @@ func TestMergeMeetsANewLadder(t *testing.T) {
 		    WHERE telegram_chat_id = -300)
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 		SELECT id, $1, 'al', 1500, 1500, 1500 FROM ladder`
-	first := begin(t, w.pool)
+	first := dbtest.Begin(t, w.Pool)
 	if _, err := first.Exec(t.Context(), take); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := first.Exec(t.Context(), enter, from); err != nil {
 		t.Fatal(err)
 	}
-	merging := start(func() error {
-		return w.store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+	merging := dbtest.Start(func() error {
+		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
 			t.Error("decide was called")
 			return nil, nil
 		})
 	})
 	const oneBlocked = `SELECT count(*) = $1 FROM pg_stat_activity
 		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
-	await(t, w.pool, oneBlocked, 1)
-	second := begin(t, w.pool)
-	recording := start(func() error {
+	dbtest.Await(t, w.Pool, oneBlocked, 1)
+	second := dbtest.Begin(t, w.Pool)
+	recording := dbtest.Start(func() error {
 		if _, err := second.Exec(t.Context(), take); err != nil {
 			return err
 		}
 		_, err := second.Exec(t.Context(), `SELECT FROM players WHERE id = $1 FOR KEY SHARE`, from)
 		return errors.Join(err, second.Rollback(t.Context()))
 	})
-	await(t, w.pool, oneBlocked, 2)
+	dbtest.Await(t, w.Pool, oneBlocked, 2)
 	if err := first.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := receive(t, merging)
+	err := dbtest.Receive(t, merging)
 	var pg *pgconn.PgError
 	if !errors.Is(err, ranking.ErrConflict) || errors.As(err, &pg) {
 		t.Errorf("the merge ends with %v, want a conflict that is no deadlock", err)
 	}
-	if err := receive(t, recording); err != nil {
+	if err := dbtest.Receive(t, recording); err != nil {
 		t.Errorf("the recording ends with %v", err)
 	}
-	if !value[bool](t, w.pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
+	if !dbtest.Value[bool](t, w.Pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
 		t.Error("al is merged")
 	}
-	w.answer(t, "m", renamed)
-	if got := value[int](t, w.pool, `SELECT count(*) FROM group_players WHERE player_id = $1`, from); got != 0 {
+	w.Answer(t, "m", renamed)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE player_id = $1`, from); got != 0 {
 		t.Errorf("al is still ranked in %d ladders", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/migrations"
 )
 
@@ -66,9 +67,9 @@ func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
 	holdMigrationLock(t, d.Pool)
-	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 	defer cancel()
-	if err := postgres.Migrate(ctx, open(t, d.URL, onDial(once)), migrations.FS); err != nil {
+	if err := postgres.Migrate(ctx, dbtest.Open(t, d.URL, onDial(once)), migrations.FS); err != nil {
 		t.Error(err)
 	}
 }
@@ -77,11 +78,11 @@ func TestMigrateUpToDate(t *testing.T) {
 func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
-	pool := open(t, closedPort(t), onDial(func(before int64) error { return cmp.Or(once(before), errAway) }))
+	pool := dbtest.Open(t, dbtest.ClosedPort(t), onDial(func(before int64) error { return cmp.Or(once(before), errAway) }))
 	if err := postgres.Migrate(t.Context(), pool, migrations.FS); !errors.Is(err, errAway) {
 		t.Errorf("no connection: %v", err)
 	}
-	pool = open(t, pgtest.Borrow(t).URL, onDial(once), func(c *pgxpool.Config) {
+	pool = dbtest.Open(t, pgtest.Borrow(t).URL, onDial(once), func(c *pgxpool.Config) {
 		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE schema_migrations (version bigint)")
 			return err
@@ -97,12 +98,12 @@ func TestMigrateCannotReadVersion(t *testing.T) {
 func TestMigrateWaitsForVersion(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
-	writing := begin(t, d.Pool)
+	writing := dbtest.Begin(t, d.Pool)
 	if _, err := writing.Exec(t.Context(), `LOCK TABLE schema_migrations`); err != nil {
 		t.Fatal(err)
 	}
 	migrates := make(chan struct{}) // on a connection of its own
-	pool := open(t, d.URL, onDial(func(before int64) error {
+	pool := dbtest.Open(t, d.URL, onDial(func(before int64) error {
 		if before == 1 {
 			close(migrates)
 		}
@@ -113,17 +114,17 @@ func TestMigrateWaitsForVersion(t *testing.T) {
 			return err
 		}
 	})
-	migrated := start(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
+	migrated := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
 	select {
 	case <-migrates:
 	case err := <-migrated:
 		t.Fatalf("Migrate does not wait: %v", err)
 	}
-	await(t, d.Pool, blocked)
+	dbtest.Await(t, d.Pool, dbtest.Blocked)
 	if err := writing.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, migrated); err != nil {
+	if err := dbtest.Receive(t, migrated); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,13 +18,14 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/migrations"
 )
 
 // schema returns everything that the migrations create, read from the catalog.
 func schema(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
-	return values[string](t, pool, `
+	return dbtest.Values[string](t, pool, `
 		SELECT 'table ' || c.relname || ' ' || c.relkind::text || ' ' || c.relpersistence::text
 		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace
 		UNION ALL
@@ -52,18 +53,18 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 // state is the version and the dirty mark of the migrations.
 func state(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
-	return strings.Join(values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
+	return strings.Join(dbtest.Values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
 }
 
 func TestMigrationsUpDownUp(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	migrate(t, pool, migrations.FS)
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, migrations.FS)
 	want := schema(t, pool)
 	if len(want) < 100 {
 		t.Fatalf("the migrations created only %d objects: %v", len(want), want)
 	}
-	migrate(t, pool, migrations.FS) // nothing to do
+	dbtest.Migrate(t, pool, migrations.FS) // nothing to do
 	names, err := fs.Glob(migrations.FS, "*.down.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -73,15 +74,15 @@ func TestMigrationsUpDownUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, pool, string(down))
+		dbtest.Exec(t, pool, string(down))
 	}
 	for _, left := range schema(t, pool) {
 		if !strings.Contains(left, "schema_migrations") {
 			t.Errorf("left after all the way down: %s", left)
 		}
 	}
-	exec(t, pool, "TRUNCATE schema_migrations")
-	migrate(t, pool, migrations.FS)
+	dbtest.Exec(t, pool, "TRUNCATE schema_migrations")
+	dbtest.Migrate(t, pool, migrations.FS)
 	if diff := cmp.Diff(want, schema(t, pool)); diff != "" {
 		t.Errorf("after up, down, up (-want +got):\n%s", diff)
 	}
@@ -89,7 +90,7 @@ func TestMigrationsUpDownUp(t *testing.T) {
 
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
+	pool := dbtest.Open(t, pgtest.Empty(t))
 	var instances errgroup.Group
 	for range 3 {
 		instances.Go(func() error { return postgres.Migrate(t.Context(), pool, migrations.FS) })
@@ -152,31 +153,31 @@ func mustBeAtTwo(t *testing.T, pool *pgxpool.Pool) {
 	if got := state(t, pool); got != "2 false" {
 		t.Errorf("state is %q, want 2 and not dirty", got)
 	}
-	if !value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL AND to_regclass('done') IS NOT NULL") {
+	if !dbtest.Value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL AND to_regclass('done') IS NOT NULL") {
 		t.Error("the second step is incomplete")
 	}
 }
 
 func TestMigrateKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	pool, files := open(t, pgtest.Empty(t)), withSecond()
+	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	killed := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	await(t, pool, "SELECT "+atTheGate)
-	if !value[bool](t, pool, killTheOneAtTheGate) {
+	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheGate)
+	if !dbtest.Value[bool](t, pool, killTheOneAtTheGate) {
 		t.Fatal("no connection was killed")
 	}
-	if err := receive(t, killed); err == nil {
+	if err := dbtest.Receive(t, killed); err == nil {
 		t.Error("a migration whose connection is killed succeeds")
 	}
 	if got := state(t, pool); got != "2 true" {
 		t.Errorf("state after the kill is %q, want 2 and dirty", got)
 	}
-	if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
+	if dbtest.Value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
 		t.Error("half a step was committed")
 	}
 	openGate()
-	migrate(t, pool, files)
+	dbtest.Migrate(t, pool, files)
 	mustBeAtTwo(t, pool)
 }
 
@@ -184,20 +185,20 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
-	pool := open(t, url)
-	p := newProxy(t, url)
+	pool := dbtest.Open(t, url)
+	p := dbtest.NewProxy(t, url)
 	openGate := closeGate(t, pool)
-	killed := start(func() error { return postgres.Migrate(t.Context(), open(t, p.url), files) })
-	await(t, pool, "SELECT "+atTheGate)
-	p.refuse.Store(true) // a killed client cannot send a cancel request either
-	p.cut()
-	if err := receive(t, killed); err == nil {
+	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files) })
+	dbtest.Await(t, pool, "SELECT "+atTheGate)
+	p.Refuse.Store(true) // a killed client cannot send a cancel request either
+	p.Cut()
+	if err := dbtest.Receive(t, killed); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
 	}
-	next := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	await(t, pool, "SELECT "+atTheMigrationLock)
+	next := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
 	openGate()
-	if err := receive(t, next); err != nil {
+	if err := dbtest.Receive(t, next); err != nil {
 		t.Fatal(err)
 	}
 	mustBeAtTwo(t, pool)
@@ -208,10 +209,10 @@ func TestMigrateClientKilled(t *testing.T) {
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
-	pool := open(t, url)
-	p := newProxy(t, url)
+	pool := dbtest.Open(t, url)
+	p := dbtest.NewProxy(t, url)
 	var stepSent, cut atomic.Bool
-	p.onMessage(func(kind byte, body []byte) bool {
+	p.OnMessage(func(kind byte, body []byte) bool {
 		if stepSent.Load() {
 			cut.Store(true)
 			return true
@@ -219,34 +220,34 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 		stepSent.Store(kind == 'Q' && bytes.Contains(body, []byte("pg_advisory_xact_lock")))
 		return false
 	})
-	if err := postgres.Migrate(t.Context(), open(t, p.url), files); err == nil {
+	if err := postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
 	}
 	if !cut.Load() {
 		t.Fatal("the connection was not cut after the step")
 	}
 	mustBeAtTwo(t, pool)
-	migrate(t, pool, files)
+	dbtest.Migrate(t, pool, files)
 	mustBeAtTwo(t, pool)
 }
 
 func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 	t.Parallel()
-	pool, files := open(t, pgtest.Empty(t)), withSecond()
+	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	first := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	await(t, pool, "SELECT "+atTheGate)
-	second := start(func() error { return postgres.Migrate(t.Context(), pool, files) })
-	await(t, pool, "SELECT "+atTheMigrationLock)
-	if !value[bool](t, pool, killTheOneAtTheGate) {
+	first := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheGate)
+	second := dbtest.Start(func() error { return postgres.Migrate(t.Context(), pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
+	if !dbtest.Value[bool](t, pool, killTheOneAtTheGate) {
 		t.Fatal("no connection was killed")
 	}
-	if err := receive(t, first); err == nil {
+	if err := dbtest.Receive(t, first); err == nil {
 		t.Error("a migration whose connection is killed succeeds")
 	}
-	await(t, pool, "SELECT "+atTheGate) // the second instance runs the same step now
+	dbtest.Await(t, pool, "SELECT "+atTheGate) // the second instance runs the same step now
 	openGate()
-	if err := receive(t, second); err != nil {
+	if err := dbtest.Receive(t, second); err != nil {
 		t.Fatal(err)
 	}
 	mustBeAtTwo(t, pool)
@@ -255,27 +256,27 @@ func TestMigrateTakesOverFromOneThatIsKilled(t *testing.T) {
 // TestMigrateFailingStep: a step with an error in it leaves nothing, and fails again until it is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
-	pool, files := open(t, pgtest.Empty(t)), withSecond()
+	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	broken := withSecond()
 	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
 	for range 2 {
 		if err := postgres.Migrate(t.Context(), pool, broken); err == nil || !strings.Contains(err.Error(), "division by zero") {
 			t.Fatalf("error is %v", err)
 		}
-		if value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
+		if dbtest.Value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
 			t.Error("half a step was committed")
 		}
 	}
-	migrate(t, pool, files)
+	dbtest.Migrate(t, pool, files)
 	mustBeAtTwo(t, pool)
 }
 
 func TestMigrateFirstStepAgain(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
-	exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
-	migrate(t, pool, migrations.FS)
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
+	dbtest.Exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
+	dbtest.Migrate(t, pool, migrations.FS)
 	if got := state(t, pool); got != fmt.Sprintf("%d false", newestStep(t)) {
 		t.Errorf("state is %q", got)
 	}
@@ -283,9 +284,9 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 
 func TestMigrateNewerDatabase(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.New(t))
+	pool := dbtest.Open(t, pgtest.New(t))
 	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
-		exec(t, pool, "UPDATE schema_migrations SET version = 1000, dirty = $1", dirty)
+		dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = 1000, dirty = $1", dirty)
 		before := append(schema(t, pool), state(t, pool))
 		err := postgres.Migrate(t.Context(), pool, migrations.FS)
 		if err == nil || !strings.Contains(err.Error(), "made by a newer elobot") {
@@ -299,7 +300,7 @@ func TestMigrateNewerDatabase(t *testing.T) {
 
 func TestMigrateCancelled(t *testing.T) {
 	t.Parallel()
-	pool, files := open(t, pgtest.Empty(t)), withSecond()
+	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := postgres.Migrate(over, pool, files); !errors.Is(err, context.Canceled) {
@@ -308,27 +309,27 @@ func TestMigrateCancelled(t *testing.T) {
 	openGate := closeGate(t, pool)
 	working, stopWorking := context.WithCancel(t.Context())
 	defer stopWorking()
-	worker := start(func() error { return postgres.Migrate(working, pool, files) })
-	await(t, pool, "SELECT "+atTheGate)
+	worker := dbtest.Start(func() error { return postgres.Migrate(working, pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheGate)
 	waiting, stopWaiting := context.WithCancel(t.Context())
 	defer stopWaiting()
-	waiter := start(func() error { return postgres.Migrate(waiting, pool, files) })
-	await(t, pool, "SELECT "+atTheMigrationLock)
+	waiter := dbtest.Start(func() error { return postgres.Migrate(waiting, pool, files) })
+	dbtest.Await(t, pool, "SELECT "+atTheMigrationLock)
 	stopWaiting()
-	if err := receive(t, waiter); !errors.Is(err, context.Canceled) {
+	if err := dbtest.Receive(t, waiter); !errors.Is(err, context.Canceled) {
 		t.Errorf("while waiting for another instance: %v", err)
 	}
 	stopWorking()
-	if err := receive(t, worker); !errors.Is(err, context.Canceled) {
+	if err := dbtest.Receive(t, worker); !errors.Is(err, context.Canceled) {
 		t.Errorf("in the middle of a step: %v", err)
 	}
 	openGate()
-	migrate(t, pool, files)
+	dbtest.Migrate(t, pool, files)
 	mustBeAtTwo(t, pool)
 }
 
 // newestStep returns the number of the newest migration.
 func newestStep(t *testing.T) int {
 	t.Helper()
-	return slices.Max(steps(t))
+	return slices.Max(dbtest.Steps(t))
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -18,10 +19,10 @@ import (
 func TestMoveLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.recordIn(t, upgraded, "1", bob, carol, 3, 1)
-	w.record(t, "2", alice, bob, 3, 1)
-	exec(t, w.pool, `UPDATE group_players SET name = name || ' of ' || (SELECT title FROM chats WHERE id = ladder_id)`)
-	if got := value[int](t, w.pool, `SELECT count(*) FROM group_players WHERE name LIKE '% of Club%'`); got != 4 {
+	w.recordIn(t, dbtest.Upgraded, "1", bob, carol, 3, 1)
+	w.Record(t, "2", alice, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = name || ' of ' || (SELECT title FROM chats WHERE id = ladder_id)`)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE name LIKE '% of Club%'`); got != 4 {
 		t.Fatalf("%d standings have the names that this test needs", got)
 	}
 	ladder := func(chat ranking.Chat) lock {
@@ -35,11 +36,11 @@ func TestMoveLockOrder(t *testing.T) {
 	chat := func(chat ranking.Chat) lock {
 		return lock{chat.Title + " itself", fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
 	}
-	move := func() error { return w.store.Move(t.Context(), club.ID, upgraded.ID, nothingAppended(t)) }
-	w.mustLockInOrder(t, move, group(club), group(upgraded), ladder(club), ladder(upgraded), notice(upgraded), notice(club),
-		chat(club), chat(upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
+	move := func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) }
+	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded), notice(dbtest.Upgraded), notice(club),
+		chat(club), chat(dbtest.Upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
 	// players who are ranked in the older group only do not have to wait
-	holder := begin(t, w.pool)
+	holder := dbtest.Begin(t, w.Pool)
 	if _, err := holder.Exec(t.Context(), standing("Alice of Club").take); err != nil {
 		t.Fatal(err)
 	}
@@ -54,27 +55,27 @@ func TestMoveMeetsUpsert(t *testing.T) {
 		known, introduced ranking.Chat
 	}{
 		"of the old id of a known chat": {club, club},
-		"of an unknown old id":          {upgraded, club},
-		"of the new id":                 {club, upgraded},
+		"of an unknown old id":          {dbtest.Upgraded, club},
+		"of the new id":                 {club, dbtest.Upgraded},
 	} {
 		t.Run(name+", second", func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			introduce := func(chat ranking.Chat) error { return w.store.UpsertChatAndPlayers(t.Context(), chat, nil) }
+			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			introduce := func(chat ranking.Chat) error { return w.Store.UpsertChatAndPlayers(t.Context(), chat, nil) }
 			if err := introduce(tc.known); err != nil {
 				t.Fatal(err)
 			}
 			gate := w.holdAliases(t)
-			moving := start(func() error { return w.store.Move(t.Context(), club.ID, upgraded.ID, nothingAppended(t)) })
-			await(t, w.pool, blocked)
-			introducing := start(func() error { return introduce(tc.introduced) })
-			await(t, w.pool, twoBlocked)
+			moving := dbtest.Start(func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			introducing := dbtest.Start(func() error { return introduce(tc.introduced) })
+			dbtest.Await(t, w.Pool, twoBlocked)
 			gate()
-			if err := receive(t, moving); err != nil {
+			if err := dbtest.Receive(t, moving); err != nil {
 				t.Error(err)
 			}
-			if err := receive(t, introducing); err != nil && !errors.Is(err, ranking.ErrConflict) {
+			if err := dbtest.Receive(t, introducing); err != nil && !errors.Is(err, ranking.ErrConflict) {
 				t.Errorf("error is %v", err)
 			}
 			if err := introduce(tc.introduced); err != nil {
@@ -85,11 +86,11 @@ func TestMoveMeetsUpsert(t *testing.T) {
 		t.Run(name+", first", func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			exec(t, w.pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			if err := w.store.UpsertChatAndPlayers(t.Context(), tc.known, nil); err != nil {
+			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			if err := w.Store.UpsertChatAndPlayers(t.Context(), tc.known, nil); err != nil {
 				t.Fatal(err)
 			}
-			tx := begin(t, w.pool)
+			tx := dbtest.Begin(t, w.Pool)
 			_, err := tx.Exec(t.Context(), `
 				INSERT INTO chats (telegram_chat_id, kind) VALUES ($1, 'group')
 				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
@@ -106,12 +107,12 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			moving := start(func() error { return service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID) })
-			await(t, w.pool, blocked)
+			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			if err := tx.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, moving); err != nil {
+			if err := dbtest.Receive(t, moving); err != nil {
 				t.Error(err)
 			}
 			w.mustBeOneChat(t)
@@ -125,10 +126,10 @@ const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
 // holdAliases makes moves wait with their last statement until the returned function is called.
 func (w *world) holdAliases(t *testing.T) (release func()) {
 	t.Helper()
-	define(t, w.pool, "wait", `
+	dbtest.Define(t, w.Pool, "wait", `
 		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
-	holder := begin(t, w.pool)
+	holder := dbtest.Begin(t, w.Pool)
 	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4242)`); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func (w *world) holdAliases(t *testing.T) (release func()) {
 // mustBeOneChat checks that the club and the supergroup are one chat with one group.
 func (w *world) mustBeOneChat(t *testing.T) {
 	t.Helper()
-	got := values[string](t, w.pool, `
+	got := dbtest.Values[string](t, w.Pool, `
 		SELECT c.telegram_chat_id || ' ' || a.telegram_chat_id || ' ' || (SELECT count(*) FROM groups)
 		FROM chats c LEFT JOIN chat_aliases a ON a.chat_id = c.id`)
 	if len(got) != 1 || got[0] != "-1000100 -100 1" {
@@ -157,11 +158,11 @@ func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
 		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.RecordMatch(context.Background(), o, singles(bob, carol, ranking.Score{A: 3, B: 1}))
+			return s.RecordMatch(context.Background(), o, dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1}))
 		},
 		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
 		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
-			return stats.NewService(postgres.NewStats(w.pool, w.pool), s).ShowRanking(context.Background(), o)
+			return stats.NewService(postgres.NewStats(w.Pool, w.Pool), s).ShowRanking(context.Background(), o)
 		},
 		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.UndoMatch(context.Background(), o, ranking.Amendment{})
@@ -170,13 +171,13 @@ func TestMoveMeetsCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			w.record(t, "1", alice, bob, 3, 1)
-			w.recordIn(t, upgraded, "2", bob, carol, 3, 1)
-			store := &late{Store: w.store, then: func() { w.move(t) }}
-			if err := command(w, service(store), in(upgraded, "3", bob)); err != nil {
+			w.Record(t, "1", alice, bob, 3, 1)
+			w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
+			store := &late{Store: w.Store, then: func() { w.move(t) }}
+			if err := command(w, dbtest.Service(store), in(dbtest.Upgraded, "3", bob)); err != nil {
 				t.Fatal(err)
 			}
-			got := value[string](t, w.pool, `
+			got := dbtest.Value[string](t, w.Pool, `
 				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_joined'
 				ORDER BY id DESC LIMIT 1`)
 			want := map[string]string{"match": "1 3", "join": "1", "ranking": "1", "undo": "1 2"}[name]
@@ -213,23 +214,23 @@ func (l *late) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, f
 func TestGroupLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.record(t, "1", alice, bob, 3, 1)
-	w.recordIn(t, upgraded, "2", bob, carol, 3, 1)
+	w.Record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
 	gate := w.holdAliases(t)
-	moving := start(func() error { return service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID) })
-	await(t, w.pool, blocked)
-	taking := start(func() error {
-		return w.store.WithGroupLock(t.Context(), upgraded.ID, func(context.Context, ranking.Store) error {
-			if _, err := w.pool.Exec(t.Context(), group(upgraded).take+` NOWAIT`); err == nil {
+	moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	taking := dbtest.Start(func() error {
+		return w.Store.WithGroupLock(t.Context(), dbtest.Upgraded.ID, func(context.Context, ranking.Store) error {
+			if _, err := w.Pool.Exec(t.Context(), group(dbtest.Upgraded).take+` NOWAIT`); err == nil {
 				t.Error("no group is locked")
 			}
 			return nil
 		})
 	})
-	await(t, w.pool, twoBlocked)
+	dbtest.Await(t, w.Pool, twoBlocked)
 	gate()
 	for _, result := range []<-chan error{moving, taking} {
-		if err := receive(t, result); err != nil {
+		if err := dbtest.Receive(t, result); err != nil {
 			t.Error(err)
 		}
 	}
@@ -243,10 +244,10 @@ func TestMovesAtOnce(t *testing.T) {
 	var n atomic.Int64
 	services := make([]*ranking.Service, 2)
 	for i := range services {
-		services[i] = ranking.NewService(w.store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		services[i] = ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	}
 	for round := range ranking.ExternalChatID(3) {
-		older, newer := club, upgraded
+		older, newer := club, dbtest.Upgraded
 		older.ID -= round * 1000
 		newer.ID -= round * 1000
 		unclaimed := ranking.Person{Username: fmt.Sprintf("al%d", round)}
@@ -260,7 +261,7 @@ func TestMovesAtOnce(t *testing.T) {
 				key := fmt.Sprint(round, i, j)
 				work.Go(func() error { return s.Join(t.Context(), in(chat, key+"join", claimed)) })
 				work.Go(func() error {
-					return s.RecordMatch(t.Context(), in(chat, key+"match", zoe), singles(zoe, bob, ranking.Score{A: 1, B: 3}))
+					return s.RecordMatch(t.Context(), in(chat, key+"match", zoe), dbtest.Singles(zoe, bob, ranking.Score{A: 1, B: 3}))
 				})
 			}
 		}
@@ -271,7 +272,7 @@ func TestMovesAtOnce(t *testing.T) {
 	if n.Load() > 0 {
 		t.Errorf("%d deadlocks", n.Load())
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM chats`); got != 3 {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM chats`); got != 3 {
 		t.Errorf("there are %d chats", got)
 	}
 	w.mustVerify(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -15,7 +16,7 @@ import (
 // move upgrades the club to the supergroup.
 func (w *world) move(t *testing.T) {
 	t.Helper()
-	if err := service(w.store).MoveChat(t.Context(), club.ID, upgraded.ID); err != nil {
+	if err := dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -23,7 +24,7 @@ func (w *world) move(t *testing.T) {
 // chats returns all chats, with their earlier ids.
 func (w *world) chats(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, w.pool, `
+	return dbtest.Values[string](t, w.Pool, `
 		SELECT concat_ws(' ', id, telegram_chat_id, kind, title,
 		       (SELECT array_agg(telegram_chat_id ORDER BY telegram_chat_id DESC) FROM chat_aliases WHERE chat_id = chats.id))
 		FROM chats ORDER BY id`)
@@ -39,7 +40,7 @@ func (w *world) mustHaveChats(t *testing.T, want ...string) {
 // outbox returns all rows of the outbox, with the messages that they reply to.
 func (w *world) outbox(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, w.pool, `
+	return dbtest.Values[string](t, w.Pool, `
 		SELECT concat_ws(' ', id, chat_id, kind, state, 'to ' || reply_to, 'in ' || thread_id, supersede_key) FROM outbox ORDER BY id`)
 }
 
@@ -47,10 +48,10 @@ func (w *world) outbox(t *testing.T) []string {
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w.pool, `
+	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now();
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, '');
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, finished_at) VALUES
@@ -60,24 +61,24 @@ func TestMoveRenames(t *testing.T) {
 		    VALUES (1, 1, 1, 3, 1, 32, now(), 'm:-100:1');
 		INSERT INTO match_messages VALUES (-100, 7, 1);
 		INSERT INTO handled_commands VALUES ('m:-100:1')`)
-	kept := w.contents(t)
-	w.wakes.Store(0)
+	kept := w.Contents(t)
+	w.Wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club {-100}", "2 -200 supergroup Annex")
 	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned", "6 1 f planned"}
 	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := value[string](t, w.pool, `SELECT concat_ws(' ', language, frozen_until, parked_at) FROM chats WHERE id = 1`); got != "de" {
+	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until, parked_at) FROM chats WHERE id = 1`); got != "de" {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", got)
 	}
-	if got := values[int](t, w.pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
+	if got := dbtest.Values[int](t, w.Pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
 		t.Errorf("ensured messages exist in the chats %v", got)
 	}
-	if n := w.wakes.Load(); n != 1 {
+	if n := w.Wakes.Load(); n != 1 {
 		t.Errorf("woken %d times", n)
 	}
-	now := w.contents(t)
+	now := w.Contents(t)
 	for _, table := range []string{"chats", "chat_aliases", "outbox"} {
 		delete(kept, table)
 		delete(now, table)
@@ -91,10 +92,10 @@ func TestMoveRenames(t *testing.T) {
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.record(t, "1", alice, bob, 3, 1)
-	w.recordIn(t, upgraded, "2", bob, alice, 3, 1)
-	w.recordIn(t, upgraded, "3", carol, alice, 3, 1)
-	exec(t, w.pool, `
+	w.Record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "2", bob, alice, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "3", carol, alice, 3, 1)
+	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now() WHERE id = 1;
 		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z' WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
@@ -105,9 +106,9 @@ func TestMoveJoins(t *testing.T) {
 		    (2, 'a', '{}', 'sent', 7, 8, NULL, now()), (1, 'b', '{}', 'planned', 7, 8, 'both', NULL),
 		    (2, 'c', '{}', 'planned', 7, 8, 'both', NULL), (2, 'd', '{}', 'sending', 7, NULL, NULL, NULL),
 		    (2, 'e', '{}', 'planned', NULL, NULL, 'of two', NULL), (1, 'f', '{}', 'planned', NULL, NULL, 'of one', NULL);`)
-	first := value[int](t, w.pool, `SELECT min(id) - 1 FROM outbox`)
-	messages := w.contents(t)["match_messages"]
-	w.wakes.Store(0)
+	first := dbtest.Value[int](t, w.Pool, `SELECT min(id) - 1 FROM outbox`)
+	messages := w.Contents(t)["match_messages"]
+	w.Wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club+ {-98,-99,-100}")
 	var want []string
@@ -120,25 +121,25 @@ func TestMoveJoins(t *testing.T) {
 	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	state := value[string](t, w.pool, `SELECT concat_ws(' ', language, frozen_until AT TIME ZONE 'UTC', parked_at) FROM chats`)
+	state := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until AT TIME ZONE 'UTC', parked_at) FROM chats`)
 	if state != "de 2040-01-02 03:04:05" {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", state)
 	}
-	ensured := values[string](t, w.pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`)
+	ensured := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`)
 	if diff := cmp.Diff([]string{"1 board 6", "1 other 7"}, ensured); diff != "" {
 		t.Errorf("ensured messages (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(messages, w.contents(t)["match_messages"]); diff != "" {
+	if diff := cmp.Diff(messages, w.Contents(t)["match_messages"]); diff != "" {
 		t.Errorf("messages that show matches (-before +after):\n%s", diff)
 	}
-	matches := values[string](t, w.pool, `SELECT concat_ws(' ', group_id, ladder_id, number, idempotency_key) FROM matches ORDER BY id`)
+	matches := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', group_id, ladder_id, number, idempotency_key) FROM matches ORDER BY id`)
 	if diff := cmp.Diff([]string{"1 1 1 1", "1 1 2 2", "1 1 3 3"}, matches); diff != "" {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
-	if got := value[string](t, w.pool, `SELECT concat_ws(' ', id, chat_id, last_match_number) FROM groups`); got != "1 1 3" {
+	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', id, chat_id, last_match_number) FROM groups`); got != "1 1 3" {
 		t.Errorf("the group is %s", got)
 	}
-	if n := w.wakes.Load(); n != 1 {
+	if n := w.Wakes.Load(); n != 1 {
 		t.Errorf("woken %d times", n)
 	}
 	w.mustVerify(t)
@@ -148,24 +149,24 @@ func TestMoveJoins(t *testing.T) {
 func TestMoveJoinsStandings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.record(t, "1", alice, bob, 3, 1)
-	w.recordIn(t, upgraded, "2", alice, carol, 3, 1)
-	exec(t, w.pool, `
+	w.Record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "2", alice, carol, 3, 1)
+	dbtest.Exec(t, w.Pool, `
 		UPDATE group_players SET name = 'Alice, as she was' WHERE id = 1;
 		INSERT INTO ladders (group_id, is_default, start_elo) VALUES (2, false, 1000);
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 3, id, display_name, 1000, 1000, 1000 FROM players;
 		UPDATE group_players SET elo = 900, start_elo = 900, best_elo = 900 WHERE player_id = (
 		    SELECT id FROM players WHERE username = 'carol') AND ladder_id = 2`)
-	exec(t, w.pool, `UPDATE elo_history SET elo_before = elo_before - 600, elo_after = elo_after - 600, best_before = 900
+	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET elo_before = elo_before - 600, elo_after = elo_after - 600, best_before = 900
 		WHERE player_id = (SELECT id FROM players WHERE username = 'carol')`)
 	w.move(t)
 	// Alice wins with 1516 against 900, and gains nearly nothing
 	want := []string{"Club+ Alice Alice 1517 1500 1517 2 2 0 0 2", "Club+ Bob Bob 1484 1500 1500 1 0 0 1 -1", "Club+ Carol Carol 899 900 900 1 0 0 1 -1"}
-	if diff := cmp.Diff(want, values[string](t, w.pool, standings)); diff != "" {
+	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-want +got):\n%s", diff)
 	}
-	if got := value[int](t, w.pool, `SELECT count(*) FROM ladders`); got != 1 {
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders`); got != 1 {
 		t.Errorf("there are %d ladders", got)
 	}
 	w.mustVerify(t)
@@ -174,7 +175,7 @@ func TestMoveJoinsStandings(t *testing.T) {
 // mustVerify replays everything and expects no findings.
 func (w *world) mustVerify(t *testing.T) {
 	t.Helper()
-	err := ranking.Verify(t.Context(), w.store, 0,
+	err := ranking.Verify(t.Context(), w.Store, 0,
 		func(f ranking.Finding) { t.Errorf("found %+v", f) }, func(ranking.Progress) {})
 	if err != nil {
 		t.Fatal(err)
@@ -185,24 +186,24 @@ func (w *world) mustVerify(t *testing.T) {
 func TestEarlierIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.record(t, "m:-100:7", alice, bob, 3, 1)
-	exec(t, w.pool, `INSERT INTO match_messages VALUES (-100, 71, 1)`)
+	w.Record(t, "m:-100:7", alice, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages VALUES (-100, 71, 1)`)
 	w.move(t)
-	w.recordIn(t, upgraded, "m:-1000100:7", bob, alice, 3, 1)
-	exec(t, w.pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
+	w.recordIn(t, dbtest.Upgraded, "m:-1000100:7", bob, alice, 3, 1)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
 	read := func(chat ranking.Chat) ranking.Snapshot {
 		t.Helper()
-		snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: []ranking.Person{alice}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return snap
 	}
-	late, now := read(club), read(upgraded)
-	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != upgraded || late.ChatID != 1 {
+	late, now := read(club), read(dbtest.Upgraded)
+	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := postgres.NewStats(w.pool, w.pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := postgres.NewStats(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {
@@ -212,17 +213,17 @@ func TestEarlierIDs(t *testing.T) {
 	}{
 		{club, ranking.MatchRef{Number: 2}, 2},
 		{club, ranking.MatchRef{Message: 71}, 1}, // by the id that the chat had when the message was sent
-		{upgraded, ranking.MatchRef{Message: 71}, 2},
+		{dbtest.Upgraded, ranking.MatchRef{Message: 71}, 2},
 		{club, ranking.MatchRef{Message: 7, Key: "m:-100:7"}, 1},
-		{upgraded, ranking.MatchRef{Message: 7, Key: "m:-1000100:7"}, 2},
+		{dbtest.Upgraded, ranking.MatchRef{Message: 7, Key: "m:-1000100:7"}, 2},
 		{club, ranking.MatchRef{Number: 2, NumberMessage: 71}, 1},
-		{upgraded, ranking.MatchRef{Number: 1, NumberMessage: 71}, 2},
-		{upgraded, ranking.MatchRef{Number: 1, NumberMessage: 72}, 1},
-		{upgraded, ranking.MatchRef{Number: 3, NumberMessage: 72}, 0},
+		{dbtest.Upgraded, ranking.MatchRef{Number: 1, NumberMessage: 71}, 2},
+		{dbtest.Upgraded, ranking.MatchRef{Number: 1, NumberMessage: 72}, 1},
+		{dbtest.Upgraded, ranking.MatchRef{Number: 3, NumberMessage: 72}, 0},
 		{club, ranking.MatchRef{}, 2},
-		{upgraded, ranking.MatchRef{}, 2},
+		{dbtest.Upgraded, ranking.MatchRef{}, 2},
 	} {
-		m, err := w.store.FindMatch(t.Context(), tc.chat.ID, tc.ref, &alice)
+		m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, &alice)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,18 +235,18 @@ func TestEarlierIDs(t *testing.T) {
 			t.Errorf("%+v in %s is match %d, want %d", tc.ref, tc.chat.Title, found, tc.want)
 		}
 	}
-	before := w.contents(t)
-	if err := w.store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+	before := w.Contents(t)
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 		t.Errorf("upserted by the earlier id (-before +after):\n%s", diff)
 	}
 	findings := 0
-	exec(t, w.pool, `UPDATE group_players SET elo = elo + 1, best_elo = 2000`)
-	for _, chat := range []ranking.Chat{club, upgraded} {
-		err := ranking.Verify(t.Context(), w.store, chat.ID, func(f ranking.Finding) {
-			if findings++; f.Chat != upgraded.ID {
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = elo + 1, best_elo = 2000`)
+	for _, chat := range []ranking.Chat{club, dbtest.Upgraded} {
+		err := ranking.Verify(t.Context(), w.Store, chat.ID, func(f ranking.Finding) {
+			if findings++; f.Chat != dbtest.Upgraded.ID {
 				t.Errorf("found %+v", f)
 			}
 		}, func(ranking.Progress) {})
@@ -262,13 +263,13 @@ func TestEarlierIDs(t *testing.T) {
 func TestAliasesGoDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.record(t, "1", alice, bob, 3, 1)
+	w.Record(t, "1", alice, bob, 3, 1)
 	w.move(t)
-	exec(t, w.pool, `UPDATE chats SET greeted_at = created_at`) // as a later step does
-	chats := w.contents(t)["chats"]
-	goDown(t, w.pool, 4)
-	migrate(t, w.pool, migrations.FS)
-	if diff := cmp.Diff(chats, w.contents(t)["chats"]); diff != "" {
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET greeted_at = created_at`) // as a later step does
+	chats := w.Contents(t)["chats"]
+	dbtest.GoDown(t, w.Pool, 4)
+	dbtest.Migrate(t, w.Pool, migrations.FS)
+	if diff := cmp.Diff(chats, w.Contents(t)["chats"]); diff != "" {
 		t.Errorf("chats (-before +after):\n%s", diff)
 	}
 	w.mustHaveChats(t, "1 -1000100 supergroup Club")

@@ -16,6 +16,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -33,7 +34,7 @@ type instance struct {
 // awaitListeners waits until n notifiers listen.
 func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
-	await(t, pool, `SELECT (
+	dbtest.Await(t, pool, `SELECT (
 		SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle') = $1`, n)
 }
@@ -63,11 +64,11 @@ func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := start(func() error { return n.Run(ctx) })
+	ended := dbtest.Start(func() error { return n.Run(ctx) })
 	stop = sync.OnceFunc(func() {
 		begun := time.Now()
 		cancel()
-		if err := receive(t, ended); err != nil {
+		if err := dbtest.Receive(t, ended); err != nil {
 			t.Errorf("Run ends with %v", err)
 		}
 		if took := time.Since(begun); took > 20*time.Second { // it does not wait for the next notification
@@ -82,8 +83,8 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 func twoInstances(t *testing.T) (a, b *instance) {
 	t.Helper()
 	url := pgtest.Borrow(t).URL
-	a = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
-	b = newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	a = newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
+	b = newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
 	awaitListeners(t, a.pool, 2)
 	return a, b
 }
@@ -93,7 +94,7 @@ func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	t.Helper()
 	all := make(map[outbox.Lane]bool)
 	for len(all) < n {
-		all[receive(t, i.lanes)] = true
+		all[dbtest.Receive(t, i.lanes)] = true
 	}
 	var lanes []outbox.Lane
 	for l := range all {
@@ -110,33 +111,33 @@ func TestNotify(t *testing.T) {
 	if n := b.pool.Stat().TotalConns(); n != 0 {
 		t.Errorf("listening takes %d connections of the pool", n)
 	}
-	a.Wake(chat(12), answers(13))
+	a.Wake(dbtest.Chat(12), dbtest.Answers(13))
 	b.AdminsChanged(-1001)
 	a.AdminsChanged(1002)
-	lease := leader(b.pool, "b")
-	acquire(t, lease, true)
+	lease := dbtest.Leader(b.pool, "b")
+	dbtest.Acquire(t, lease, true)
 	another := postgres.NewLease(b.pool, "another", "b", time.Hour)
-	acquire(t, another, true)
+	dbtest.Acquire(t, another, true)
 	for _, l := range []*postgres.Lease{another, lease} {
 		if err := l.Release(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, i := range map[string]*instance{"a": a, "b": b} {
-		if diff := cmp.Diff([]outbox.Lane{chat(12), answers(13)}, i.received(t, 2)); diff != "" {
+		if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(12), dbtest.Answers(13)}, i.received(t, 2)); diff != "" {
 			t.Errorf("lanes received by %s (-want +got):\n%s", name, diff)
 		}
-		chats := []ranking.ExternalChatID{receive(t, i.chats), receive(t, i.chats)}
+		chats := []ranking.ExternalChatID{dbtest.Receive(t, i.chats), dbtest.Receive(t, i.chats)}
 		slices.Sort(chats)
 		if diff := cmp.Diff([]ranking.ExternalChatID{-1001, 1002}, chats); diff != "" {
 			t.Errorf("chats received by %s (-want +got):\n%s", name, diff)
 		}
-		receive(t, i.released)
+		dbtest.Receive(t, i.released)
 	}
-	exec(t, a.pool, `SELECT pg_notify(channel, payload)
+	dbtest.Exec(t, a.pool, `SELECT pg_notify(channel, payload)
 		FROM unnest('{elobot_outbox,elobot_lease,elobot_admins}'::text[]) AS c (channel),
 		     unnest(ARRAY['', 'rubbish', 't,-', '99999999999999999999', repeat('x', 7999)]) AS p (payload)`)
-	a.Wake(chat(1))
+	a.Wake(dbtest.Chat(1))
 	a.received(t, 1)
 	if n := len(a.lanes) + len(a.chats) + len(a.released); n != 0 {
 		t.Errorf("invalid payloads cause %d events", n)
@@ -144,12 +145,12 @@ func TestNotify(t *testing.T) {
 	if err := lease.Release(t.Context(), true); err != nil { // again
 		t.Fatal(err)
 	}
-	receive(t, a.released)
-	acquire(t, leader(b.pool, "c"), true)
+	dbtest.Receive(t, a.released)
+	dbtest.Acquire(t, dbtest.Leader(b.pool, "c"), true)
 	if err := lease.Release(t.Context(), true); err == nil {
 		t.Error("LeaseReleased was called for another lease")
 	}
-	a.Wake(chat(2))
+	a.Wake(dbtest.Chat(2))
 	a.received(t, 1)
 	if len(a.released) != 0 {
 		t.Error("LeaseReleased was called for a lease that is held")
@@ -160,12 +161,12 @@ func TestNotify(t *testing.T) {
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
-	var rec recorder
-	pool := open(t, url, func(c *pgxpool.Config) {
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, url, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		c.ConnConfig.Tracer = &rec
 	})
-	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
 	n := postgres.NewNotifier(pool, postgres.Events{}, slog.New(slog.DiscardHandler))
 	running(t, n)
 	awaitListeners(t, other.pool, 2)
@@ -173,14 +174,14 @@ func TestNotifyBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec.take()
+	rec.Take()
 	const lanes = 3000
 	for c := range outbox.ChatID(lanes) {
-		n.Wake(chat(c+1), chat(1))
+		n.Wake(dbtest.Chat(c+1), dbtest.Chat(1))
 	}
 	conn.Release()
 	other.received(t, lanes)
-	if statements := len(rec.take()); statements > 2 {
+	if statements := len(rec.Take()); statements > 2 {
 		t.Errorf("published in %d statements", statements)
 	}
 }
@@ -189,30 +190,30 @@ func TestNotifyBatches(t *testing.T) {
 func TestNotifyBounds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
-	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
 	awaitListeners(t, other.pool, 1)
-	n := postgres.NewNotifier(open(t, url), postgres.Events{}, slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(dbtest.Open(t, url), postgres.Events{}, slog.New(slog.DiscardHandler))
 	for c := range outbox.ChatID(15_000) {
-		n.Wake(answers(math.MaxInt64 - c))
+		n.Wake(dbtest.Answers(math.MaxInt64 - c))
 		n.AdminsChanged(ranking.ExternalChatID(c % 2))
 	}
 	running(t, n)
 	kept := other.received(t, 10_000)
-	receive(t, other.chats)
+	dbtest.Receive(t, other.chats)
 	// What is published but not known to be may come again, and fills the list until then.
-	deadline, retry := time.After(maxWait), time.NewTicker(50*time.Millisecond)
+	deadline, retry := time.After(dbtest.MaxWait), time.NewTicker(50*time.Millisecond)
 	defer retry.Stop()
-	for n.Wake(chat(1)); ; {
+	for n.Wake(dbtest.Chat(1)); ; {
 		select {
 		case l := <-other.lanes:
-			if l == chat(1) {
+			if l == dbtest.Chat(1) {
 				return
 			}
 			if !slices.Contains(kept, l) {
 				t.Fatal("more lanes were kept")
 			}
 		case <-retry.C:
-			n.Wake(chat(1))
+			n.Wake(dbtest.Chat(1))
 		case <-deadline:
 			t.Fatal("nothing is published any more")
 		}
@@ -224,20 +225,20 @@ func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
-	i := newInstance(t, open(t, url), slog.New(levels(records)))
+	i := newInstance(t, dbtest.Open(t, url), slog.New(levels(records)))
 	awaitListeners(t, i.pool, 1)
-	i.Wake(chat(1))
+	i.Wake(dbtest.Chat(1))
 	i.received(t, 1)
 	for range 2 {
-		exec(t, i.pool, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+		dbtest.Exec(t, i.pool, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 			WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
-		if level := receive(t, records); level != slog.LevelWarn {
+		if level := dbtest.Receive(t, records); level != slog.LevelWarn {
 			t.Errorf("the first log record has level %v", level)
 		}
-		if level := receive(t, records); level != slog.LevelInfo {
+		if level := dbtest.Receive(t, records); level != slog.LevelInfo {
 			t.Errorf("the second log record has level %v", level)
 		}
-		i.Wake(chat(2), chat(3))
+		i.Wake(dbtest.Chat(2), dbtest.Chat(3))
 		i.received(t, 2)
 	}
 	i.stop()
@@ -255,9 +256,9 @@ func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
-	i := newInstance(t, open(t, url, func(c *pgxpool.Config) { c.MaxConnLifetime = 50 * time.Millisecond }), slog.New(levels(records)))
+	i := newInstance(t, dbtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConnLifetime = 50 * time.Millisecond }), slog.New(levels(records)))
 	for range 3 {
-		receive(t, i.began)
+		dbtest.Receive(t, i.began)
 	}
 	i.stop()
 	if len(records) != 0 {
@@ -278,46 +279,46 @@ func (l levels) WithGroup(string) slog.Handler                 { return l }
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
-	p := newProxy(t, url)
-	other := newInstance(t, open(t, url), slog.New(slog.DiscardHandler))
+	p := dbtest.NewProxy(t, url)
+	other := newInstance(t, dbtest.Open(t, url), slog.New(slog.DiscardHandler))
 	records := make(chan slog.Level, 100)
-	i := newInstance(t, open(t, p.url), slog.New(levels(records)))
+	i := newInstance(t, dbtest.Open(t, p.URL), slog.New(levels(records)))
 	awaitListeners(t, other.pool, 2)
-	p.refuse.Store(true)
-	p.cut()
-	if level := receive(t, records); level != slog.LevelWarn {
+	p.Refuse.Store(true)
+	p.Cut()
+	if level := dbtest.Receive(t, records); level != slog.LevelWarn {
 		t.Errorf("the first log record has level %v", level)
 	}
-	i.Wake(chat(7))
+	i.Wake(dbtest.Chat(7))
 	i.AdminsChanged(-1001)
 	awaitListeners(t, other.pool, 1)
-	for tick, deadline := time.Tick(time.Millisecond), time.After(maxWait); i.pool.Stat().NewConnsCount() == 0; {
+	for tick, deadline := time.Tick(time.Millisecond), time.After(dbtest.MaxWait); i.pool.Stat().NewConnsCount() == 0; {
 		select { // until it has tried to publish
 		case <-tick:
 		case <-deadline:
 			t.Fatal("the notifier does not try to publish")
 		}
 	}
-	p.refuse.Store(false)
+	p.Refuse.Store(false)
 	other.received(t, 1)
-	if c := receive(t, other.chats); c != -1001 {
+	if c := dbtest.Receive(t, other.chats); c != -1001 {
 		t.Errorf("chat %d was received", c)
 	}
-	if level := receive(t, records); level != slog.LevelInfo || len(records) != 0 {
+	if level := dbtest.Receive(t, records); level != slog.LevelInfo || len(records) != 0 {
 		t.Errorf("the second log record has level %v, and there are %d more", level, len(records))
 	}
-	p.refuse.Store(true)
-	p.cut()
-	receive(t, records)
-	i.Wake(chat(8))
+	p.Refuse.Store(true)
+	p.Cut()
+	dbtest.Receive(t, records)
+	i.Wake(dbtest.Chat(8))
 	i.stop()
 }
 
 // TestNotificationAfterSilence: the same connection keeps listening after a silence.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
-	p := newProxy(t, pgtest.Empty(t))
-	conn, err := pgx.Connect(t.Context(), p.url)
+	p := dbtest.NewProxy(t, pgtest.Empty(t))
+	conn, err := pgx.Connect(t.Context(), p.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,21 +327,21 @@ func TestNotificationAfterSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		before := p.syncs.Load()
+		before := p.Syncs.Load()
 		if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); notification != nil || err != nil {
 			t.Fatalf("in silence: %v, %v", notification, err)
 		}
-		if p.syncs.Load() == before {
+		if p.Syncs.Load() == before {
 			t.Error("the connection is not checked")
 		}
 	}
 	if _, err := conn.Exec(t.Context(), `NOTIFY x, 'y'`); err != nil {
 		t.Fatal(err)
 	}
-	if notification, err := postgres.NextNotification(t.Context(), conn, maxWait); err != nil || notification.Payload != "y" {
+	if notification, err := postgres.NextNotification(t.Context(), conn, dbtest.MaxWait); err != nil || notification.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", notification, err)
 	}
-	p.onMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more
+	p.OnMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more
 	if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
 		t.Errorf("without a server: %v", notification)
 	}

@@ -9,30 +9,31 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	url := pgtest.Empty(t)
-	pool, err := postgres.Open(t.Context(), url, maxWait, log)
+	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	if got := value[string](t, pool, "SHOW application_name"); got != "elobot" {
+	if got := dbtest.Value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
 	}
-	if got := value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // several fit into one attempt
+	if got := dbtest.Value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // several fit into one attempt
 		t.Errorf("lock_timeout is %q", got)
 	}
 	for name, tc := range map[string]struct {
 		url     string
 		maxWait time.Duration
 	}{
-		"malformed":        {"postgres://user:secret@host:nonsense/x", maxWait},
-		"no such database": {rename(t, url, "/there_is_no_such_database"), maxWait},
-		"nobody there":     {closedPort(t), 50 * time.Millisecond},
+		"malformed":        {"postgres://user:secret@host:nonsense/x", dbtest.MaxWait},
+		"no such database": {rename(t, url, "/there_is_no_such_database"), dbtest.MaxWait},
+		"nobody there":     {dbtest.ClosedPort(t), 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +43,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 				pool.Close()
 				t.Fatal("no error")
 			}
-			if tc.maxWait == maxWait && time.Since(begun) > maxWait/2 {
+			if tc.maxWait == dbtest.MaxWait && time.Since(begun) > dbtest.MaxWait/2 {
 				t.Errorf("retried a permanent failure for %s", time.Since(begun))
 			}
 		})
@@ -52,19 +53,19 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 // TestOpenRetries starts the server, from the client's point of view, after the first attempt.
 func TestOpenRetries(t *testing.T) {
 	t.Parallel()
-	p := newProxy(t, pgtest.Empty(t))
-	p.refuse.Store(true)
+	p := dbtest.NewProxy(t, pgtest.Empty(t))
+	p.Refuse.Store(true)
 	logged := make(chan struct{}, 1)
 	log := slog.New(onLog(func() {
-		p.refuse.Store(false)
+		p.Refuse.Store(false)
 		logged <- struct{}{}
 	}))
-	pool, err := postgres.Open(t.Context(), p.url, maxWait, log)
+	pool, err := postgres.Open(t.Context(), p.URL, dbtest.MaxWait, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool.Close()
-	receive(t, logged)
+	dbtest.Receive(t, logged)
 }
 
 // onLog is a handler that calls a function for each record.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestPossibleDuplicatesStayTogether: notices that may have been sent and wait again are sent in the same message as
@@ -15,9 +16,9 @@ func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	m.results(t, 2)
 	fail := func(class outbox.Class) {
 		t.Helper()
-		r := failed(m.mustTake(t, 1, 1, 2), class)
+		r := dbtest.Failed(m.MustTake(t, 1, 1, 2), class)
 		r.Pause = 0
-		m.finish(t, r)
+		m.Finish(t, r)
 	}
 	for range 4 {
 		fail(outbox.Ambiguous)
@@ -26,7 +27,7 @@ func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	m.results(t, 2)
 	fail(outbox.Ambiguous)
 	fail(outbox.Uncertain)
-	next := m.mustTake(t, 1, 3, 4)
+	next := m.MustTake(t, 1, 3, 4)
 	if next.Row.PossibleDuplicates != 0 {
 		t.Errorf("notice 3 has %d possible duplicates", next.Row.PossibleDuplicates)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 func TestFinishFailures(t *testing.T) {
@@ -45,9 +46,9 @@ func TestFinishFailures(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			m := newMail(t)
-			exec(t, m.pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET created_at = now() - interval '1 minute'`)
 			next := func() string {
-				turn := m.turn(t, chat(1))
+				turn := m.Turn(t, dbtest.Chat(1))
 				if turn.Message == nil {
 					return fmt.Sprint(int(turn.Wait.Round(10 * time.Second).Seconds()))
 				}
@@ -57,32 +58,32 @@ func TestFinishFailures(t *testing.T) {
 				}
 				return s
 			}
-			r := failed(m.mustTake(t, 1, 1), class)
-			m.finish(t, r)
-			m.finish(t, r) // may be repeated
-			if got := m.row(t, 1); got != tc.row {
+			r := dbtest.Failed(m.MustTake(t, 1, 1), class)
+			m.Finish(t, r)
+			m.Finish(t, r) // may be repeated
+			if got := m.Row(t, 1); got != tc.row {
 				t.Errorf("the notice is %s, want %s", got, tc.row)
 			}
-			got := value[string](t, m.pool, `SELECT concat_ws(' ', round(extract(epoch FROM not_before - now()), -1), failures) FROM outbox WHERE id = 1`)
+			got := dbtest.Value[string](t, m.Pool, `SELECT concat_ws(' ', round(extract(epoch FROM not_before - now()), -1), failures) FROM outbox WHERE id = 1`)
 			if got != tc.waits {
 				t.Errorf("seconds to wait and failures are %s, want %s", got, tc.waits)
 			}
-			got = value[string](t, m.pool, `
+			got = dbtest.Value[string](t, m.Pool, `
 				SELECT concat(round(extract(epoch FROM frozen_until - now()), -1), CASE WHEN parked_at IS NOT NULL THEN 'parked' END)
 				FROM chats WHERE id = 1`)
 			if got != tc.chat {
 				t.Errorf("the chat is %q, want %q", got, tc.chat)
 			}
-			m.mustWait(t, tc.may...)
+			m.MustWait(t, tc.may...)
 			if got := next(); got != tc.turn {
 				t.Errorf("next is %s, want %s", got, tc.turn)
 			}
-			exec(t, m.pool, `UPDATE outbox SET not_before = now()`)
-			exec(t, m.pool, `UPDATE chats SET frozen_until = now(), parked_at = NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now()`)
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now(), parked_at = NULL`)
 			if got := next(); got != tc.afar {
 				t.Errorf("after the pause next is %s, want %s", got, tc.afar)
 			}
-			letters := values[string](t, m.pool, `
+			letters := dbtest.Values[string](t, m.Pool, `
 				SELECT kind || ' ' || outbox_id || ' ' || convert_from(payload, 'UTF8') || ' ' || last_error || ' ' || attempts
 				       || ' ' || (first_seen_at = (SELECT created_at FROM outbox WHERE id = 1))
 				FROM dead_letters`)
@@ -115,17 +116,17 @@ func TestActiveChatIsNotParked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMail(t)
-			taken := m.mustTake(t, 1, 1)
-			exec(t, m.pool, tc.sql)
-			m.finish(t, failed(taken, outbox.Forbidden))
-			if parked := value[bool](t, m.pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
+			taken := m.MustTake(t, 1, 1)
+			dbtest.Exec(t, m.Pool, tc.sql)
+			m.Finish(t, dbtest.Failed(taken, outbox.Forbidden))
+			if parked := dbtest.Value[bool](t, m.Pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
 				t.Errorf("parked: %t", parked)
 			}
-			if parked := value[bool](t, m.pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 2`); parked {
+			if parked := dbtest.Value[bool](t, m.Pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 2`); parked {
 				t.Error("the other chat is parked")
 			}
 			if !tc.parked {
-				if next := m.mustTake(t, 1, 1); next.Row.PossibleDuplicates != 0 {
+				if next := m.MustTake(t, 1, 1); next.Row.PossibleDuplicates != 0 {
 					t.Errorf("next is %+v", next)
 				}
 			}
@@ -141,13 +142,13 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	for _, class := range []outbox.Class{outbox.Unreachable, outbox.Ambiguous, outbox.Rejected, outbox.Obsolete} {
 		for text, want := range map[string]string{"<b>\x00Bad\xff gateway": "<b>\ufffdBad\ufffd gateway", "": string(class)} {
 			id++
-			exec(t, m.pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
-			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'dead', finished_at = now() WHERE finished_at IS NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = NULL`)
 			m.others(t, 1, outbox.Outcome)
-			r := failed(m.mustTake(t, 1, id), class)
+			r := dbtest.Failed(m.MustTake(t, 1, id), class)
 			r.Failure.Err = errors.New(text)
-			m.finish(t, r)
-			if got := value[string](t, m.pool, `SELECT last_error FROM outbox WHERE id = $1`, id); got != want {
+			m.Finish(t, r)
+			if got := dbtest.Value[string](t, m.Pool, `SELECT last_error FROM outbox WHERE id = $1`, id); got != want {
 				t.Errorf("%s: the error is %q, want %q", class, got, want)
 			}
 		}
@@ -158,62 +159,62 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`)
 	limited := func(lane outbox.Lane, pause time.Duration) {
 		t.Helper()
-		exec(t, m.pool, `UPDATE outbox SET not_before = least(not_before, now())`)
-		exec(t, m.pool, `UPDATE chats SET frozen_until = least(frozen_until, now())`)
-		message := m.turn(t, lane).Message
-		exec(t, m.pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'toast'`, message.Row.ID)
-		exec(t, m.pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
-		r := failed(*message, outbox.RateLimited)
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = least(not_before, now())`)
+		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = least(frozen_until, now())`)
+		message := m.Turn(t, lane).Message
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'toast'`, message.Row.ID)
+		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
+		r := dbtest.Failed(*message, outbox.RateLimited)
 		r.Pause = pause
-		m.finish(t, r)
+		m.Finish(t, r)
 	}
-	for _, lane := range []outbox.Lane{chat(1), answers(1)} {
+	for _, lane := range []outbox.Lane{dbtest.Chat(1), dbtest.Answers(1)} {
 		for _, tc := range []struct {
 			pause    time.Duration
 			min, max time.Duration
 		}{{1500 * time.Millisecond, 59 * time.Minute, time.Hour}, {2 * time.Hour, 119 * time.Minute, 2 * time.Hour}} {
 			limited(lane, tc.pause)
-			turn := m.turn(t, lane)
+			turn := m.Turn(t, lane)
 			if turn.Message != nil || turn.Wait < tc.min || turn.Wait > tc.max {
 				t.Errorf("%+v, paused for %v: %+v", lane, tc.pause, turn)
 			}
 		}
 	}
 	// callback answers do not wait for the chat, nor the chat for them
-	exec(t, m.pool, `UPDATE outbox SET not_before = NULL WHERE action = 'toast'`)
-	if turn := m.turn(t, answers(1)); turn.Message == nil {
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'toast'`)
+	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
-	m.mustWait(t, 1, 2) // the chat of the callback answer
-	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL, parked_at = now()`)
-	if turn := m.turn(t, answers(1)); turn.Message == nil {
+	m.MustWait(t, 1, 2) // the chat of the callback answer
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = now()`)
+	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a parked chat: %+v", turn)
 	}
-	if turn := m.turn(t, chat(1)); turn.Message != nil || turn.Wait != 0 {
+	if turn := m.Turn(t, dbtest.Chat(1)); turn.Message != nil || turn.Wait != 0 {
 		t.Errorf("parked chat: %+v", turn)
 	}
-	m.mustWait(t, 1)
-	exec(t, m.pool, `DELETE FROM outbox WHERE action = 'toast'`)
-	m.mustWait(t)
-	exec(t, m.pool, `UPDATE chats SET parked_at = NULL`)
-	m.mustWait(t, 1, 2)
+	m.MustWait(t, 1)
+	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE action = 'toast'`)
+	m.MustWait(t)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL`)
+	m.MustWait(t, 1, 2)
 }
 
 // several takes notices 1 to 5 of a group together. The first, the third and the fourth are cards of matches.
 func several(t *testing.T) (mail, outbox.Message) {
 	t.Helper()
 	m := newEmptyMail(t)
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
 		INSERT INTO outbox (chat_id, kind, payload, match_id, created_at)
 		    SELECT 1, 'match_recorded', '{}', CASE WHEN n IN (1, 3, 4) THEN n END, now() - interval '1 minute' FROM generate_series(1, 5) n`)
-	return m, m.mustTake(t, 1, 1, 2, 3, 4, 5)
+	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
 // TestFinishTogether: a request covers all five notices of a message, or fewer.
@@ -254,14 +255,14 @@ func TestFinishTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, message := several(t)
-			r := sentAs(message, 71)
+			r := dbtest.SentAs(message, 71)
 			if tc.class != "" {
-				r = failed(message, tc.class)
+				r = dbtest.Failed(message, tc.class)
 			}
 			r.Covered = tc.covered
 			for range 2 { // may be repeated
-				m.finish(t, r)
-				m.mustHaveRows(t, `state, attempts, possible_duplicates, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
+				m.Finish(t, r)
+				m.MustHaveRows(t, `state, attempts, possible_duplicates, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
 					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
 			}
 			covered := 0
@@ -270,13 +271,13 @@ func TestFinishTogether(t *testing.T) {
 					covered = 5
 				}
 			}
-			if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE last_error = 'why'`); n != covered {
+			if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE last_error = 'why'`); n != covered {
 				t.Errorf("%d have failed, want %d", n, covered)
 			}
-			exec(t, m.pool, `UPDATE outbox SET not_before = NULL`)
-			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
-			next := m.take(t, 1)
-			if diff := cmp.Diff(tc.next, ids(next)); diff != "" {
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL`)
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL`)
+			next := m.Take(t, 1)
+			if diff := cmp.Diff(tc.next, dbtest.IDs(next)); diff != "" {
 				t.Errorf("next (-want +got):\n%s", diff)
 			}
 			for i := range tc.next {
@@ -293,13 +294,13 @@ func TestFinishTogether(t *testing.T) {
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
-	r := sentAs(message, 71)
+	r := dbtest.SentAs(message, 71)
 	r.Covered = 3
-	m.finish(t, r)
-	m.finish(t, sentAs(m.mustTake(t, 1, 4, 5), 0)) // its id is unknown
+	m.Finish(t, r)
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 4, 5), 0)) // its id is unknown
 	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint) FROM match_messages ORDER BY 1`
 	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
-	if diff := cmp.Diff(want, values[string](t, m.pool, all)); diff != "" {
+	if diff := cmp.Diff(want, dbtest.Values[string](t, m.Pool, all)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -310,18 +311,18 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
 	for range 3 { // without a result
-		message = m.mustTake(t, 1, 1, 2, 3, 4, 5)
+		message = m.MustTake(t, 1, 1, 2, 3, 4, 5)
 	}
-	r := failed(message, outbox.Unreachable)
+	r := dbtest.Failed(message, outbox.Unreachable)
 	r.Covered, r.Pause = 2, 0
-	m.finish(t, r)
-	m.mustHaveRows(t, `state, attempts, possible_duplicates`,
+	m.Finish(t, r)
+	m.MustHaveRows(t, `state, attempts, possible_duplicates`,
 		"1 planned 4 3", "2 planned 4 3", "3 planned 3 2", "4 planned 3 2", "5 planned 3 2")
-	m.finish(t, sentAs(m.mustTake(t, 1, 1, 2), 71)) // they have the same number of possible duplicates
-	r = sentAs(m.mustTake(t, 1, 3, 4, 5), 72)
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1, 2), 71)) // they have the same number of possible duplicates
+	r = dbtest.SentAs(m.MustTake(t, 1, 3, 4, 5), 72)
 	r.Covered = 2
-	m.finish(t, r)
-	m.mustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
+	m.Finish(t, r)
+	m.MustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 sent 4 2", "4 sent 4 2", "5 planned 3 2")
 }
 
 // TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the dispatcher says so,
@@ -333,19 +334,19 @@ func TestFailuresAddUp(t *testing.T) {
 		if message.Row.Failures != n {
 			t.Errorf("%d failures, want %d", message.Row.Failures, n)
 		}
-		r := failed(message, outbox.Failed)
+		r := dbtest.Failed(message, outbox.Failed)
 		r.Pause = 0
-		m.finish(t, r)
-		message = m.mustTake(t, 1, 1) // alone: the others may not be to blame
+		m.Finish(t, r)
+		message = m.MustTake(t, 1, 1) // alone: the others may not be to blame
 	}
-	r := failed(message, outbox.Failed)
+	r := dbtest.Failed(message, outbox.Failed)
 	r.Dead = true
-	m.finish(t, r)
-	m.mustHaveRows(t, `state, attempts, failures`, "1 dead 4 4", "2 planned 1 0", "3 planned 1 0", "4 planned 1 0", "5 planned 1 0")
-	if got := values[string](t, m.pool, `SELECT concat_ws(' ', outbox_id, last_error, attempts) FROM dead_letters`); len(got) != 1 || got[0] != "1 why 4" {
+	m.Finish(t, r)
+	m.MustHaveRows(t, `state, attempts, failures`, "1 dead 4 4", "2 planned 1 0", "3 planned 1 0", "4 planned 1 0", "5 planned 1 0")
+	if got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', outbox_id, last_error, attempts) FROM dead_letters`); len(got) != 1 || got[0] != "1 why 4" {
 		t.Errorf("dead letters: %q", got)
 	}
-	m.mustTake(t, 1, 2, 3, 4, 5)
+	m.MustTake(t, 1, 2, 3, 4, 5)
 }
 
 // TestLateResult: the result of an earlier request changes nothing during the next one. That happens if the answer to
@@ -353,10 +354,10 @@ func TestFailuresAddUp(t *testing.T) {
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
-	late := failed(message, outbox.Unreachable)
+	late := dbtest.Failed(message, outbox.Unreachable)
 	late.Pause = 0
-	m.finish(t, late)
-	m.mustTake(t, 1, 1, 2, 3, 4, 5)
-	m.finish(t, late, failed(message, outbox.Failed))
-	m.mustHaveRows(t, `state, attempts, failures, batch`, "1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
+	m.Finish(t, late)
+	m.MustTake(t, 1, 1, 2, 3, 4, 5)
+	m.Finish(t, late, dbtest.Failed(message, outbox.Failed))
+	m.MustHaveRows(t, `state, attempts, failures, batch`, "1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
 }

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestManyChatsWait measures how long the start takes when 10,000 notices wait in 1,000 chats.
 func TestManyChatsWait(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	exec(t, m.pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT -1000 - n, 'group' FROM generate_series(1, 998) n`)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 1000, 'k', '{"n": 1}' FROM generate_series(1, 10000) n`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT -1000 - n, 'group' FROM generate_series(1, 998) n`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 1000, 'k', '{"n": 1}' FROM generate_series(1, 10000) n`)
 	measure := func(what string, f func()) {
 		begun := time.Now()
 		f()
@@ -40,12 +41,12 @@ func TestManyChatsWait(t *testing.T) {
 	})
 	var results []outbox.Result
 	measure("taking from 32 lanes", func() {
-		for _, turn := range m.advance(t, bounds, nil, lanes...) {
-			results = append(results, sentAs(*turn.Message, 7))
+		for _, turn := range m.MustAdvance(t, dbtest.Bounds, nil, lanes...) {
+			results = append(results, dbtest.SentAs(*turn.Message, 7))
 		}
 	})
-	measure("finishing them", func() { m.finish(t, results...) })
-	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 320 {
+	measure("finishing them", func() { m.Finish(t, results...) })
+	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 320 {
 		t.Errorf("%d are sent", n)
 	}
 }
@@ -56,21 +57,21 @@ func TestVeryMuchWaitsInAChat(t *testing.T) {
 	t.Parallel()
 	const all = 3_000
 	m := newEmptyMail(t)
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', '{}' FROM generate_series(1, $1) n`, all)
 	var results []outbox.Result
 	took := make([]time.Duration, 0, 3)
 	for range cap(took) {
 		begun := time.Now()
-		turn := m.advance(t, outbox.Bounds{Merge: 64, MaxWaiting: 1000}, results, chat(1))[0]
+		turn := m.MustAdvance(t, outbox.Bounds{Merge: 64, MaxWaiting: 1000}, results, dbtest.Chat(1))[0]
 		took = append(took, time.Since(begun))
 		if turn.Message == nil || turn.Message.Count != 500 || len(turn.Message.Items) != 5 || !turn.Message.More {
 			t.Fatalf("took %+v", turn)
 		}
-		results = []outbox.Result{sentAs(*turn.Message, 7)}
+		results = []outbox.Result{dbtest.SentAs(*turn.Message, 7)}
 	}
 	t.Logf("steps about 500 results each: %v", took)
-	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 500*(len(took)-1) {
+	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 500*(len(took)-1) {
 		t.Errorf("%d are sent", n)
 	}
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 // about compares times with a tolerance for the duration of a test.
-var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < maxWait })
+var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < dbtest.MaxWait })
 
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
 		    (-300, 'group', now() + interval '2 hours', NULL), (-400, 'group', NULL, now()), (-500, 'group', now() - interval '1 hour', NULL),
 		    (-600, 'group', NULL, NULL);
@@ -39,13 +40,13 @@ func TestWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []outbox.Backlog{
-		{Lane: chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
-		{Lane: answers(1), To: -100, Purpose: outbox.Outcome},
-		{Lane: chat(2), To: 5, Private: true, Purpose: outbox.Notification},
-		{Lane: chat(3), To: -300, Purpose: outbox.Outcome, Wait: 2 * time.Hour},
-		{Lane: answers(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
-		{Lane: answers(4), To: -400, Purpose: outbox.Outcome},
-		{Lane: chat(5), To: -500, Purpose: outbox.Outcome},
+		{Lane: dbtest.Chat(1), To: -100, Purpose: outbox.Answer, Age: 3 * time.Hour, Wait: time.Hour},
+		{Lane: dbtest.Answers(1), To: -100, Purpose: outbox.Outcome},
+		{Lane: dbtest.Chat(2), To: 5, Private: true, Purpose: outbox.Notification},
+		{Lane: dbtest.Chat(3), To: -300, Purpose: outbox.Outcome, Wait: 2 * time.Hour},
+		{Lane: dbtest.Answers(3), To: -300, Purpose: outbox.Outcome, Wait: 3 * time.Hour},
+		{Lane: dbtest.Answers(4), To: -400, Purpose: outbox.Outcome},
+		{Lane: dbtest.Chat(5), To: -500, Purpose: outbox.Outcome},
 	}
 	if diff := cmp.Diff(want, got, about); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -100,9 +101,9 @@ func TestRecent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
-			exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (2, 'k', '{}')`)
+			dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (2, 'k', '{}')`)
 			if tc.sql != "" {
-				exec(t, m.pool, `UPDATE outbox SET `+tc.sql)
+				dbtest.Exec(t, m.Pool, `UPDATE outbox SET `+tc.sql)
 			}
 			if diff := cmp.Diff(tc.want, m.requests(t), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("chats and minutes (-want +got):\n%s", diff)
@@ -122,21 +123,21 @@ func TestRecentOfMessages(t *testing.T) {
 		}
 	}
 	must("under way", "1 0")
-	r := failed(message, outbox.Unreachable)
+	r := dbtest.Failed(message, outbox.Unreachable)
 	r.Pause = 0
-	m.finish(t, r)
+	m.Finish(t, r)
 	must("not sent", "1 0")
-	exec(t, m.pool, `UPDATE outbox SET tried_at = tried_at - interval '7 minutes'`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET tried_at = tried_at - interval '7 minutes'`)
 	must("not sent a while ago", "1 7")
-	r = sentAs(m.mustTake(t, 1, 1, 2, 3, 4, 5), 71)
+	r = dbtest.SentAs(m.MustTake(t, 1, 1, 2, 3, 4, 5), 71)
 	r.Covered = 3
-	m.finish(t, r)
+	m.Finish(t, r)
 	must("three of them sent", "1 0")
-	exec(t, m.pool, `UPDATE outbox SET finished_at = finished_at - interval '8 minutes'`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET finished_at = finished_at - interval '8 minutes'`)
 	must("a while ago", "1 8")
-	m.mustTake(t, 1, 4, 5)
+	m.MustTake(t, 1, 4, 5)
 	must("the others under way", "1 0", "1 8")
-	m.mustTake(t, 1, 4, 5)
+	m.MustTake(t, 1, 4, 5)
 	must("and once more", "1 0", "1 0", "1 8")
 }
 
@@ -153,7 +154,7 @@ func TestSurvey(t *testing.T) {
 	if diff := cmp.Diff(outbox.Survey{}, survey(5)); diff != "" {
 		t.Errorf("without requests (-want +got):\n%s", diff)
 	}
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at) VALUES
 		    (-300, 'group', now() + interval '1 hour', NULL), (-400, 'group', NULL, now()), (-500, 'group', now(), now()),
 		    (-600, 'group', now() + interval '1 hour', NULL);
@@ -174,7 +175,7 @@ func TestSurvey(t *testing.T) {
 	if diff := cmp.Diff(want, survey(20)); diff != "" {
 		t.Errorf("of all (-want +got):\n%s", diff)
 	}
-	exec(t, m.pool, `DELETE FROM outbox WHERE state <> 'planned'`)
+	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE state <> 'planned'`)
 	if got := survey(0); got.LastID != 8 || got.Waiting != 5 || got.Largest != nil {
 		t.Errorf("later: %+v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestExpiredResultsAreReported: a chat that could not be written to until it was too late gets the number of its
@@ -20,32 +21,32 @@ func TestExpiredResultsAreReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
-			exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, purpose, action, match_id, payload, reply_to, thread_id, expires_at) VALUES
+			dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, purpose, action, match_id, payload, reply_to, thread_id, expires_at) VALUES
 				(1, 'ranking_page', 'answer', 'send', NULL, '{}', NULL, NULL, now()),
 				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 1}', 7, 8, now()),
 				(1, 'refusal', 'outcome', 'send', NULL, '{}', NULL, NULL, now()),
 				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 2}', NULL, NULL, now()),
 				(1, 'joined', 'outcome', 'send', NULL, '{}', NULL, 8, NULL),
 				(1, 'match_recorded', 'outcome', 'send', NULL, '{"number": 3}', NULL, NULL, now())`)
-			exec(t, m.pool, tc.pause)
+			dbtest.Exec(t, m.Pool, tc.pause)
 			if name != "slow" {
-				purge(t, m.pool, map[string]int64{"parked": 2}[name])
-				if turn := m.turn(t, chat(1)); turn.Message != nil {
-					t.Fatalf("took %v", items(turn.Message))
+				dbtest.Purge(t, m.Pool, map[string]int64{"parked": 2}[name])
+				if turn := m.Turn(t, dbtest.Chat(1)); turn.Message != nil {
+					t.Fatalf("took %v", dbtest.Items(turn.Message))
 				}
 			}
-			exec(t, m.pool, tc.end)
-			message := m.take(t, 1)
+			dbtest.Exec(t, m.Pool, tc.end)
+			message := m.Take(t, 1)
 			want := []string{`2 results_expired {"count": 3}`, `5 joined {}`}
-			if diff := cmp.Diff(want, items(message)); diff != "" {
+			if diff := cmp.Diff(want, dbtest.Items(message)); diff != "" {
 				t.Fatalf("sent (-want +got):\n%s", diff)
 			}
 			if i := message.Row; i.ReplyTo != 0 || message.Thread != 8 {
 				t.Errorf("it replies to %d in topic %d", i.ReplyTo, message.Thread)
 			}
-			m.finish(t, sentAs(*message, 7))
-			if next := m.take(t, 1); next != nil {
-				t.Errorf("then %v is sent", items(next))
+			m.Finish(t, dbtest.SentAs(*message, 7))
+			if next := m.Take(t, 1); next != nil {
+				t.Errorf("then %v is sent", dbtest.Items(next))
 			}
 		})
 	}
@@ -57,12 +58,12 @@ func TestExpiredResultsInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 35)
-	exec(t, m.pool, `UPDATE outbox SET expires_at = now()`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now()`)
 	m.results(t, 1)
 	b := outbox.Bounds{Merge: 64, MaxWaiting: 9}
 	expired := 0
 	for range 9 {
-		turn := m.advance(t, b, nil, chat(1))[0]
+		turn := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0]
 		expired += turn.Expired
 		if turn.Message == nil {
 			if turn.Wait <= 0 {
@@ -70,7 +71,7 @@ func TestExpiredResultsInSteps(t *testing.T) {
 			}
 			continue
 		}
-		if got := items(turn.Message); expired != 35 || len(got) != 2 || got[0] != `1 results_expired {"count": 35}` || turn.Message.Items[1].ID != 36 {
+		if got := dbtest.Items(turn.Message); expired != 35 || len(got) != 2 || got[0] != `1 results_expired {"count": 35}` || turn.Message.Items[1].ID != 36 {
 			t.Errorf("%d have expired, then %v is sent", expired, got)
 		}
 		return
@@ -85,36 +86,36 @@ func TestExpiredResultsAddUp(t *testing.T) {
 	m := newEmptyMail(t)
 	late := func(n int) {
 		m.results(t, n)
-		exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE kind = 'match_recorded'`)
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE kind = 'match_recorded'`)
 	}
-	exec(t, m.pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
 	for range 3 {
 		late(2)
-		m.turn(t, chat(1))
+		m.Turn(t, dbtest.Chat(1))
 	}
-	exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
-	first := m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 6}`}, items(first)); diff != "" {
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL`)
+	first := m.Take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 6}`}, dbtest.Items(first)); diff != "" {
 		t.Fatalf("sent (-want +got):\n%s", diff)
 	}
-	r := failed(*first, outbox.Unreachable)
+	r := dbtest.Failed(*first, outbox.Unreachable)
 	r.Pause = 0
-	m.finish(t, r)
+	m.Finish(t, r)
 	late(2)
-	first = m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, items(first)); diff != "" {
+	first = m.Take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, dbtest.Items(first)); diff != "" {
 		t.Fatalf("sent (-want +got):\n%s", diff)
 	}
-	r = failed(*first, outbox.Ambiguous)
+	r = dbtest.Failed(*first, outbox.Ambiguous)
 	r.Pause = 0
-	m.finish(t, r)
+	m.Finish(t, r)
 	late(3)
-	again := m.take(t, 1)
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, items(again)); diff != "" {
+	again := m.Take(t, 1)
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 8}`}, dbtest.Items(again)); diff != "" {
 		t.Fatalf("sent again (-want +got):\n%s", diff)
 	}
-	m.finish(t, sentAs(*again, 7))
-	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, items(m.take(t, 1))); diff != "" {
+	m.Finish(t, dbtest.SentAs(*again, 7))
+	if diff := cmp.Diff([]string{`9 results_expired {"count": 3}`}, dbtest.Items(m.Take(t, 1))); diff != "" {
 		t.Errorf("sent then (-want +got):\n%s", diff)
 	}
 }

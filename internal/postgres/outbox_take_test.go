@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/stats"
 )
 
@@ -39,11 +40,11 @@ func TestTakeTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
-			exec(t, m.pool, tc.sql)
+			dbtest.Exec(t, m.Pool, tc.sql)
 			var got []string
 			for range 9 {
-				turn := m.advance(t, outbox.Bounds{Merge: tc.merge, MaxWaiting: 1000}, nil, chat(1))[0]
-				s := strings.Trim(fmt.Sprint(ids(turn.Message)), "[]")
+				turn := m.MustAdvance(t, outbox.Bounds{Merge: tc.merge, MaxWaiting: 1000}, nil, dbtest.Chat(1))[0]
+				s := strings.Trim(fmt.Sprint(dbtest.IDs(turn.Message)), "[]")
 				if turn.Message == nil {
 					s = fmt.Sprint("wait ", int(turn.Wait.Round(10*time.Second).Seconds()))
 				} else if turn.Message.More {
@@ -62,7 +63,7 @@ func TestTakeTogether(t *testing.T) {
 				if turn.Message.Count != len(turn.Message.Items) {
 					t.Errorf("the message stands for %d items and has %d", turn.Message.Count, len(turn.Message.Items))
 				}
-				m.finish(t, sentAs(*turn.Message, 7))
+				m.Finish(t, dbtest.SentAs(*turn.Message, 7))
 			}
 			if diff := cmp.Diff(tc.want, strings.Join(got, ", ")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -76,15 +77,15 @@ func TestTakeTogether(t *testing.T) {
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'new', '{}'), (2, 'alone', '{}')`)
-	m.mustTake(t, 2, 7)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'next', '{}')`)
-	exec(t, m.pool, `UPDATE outbox SET payload = '{"number": 3}' WHERE id = 3`)
-	exec(t, m.pool, `UPDATE leases SET epoch = 2`)
-	if _, err := m.Advance(t.Context(), 1, []outbox.Result{sentAs(first, 7)}, nil, bounds); err == nil {
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'new', '{}'), (2, 'alone', '{}')`)
+	m.MustTake(t, 2, 7)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'next', '{}')`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET payload = '{"number": 3}' WHERE id = 3`)
+	dbtest.Exec(t, m.Pool, `UPDATE leases SET epoch = 2`)
+	if _, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(first, 7)}, nil, dbtest.Bounds); err == nil {
 		t.Error("the previous holder may still write")
 	}
-	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{chat(1), chat(2)}, outbox.Bounds{Merge: 2, MaxWaiting: 1})
+	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, outbox.Bounds{Merge: 2, MaxWaiting: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestTakenAgain(t *testing.T) {
 	if diff := cmp.Diff(&want, turns[0].Message); diff != "" {
 		t.Errorf("messages of the group (-want +got):\n%s", diff)
 	}
-	if batch := value[*int64](t, m.pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
+	if batch := dbtest.Value[*int64](t, m.Pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
 		t.Errorf("a single notice is in batch %d", *batch)
 	}
 	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || alone.Count != 1 || !alone.More || alone.Row.PossibleDuplicates != 1 {
@@ -112,30 +113,30 @@ func TestTakenAgain(t *testing.T) {
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
-	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
-	turn := m.turn(t, chat(1))
-	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, items(turn.Message)); diff != "" || turn.Expired != 2 {
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
+	turn := m.Turn(t, dbtest.Chat(1))
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 2}`}, dbtest.Items(turn.Message)); diff != "" || turn.Expired != 2 {
 		t.Fatalf("%d have expired (-want +got):\n%s", turn.Expired, diff)
 	}
-	m.finish(t, sentAs(*turn.Message, 7))
-	m.mustTake(t, 1, 2, 3, 5)
-	if again := m.mustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PossibleDuplicates != 2 {
+	m.Finish(t, dbtest.SentAs(*turn.Message, 7))
+	m.MustTake(t, 1, 2, 3, 5)
+	if again := m.MustTake(t, 1, 2, 3, 5); again.Count != 3 || again.Row.PossibleDuplicates != 2 {
 		t.Errorf("once more: %+v", again)
 	}
-	m.mustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
+	m.MustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired", "5 sending 2")
 }
 
 // results adds n results to the group's lane.
 func (m mail) results(t *testing.T, n int) {
 	t.Helper()
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO outbox (chat_id, kind, payload) SELECT 1, 'match_recorded', jsonb_build_object('number', n) FROM generate_series(1, $1::integer) n`, n)
 }
 
 // others adds n other notices.
 func (m mail) others(t *testing.T, n int, purpose outbox.Purpose) {
 	t.Helper()
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
 // TestTooMuchWaits takes with a bound of 20 waiting notices and of 4 in a message.
@@ -145,7 +146,7 @@ func TestTooMuchWaits(t *testing.T) {
 	results := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.results(t, n) } }
 	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Outcome) } }
 	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, outbox.Answer) } }
-	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); exec(t, m.pool, sql) } }
+	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); dbtest.Exec(t, m.Pool, sql) } }
 	for name, tc := range map[string]struct {
 		fill    []lane
 		count   int // how many notices the message stands for
@@ -185,7 +186,7 @@ func TestTooMuchWaits(t *testing.T) {
 			}
 			b := outbox.Bounds{Merge: 4, MaxWaiting: 20}
 			take := func() outbox.Turn {
-				turn := m.advance(t, b, nil, chat(1))[0]
+				turn := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0]
 				if turn.Message == nil {
 					t.Fatalf("nothing is taken: %+v", turn)
 				}
@@ -210,8 +211,10 @@ func TestTooMuchWaits(t *testing.T) {
 			if diff := cmp.Diff(message, *again.Message); diff != "" {
 				t.Errorf("taken again (-first +again):\n%s", diff)
 			}
-			m.finish(t, sentAs(message, 71))
-			sum := func(where string) int { return value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE `+where) }
+			m.Finish(t, dbtest.SentAs(message, 71))
+			sum := func(where string) int {
+				return dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE `+where)
+			}
 			if n := sum(`state = 'sent' AND telegram_message_id = 71`); n != tc.count {
 				t.Errorf("%d are sent", n)
 			}
@@ -232,7 +235,7 @@ func TestRunThatFits(t *testing.T) {
 		m := newEmptyMail(t)
 		m.results(t, n)
 		m.others(t, 30, outbox.Outcome)
-		message := m.advance(t, outbox.Bounds{Merge: 10, MaxWaiting: 20}, nil, chat(1))[0].Message
+		message := m.MustAdvance(t, outbox.Bounds{Merge: 10, MaxWaiting: 20}, nil, dbtest.Chat(1))[0].Message
 		if message.Count != n || len(message.Items) != named {
 			t.Errorf("of %d results the message names %d of %d", n, len(message.Items), message.Count)
 		}
@@ -263,22 +266,22 @@ func TestExcessCovered(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
 			m.results(t, 30)
-			message := m.advance(t, b, nil, chat(1))[0].Message
-			r := sentAs(*message, 71)
+			message := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0].Message
+			r := dbtest.SentAs(*message, 71)
 			if tc.class != "" {
-				r = failed(*message, tc.class)
+				r = dbtest.Failed(*message, tc.class)
 				r.Pause = 0
 			}
 			r.Covered = tc.covered
 			for range 2 {
-				m.finish(t, r)
-				rows := values[string](t, m.pool, `SELECT state || ' ' || count(*) FROM outbox GROUP BY state ORDER BY state`)
+				m.Finish(t, r)
+				rows := dbtest.Values[string](t, m.Pool, `SELECT state || ' ' || count(*) FROM outbox GROUP BY state ORDER BY state`)
 				if diff := cmp.Diff(tc.rows, rows); diff != "" {
 					t.Errorf("rows (-want +got):\n%s", diff)
 				}
 			}
-			exec(t, m.pool, `UPDATE chats SET frozen_until = NULL`)
-			if next := m.advance(t, b, nil, chat(1))[0].Message; next == nil || next.Count != tc.next || len(next.Items) != min(next.Count, max(4, min(next.Count, 5))) {
+			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL`)
+			if next := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0].Message; next == nil || next.Count != tc.next || len(next.Items) != min(next.Count, max(4, min(next.Count, 5))) {
 				t.Errorf("next is %+v", next)
 			}
 		})
@@ -290,16 +293,16 @@ func TestExcessCovered(t *testing.T) {
 func TestManyTooLate(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) SELECT 1, 'late', '{}', now() FROM generate_series(1, 350)`)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'last', '{}', now() + interval '1 hour')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) SELECT 1, 'late', '{}', now() FROM generate_series(1, 350)`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES (1, 'last', '{}', now() + interval '1 hour')`)
 	b := outbox.Bounds{Merge: 64, MaxWaiting: 99}
 	var got []string
 	for range 9 {
-		turn := m.advance(t, b, nil, chat(1))[0]
+		turn := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0]
 		switch {
 		case turn.Message != nil:
 			got = append(got, fmt.Sprint(turn.Message.Row.Kind, " expired ", turn.Expired))
-			m.finish(t, sentAs(*turn.Message, 7))
+			m.Finish(t, dbtest.SentAs(*turn.Message, 7))
 		case turn.Wait > 0:
 			got = append(got, fmt.Sprint("wait ", turn.Wait, " expired ", turn.Expired))
 		}
@@ -308,7 +311,7 @@ func TestManyTooLate(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	m.mustWait(t, 2)
+	m.MustWait(t, 2)
 }
 
 // TestLateBeyondTheBound: a late notice beyond those that a step looks at expires when its turn comes.
@@ -316,17 +319,17 @@ func TestLateBeyondTheBound(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.others(t, 6, outbox.Outcome)
-	exec(t, m.pool, `UPDATE outbox SET expires_at = now() WHERE id = 5`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id = 5`)
 	b := outbox.Bounds{Merge: 10, MaxWaiting: 2}
 	for _, want := range []struct {
 		ids     []int64
 		expired int
 	}{{[]int64{1, 2, 3, 4}, 0}, {[]int64{6}, 1}} {
-		turn := m.advance(t, b, nil, chat(1))[0]
-		if diff := cmp.Diff(want.ids, ids(turn.Message)); diff != "" || turn.Expired != want.expired {
+		turn := m.MustAdvance(t, b, nil, dbtest.Chat(1))[0]
+		if diff := cmp.Diff(want.ids, dbtest.IDs(turn.Message)); diff != "" || turn.Expired != want.expired {
 			t.Fatalf("%d have expired (-want +got):\n%s", turn.Expired, diff)
 		}
-		m.finish(t, sentAs(*turn.Message, 7))
+		m.Finish(t, dbtest.SentAs(*turn.Message, 7))
 	}
 }
 
@@ -335,43 +338,43 @@ func TestKeyOfTheLate(t *testing.T) {
 	t.Parallel()
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
 	m := newEmptyMail(t)
-	exec(t, m.pool, board)
-	if turn := m.turn(t, chat(1)); turn.Expired != 1 {
+	dbtest.Exec(t, m.Pool, board)
+	if turn := m.Turn(t, dbtest.Chat(1)); turn.Expired != 1 {
 		t.Errorf("%d have expired", turn.Expired)
 	}
-	exec(t, m.pool, board)
-	exec(t, m.pool, `UPDATE chats SET parked_at = now()`)
-	purge(t, m.pool, 1)
-	exec(t, m.pool, board)
-	m.mustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
+	dbtest.Exec(t, m.Pool, board)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = now()`)
+	dbtest.Purge(t, m.Pool, 1)
+	dbtest.Exec(t, m.Pool, board)
+	m.MustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
 // TestMovedWhileTaken: a notice that passes to another chat while it is being taken waits there.
 func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	move := begin(t, m.pool)
+	move := dbtest.Begin(t, m.Pool)
 	if _, err := move.Exec(t.Context(), `UPDATE outbox SET chat_id = 2, thread_id = NULL WHERE id = 1`); err != nil {
 		t.Fatal(err)
 	}
 	taken := make(chan []outbox.Turn, 1)
-	failed := start(func() error {
-		turns, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds)
+	failed := dbtest.Start(func() error {
+		turns, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds)
 		taken <- turns
 		return err
 	})
-	await(t, m.pool, blocked)
+	dbtest.Await(t, m.Pool, dbtest.Blocked)
 	if err := move.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := receive(t, failed); err != nil {
+	if err := dbtest.Receive(t, failed); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]outbox.Turn{{Lane: chat(1)}}, receive(t, taken)); diff != "" {
+	if diff := cmp.Diff([]outbox.Turn{{Lane: dbtest.Chat(1)}}, dbtest.Receive(t, taken)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	m.mustTake(t, 2, 1, 2, 4)
-	m.mustTake(t, 1, 3)
+	m.MustTake(t, 2, 1, 2, 4)
+	m.MustTake(t, 1, 3)
 }
 
 // TestPagesStandAlone: notices that cannot be sent together are not taken together either.
@@ -379,10 +382,10 @@ func TestPagesStandAlone(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	for _, kind := range []string{"a", stats.KindRankingPage, stats.KindRankingPage, "b", "c"} {
-		exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, $1, '{}')`, kind)
+		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, $1, '{}')`, kind)
 	}
 	for _, want := range [][]int64{{1}, {2}, {3}, {4, 5}} {
-		m.finish(t, sentAs(m.mustTake(t, 1, want...), want[0]))
+		m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, want...), want[0]))
 	}
-	m.mustHaveRows(t, `attempts`, "1 1", "2 1", "3 1", "4 1", "5 1")
+	m.MustHaveRows(t, `attempts`, "1 1", "2 1", "3 1", "4 1", "5 1")
 }

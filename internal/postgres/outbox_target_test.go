@@ -7,15 +7,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
 )
 
 // edit adds an edit of a match's card.
 func (m mail) edit(t *testing.T, match int) {
 	t.Helper()
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		UPDATE outbox SET payload = '{"undone": true}'
 		WHERE id IN (SELECT outbox_id FROM match_messages WHERE match_id = $1)`, match)
-	exec(t, m.pool, `
+	dbtest.Exec(t, m.Pool, `
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
@@ -47,20 +48,20 @@ func TestEditOfSeveral(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, message := several(t)
-			exec(t, m.pool, `UPDATE outbox SET addressee = 'Bob' WHERE id = 2`)
-			r := sentAs(message, 71)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET addressee = 'Bob' WHERE id = 2`)
+			r := dbtest.SentAs(message, 71)
 			r.Covered = 4
-			m.finish(t, r)
-			exec(t, m.pool, `UPDATE outbox SET state = 'expired', finished_at = now() WHERE id = 5`)
-			exec(t, m.pool, `SELECT nextval('outbox_id_seq')`)
+			m.Finish(t, r)
+			dbtest.Exec(t, m.Pool, `UPDATE outbox SET state = 'expired', finished_at = now() WHERE id = 5`)
+			dbtest.Exec(t, m.Pool, `SELECT nextval('outbox_id_seq')`)
 			m.edit(t, tc.match)
-			exec(t, m.pool, tc.sql)
+			dbtest.Exec(t, m.Pool, tc.sql)
 			for range 2 { // the second time as after a crash
-				edit := m.take(t, 1)
+				edit := m.Take(t, 1)
 				if edit == nil || edit.Action != outbox.Edit || edit.Row.ID != 7 {
 					t.Fatalf("took %+v", edit)
 				}
-				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", content(edit))); diff != "" {
+				if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", dbtest.Content(edit))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				if len(edit.Items) == 4 && (edit.KnownFingerprint != "print 71" || edit.Items[1].Addressee != "Bob") {
@@ -75,10 +76,10 @@ func TestEditOfSeveral(t *testing.T) {
 func TestEditedAsAWhole(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
-	m.finish(t, sentAs(message, 71))
+	m.Finish(t, dbtest.SentAs(message, 71))
 	for _, match := range []int{3, 1} {
 		m.edit(t, match)
-		edit := m.take(t, 1)
+		edit := m.Take(t, 1)
 		want := "print 71"
 		if match == 1 {
 			want = "edit 3"
@@ -86,13 +87,13 @@ func TestEditedAsAWhole(t *testing.T) {
 		if edit.KnownFingerprint != want {
 			t.Errorf("its known content is %q, want %q", edit.KnownFingerprint, want)
 		}
-		m.finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
+		m.Finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
 	}
-	got := values[string](t, m.pool, `SELECT match_id || ' ' || fingerprint FROM match_messages ORDER BY 1`)
+	got := dbtest.Values[string](t, m.Pool, `SELECT match_id || ' ' || fingerprint FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 edit 1", "3 edit 1", "4 edit 1"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	m.mustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
+	m.MustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
 // TestEditFails: the result of an edit concerns only its own row, whatever else the message shows.
@@ -102,13 +103,13 @@ func TestEditFails(t *testing.T) {
 		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
 	} {
 		m, message := several(t)
-		m.finish(t, sentAs(message, 71))
+		m.Finish(t, dbtest.SentAs(message, 71))
 		m.edit(t, 3)
-		r := failed(*m.take(t, 1), class)
+		r := dbtest.Failed(*m.Take(t, 1), class)
 		r.Covered = 2
-		m.finish(t, r)
-		m.mustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
-		if got := value[int](t, m.pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
+		m.Finish(t, r)
+		m.MustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
+		if got := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
 			t.Errorf("%s: %d messages have their old content", class, got)
 		}
 	}
@@ -118,24 +119,24 @@ func TestEditFails(t *testing.T) {
 func TestEditOfTheExcess(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
-	m.finish(t, sentAs(message, 71))
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) SELECT 1, 'match_recorded', '{}', n FROM generate_series(2, 9) n`)
-	excess := m.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 2}, nil, chat(1))[0].Message
+	m.Finish(t, dbtest.SentAs(message, 71))
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) SELECT 1, 'match_recorded', '{}', n FROM generate_series(2, 9) n`)
+	excess := m.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 2}, nil, dbtest.Chat(1))[0].Message
 	if excess.Count != 6 || len(excess.Items) != 5 {
 		t.Fatalf("took %+v", excess)
 	}
-	m.finish(t, sentAs(*excess, 72))
-	m.finish(t, sentAs(m.mustTake(t, 1, 12, 13), 73))
+	m.Finish(t, dbtest.SentAs(*excess, 72))
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 12, 13), 73))
 	for _, tc := range []struct {
 		match int
 		want  string
 	}{{6, `72: 6{} 7{} 8{} 9{} 10{"undone": true} of 6`}, {7, `0: 15{"undone": true} of 1`}} {
 		m.edit(t, tc.match)
-		edit := m.take(t, 1)
-		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", content(edit))); diff != "" {
+		edit := m.Take(t, 1)
+		if diff := cmp.Diff(tc.want, fmt.Sprint(edit.Target, ": ", dbtest.Content(edit))); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", tc.match, diff)
 		}
-		m.finish(t, failed(*edit, outbox.Obsolete))
+		m.Finish(t, dbtest.Failed(*edit, outbox.Obsolete))
 	}
 }
 
@@ -145,8 +146,8 @@ func TestEnsure(t *testing.T) {
 	m := newEmptyMail(t)
 	ensure := func(object string) outbox.Message {
 		t.Helper()
-		exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
-		message := m.take(t, 1)
+		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
+		message := m.Take(t, 1)
 		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 || message.Count != 1 {
 			t.Fatalf("took %+v", message)
 		}
@@ -157,32 +158,32 @@ func TestEnsure(t *testing.T) {
 	if got := known(first); got != "0 " {
 		t.Errorf("known content of a new one: %q", got)
 	}
-	m.finish(t, sentAs(first, 71))
-	m.finish(t, sentAs(ensure("other"), 81))
+	m.Finish(t, dbtest.SentAs(first, 71))
+	m.Finish(t, dbtest.SentAs(ensure("other"), 81))
 	again := ensure("board")
 	if got := known(again); got != "71 print 71" {
 		t.Errorf("known content: %q", got)
 	}
-	if got := known(*m.take(t, 1)); got != "71 print 71" {
+	if got := known(*m.Take(t, 1)); got != "71 print 71" {
 		t.Errorf("known content after a crash: %q", got)
 	}
-	r := failed(*m.take(t, 1), outbox.Unreachable)
+	r := dbtest.Failed(*m.Take(t, 1), outbox.Unreachable)
 	r.Pause = 0
-	m.finish(t, r)
-	m.finish(t, sentAs(*m.take(t, 1), 0)) // sent, but its id is unknown
+	m.Finish(t, r)
+	m.Finish(t, dbtest.SentAs(*m.Take(t, 1), 0)) // sent, but its id is unknown
 	next := ensure("board")
 	if got := known(next); got != "71 print 71" {
 		t.Errorf("known content afterwards: %q", got)
 	}
-	m.finish(t, sentAs(next, 72))
+	m.Finish(t, dbtest.SentAs(next, 72))
 	last := ensure("board")
-	exec(t, m.pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // during the request
-	m.finish(t, sentAs(last, 99))
-	got := values[string](t, m.pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // during the request
+	m.Finish(t, dbtest.SentAs(last, 99))
+	got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if n := value[int](t, m.pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 5 {
+	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`); n != 5 {
 		t.Errorf("%d are sent", n)
 	}
 }

@@ -11,52 +11,53 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	exec(t, m.pool, `UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
-	m.mustWait(t, 1, 2)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
+	m.MustWait(t, 1, 2)
 	item := outbox.Item{
 		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
 	want := outbox.Message{
-		Lane: chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Thread: 8, Action: outbox.Send, Purpose: outbox.Answer,
 		Items: []outbox.Item{item}, Row: item, Count: 1, More: true,
 	}
-	if diff := cmp.Diff(outbox.Turn{Lane: chat(1), Message: &want}, m.turn(t, chat(1))); diff != "" {
+	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// messages that were taken and not finished come again, as possible duplicates
 	item.Attempts, item.PossibleDuplicates, item.PreviousUnknown = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
-	if diff := cmp.Diff(&want, m.take(t, 1)); diff != "" {
+	if diff := cmp.Diff(&want, m.Take(t, 1)); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)
 	}
-	m.mustWait(t, 1, 2)
+	m.MustWait(t, 1, 2)
 	two := []outbox.Item{
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
 	}
 	private := &outbox.Message{
-		Lane: chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
+		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", Action: outbox.Send, Purpose: outbox.Outcome,
 		Items: two, Row: two[0], Count: 2,
 	}
-	if diff := cmp.Diff(private, m.take(t, 2)); diff != "" {
+	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {
 		t.Errorf("private (-want +got):\n%s", diff)
 	}
-	m.finish(t, sentAs(m.mustTake(t, 1, 1), 101))
-	last := m.mustTake(t, 1, 3)
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1), 101))
+	last := m.MustTake(t, 1, 3)
 	if last.More {
 		t.Error("More is set for the last one")
 	}
-	m.finish(t, sentAs(last, 103))
-	if got := m.row(t, 3); got != "sent attempts 1 duplicates 0 message 103 error  finished true" {
+	m.Finish(t, dbtest.SentAs(last, 103))
+	if got := m.Row(t, 3); got != "sent attempts 1 duplicates 0 message 103 error  finished true" {
 		t.Errorf("notice 3 is %s", got)
 	}
-	m.mustWait(t, 2)
-	for _, lane := range []outbox.Lane{chat(1), chat(99), answers(1), answers(2)} {
-		if diff := cmp.Diff(outbox.Turn{Lane: lane}, m.turn(t, lane)); diff != "" {
+	m.MustWait(t, 2)
+	for _, lane := range []outbox.Lane{dbtest.Chat(1), dbtest.Chat(99), dbtest.Answers(1), dbtest.Answers(2)} {
+		if diff := cmp.Diff(outbox.Turn{Lane: lane}, m.Turn(t, lane)); diff != "" {
 			t.Errorf("empty lanes (-want +got):\n%s", diff)
 		}
 	}
@@ -66,25 +67,25 @@ func TestTake(t *testing.T) {
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	exec(t, m.pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'toast', 'press')`)
-	taken := m.advance(t, outbox.Bounds{Merge: 1, MaxWaiting: 9}, nil, chat(2), chat(1))
-	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{ids(taken[0].Message), ids(taken[1].Message)}); diff != "" {
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'toast', 'press')`)
+	taken := m.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 9}, nil, dbtest.Chat(2), dbtest.Chat(1))
+	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{dbtest.IDs(taken[0].Message), dbtest.IDs(taken[1].Message)}); diff != "" {
 		t.Fatalf("first (-want +got):\n%s", diff)
 	}
-	results := []outbox.Result{sentAs(*taken[0].Message, 52), failed(*taken[1].Message, outbox.Rejected)}
-	turns := m.advance(t, bounds, results, chat(99), chat(1), answers(2), answers(1), chat(2))
+	results := []outbox.Result{dbtest.SentAs(*taken[0].Message, 52), dbtest.Failed(*taken[1].Message, outbox.Rejected)}
+	turns := m.MustAdvance(t, dbtest.Bounds, results, dbtest.Chat(99), dbtest.Chat(1), dbtest.Answers(2), dbtest.Answers(1), dbtest.Chat(2))
 	var got [][]int64
 	for _, turn := range turns {
-		got = append(got, ids(turn.Message))
+		got = append(got, dbtest.IDs(turn.Message))
 	}
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.ExternalChat != -100 || toast.Lane != answers(1) {
+	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.ExternalChat != -100 || toast.Lane != dbtest.Answers(1) {
 		t.Errorf("the callback answer is %+v", toast)
 	}
-	m.mustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
-	if turns, err := m.Advance(t.Context(), 1, nil, nil, bounds); len(turns) != 0 || err != nil {
+	m.MustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
+	if turns, err := m.Advance(t.Context(), 1, nil, nil, dbtest.Bounds); len(turns) != 0 || err != nil {
 		t.Errorf("without lanes: %v, %v", turns, err)
 	}
 }
@@ -93,22 +94,22 @@ func TestAdvanceInOneGo(t *testing.T) {
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	p := newProxy(t, m.pool.Config().ConnString())
-	queue := postgres.NewOutbox(open(t, p.url, func(c *pgxpool.Config) {
+	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
+	queue := postgres.NewOutbox(dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // however slow the machine is
 	}))
-	lanes := []outbox.Lane{chat(1), chat(2), answers(1)}
+	lanes := []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Answers(1)}
 	var results []outbox.Result
 	for _, class := range []outbox.Class{outbox.RateLimited, outbox.Forbidden, outbox.Rejected} {
-		results = append(results, failed(outbox.Message{Lane: chat(99), Action: outbox.Send}, class))
+		results = append(results, dbtest.Failed(outbox.Message{Lane: dbtest.Chat(99), Action: outbox.Send}, class))
 	}
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit, outbox.Ensure} {
-		results = append(results, sentAs(outbox.Message{Lane: chat(99), Action: action, Target: 7}, 7))
+		results = append(results, dbtest.SentAs(outbox.Message{Lane: dbtest.Chat(99), Action: action, Target: 7}, 7))
 	}
 	for name, ask := range map[string]func() error{
 		"advance": func() error {
-			_, err := queue.Advance(t.Context(), 1, results, lanes, bounds)
+			_, err := queue.Advance(t.Context(), 1, results, lanes, dbtest.Bounds)
 			return err
 		},
 		"waiting": func() error {
@@ -126,12 +127,12 @@ func TestOutboxRoundTrips(t *testing.T) {
 	} {
 		before := int64(0)
 		for range 2 { // the first time prepares the statements
-			before = p.syncs.Load()
+			before = p.Syncs.Load()
 			if err := ask(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if got := p.syncs.Load() - before; got != 1 {
+		if got := p.Syncs.Load() - before; got != 1 {
 			t.Errorf("%s takes %d round trips", name, got)
 		}
 	}
@@ -141,18 +142,18 @@ func TestOutboxRoundTrips(t *testing.T) {
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	taken := m.mustTake(t, 1, 1)
+	taken := m.MustTake(t, 1, 1)
 	all := func() []string {
-		return values[string](t, m.pool, `SELECT o::text FROM outbox o UNION ALL SELECT c::text FROM chats c
+		return dbtest.Values[string](t, m.Pool, `SELECT o::text FROM outbox o UNION ALL SELECT c::text FROM chats c
 			UNION ALL SELECT d::text FROM dead_letters d UNION ALL SELECT l::text FROM leases l ORDER BY 1`)
 	}
 	for name, sql := range map[string]string{
 		"taken over": `UPDATE leases SET epoch = 2`, "another one": `UPDATE leases SET name = 'other'`, "none": `DELETE FROM leases`,
 	} {
-		exec(t, m.pool, sql)
+		dbtest.Exec(t, m.Pool, sql)
 		before := all()
-		for _, r := range []outbox.Result{sentAs(taken, 7), failed(taken, outbox.Rejected), failed(taken, outbox.RateLimited)} {
-			turns, err := m.Advance(t.Context(), 1, []outbox.Result{r}, []outbox.Lane{chat(1), chat(2)}, bounds)
+		for _, r := range []outbox.Result{dbtest.SentAs(taken, 7), dbtest.Failed(taken, outbox.Rejected), dbtest.Failed(taken, outbox.RateLimited)} {
+			turns, err := m.Advance(t.Context(), 1, []outbox.Result{r}, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, dbtest.Bounds)
 			if !errors.Is(err, outbox.ErrLeaseLost) || turns != nil {
 				t.Errorf("%s: %v, %v", name, turns, err)
 			}
@@ -161,11 +162,11 @@ func TestLeaseLost(t *testing.T) {
 			t.Errorf("%s: something was changed:\n%s", name, diff)
 		}
 	}
-	exec(t, m.pool, theLease)
-	exec(t, m.pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`) // and nobody has taken over
-	m.finish(t, sentAs(taken, 7))
-	exec(t, m.pool, `ALTER TABLE outbox RENAME TO somewhere_else`)
-	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{chat(1)}, bounds); err == nil || errors.Is(err, outbox.ErrLeaseLost) {
+	dbtest.Exec(t, m.Pool, dbtest.TheLease)
+	dbtest.Exec(t, m.Pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`) // and nobody has taken over
+	m.Finish(t, dbtest.SentAs(taken, 7))
+	dbtest.Exec(t, m.Pool, `ALTER TABLE outbox RENAME TO somewhere_else`)
+	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds); err == nil || errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("for another reason: %v", err)
 	}
 }

@@ -24,11 +24,11 @@ const defaultMaxConns = 16
 // others for long.
 const rowLockTimeout = "'1500ms'"
 
-// planning makes the sessions for commands and for background work plan each statement once, independently of its
+// Planning makes the sessions for commands and for background work plan each statement once, independently of its
 // arguments. Most statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of
 // them must use indexes, which the planner would not choose for small tables, as all tables are at first. Compiling such
 // plans never pays off.
-const planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
+const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
 // onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a
 // standby, and ends the idle sessions of all pools.
@@ -50,7 +50,7 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	pool, err := o.open(ctx, o.config.MaxConns, planning)
+	pool, err := o.open(ctx, o.config.MaxConns, Planning)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog
 	if err != nil {
 		return Pools{}, err
 	}
-	if p.Commands, err = o.open(ctx, o.config.MaxConns, planning); err != nil {
+	if p.Commands, err = o.open(ctx, o.config.MaxConns, Planning); err != nil {
 		return Pools{}, err
 	}
 	err = awaitDatabase(ctx, p.Commands, timeout, log)
 	o.config.MinConns, o.config.MinIdleConns = 0, 0 // only commands arrive all the time
 	if err == nil {
-		p.Auxiliary, err = o.open(ctx, auxiliaryConns, planning)
+		p.Auxiliary, err = o.open(ctx, auxiliaryConns, Planning)
 	}
 	if err == nil {
 		// Commands notice a server that has become a standby when they write; a session that only reads would stay there.

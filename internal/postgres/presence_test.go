@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -59,15 +60,15 @@ func TestPresence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			exec(t, w.pool, "UPDATE chats SET "+tc.before)
+			dbtest.Exec(t, w.Pool, "UPDATE chats SET "+tc.before)
 			tc.change.Key, tc.change.Chat = "k", 1
-			if err := w.store.Apply(t.Context(), tc.change); err != nil {
+			if err := w.Store.Apply(t.Context(), tc.change); err != nil {
 				t.Fatal(err)
 			}
-			if got := value[string](t, w.pool, presence); got != tc.want {
+			if got := dbtest.Value[string](t, w.Pool, presence); got != tc.want {
 				t.Errorf("the chat is %s, want %s", got, tc.want)
 			}
-			if woken := w.wakes.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
+			if woken := w.Wakes.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
 				t.Errorf("the lane is woken: %t", woken)
 			}
 		})
@@ -86,16 +87,16 @@ func TestGreetedConcurrently(t *testing.T) {
 		"and removed":        {"NULL", time.Unix(50, 0)},
 	} {
 		w := newWorld(t)
-		exec(t, w.pool, "UPDATE chats SET greeted_at = "+tc.stored)
-		before := w.contents(t)
-		err := w.store.Apply(t.Context(), ranking.Changes{
+		dbtest.Exec(t, w.Pool, "UPDATE chats SET greeted_at = "+tc.stored)
+		before := w.Contents(t)
+		err := w.Store.Apply(t.Context(), ranking.Changes{
 			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
 			Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}
-		if diff := cmp.Diff(before, w.contents(t)); diff != "" {
+		if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 			t.Errorf("%s (-before +after):\n%s", name, diff)
 		}
 	}
@@ -109,10 +110,10 @@ func TestFirstLanguageIsKept(t *testing.T) {
 		language, want string
 	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
 		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
-		if err := w.store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := value[string](t, w.pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
+		if got := dbtest.Value[string](t, w.Pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
 		}
 	}
@@ -122,24 +123,24 @@ func TestFirstLanguageIsKept(t *testing.T) {
 func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	exec(t, w.pool, theLease)
-	m := mailIn(w.pool)
-	s := service(w.store)
+	dbtest.Exec(t, w.Pool, dbtest.TheLease)
+	m := dbtest.MailIn(w.Pool)
+	s := dbtest.Service(w.Store)
 	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
 	if err := s.BotRemoved(t.Context(), happened("removed")); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w.pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
+	dbtest.Exec(t, w.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
 		(1, 'k', '{}', now() + interval '1 hour'), (1, 'k', '{}', now()), (1, 'k', '{}', NULL)`)
-	m.mustWait(t)
-	if got := m.take(t, 1); got != nil {
-		t.Fatalf("took %v while the bot is away", ids(got))
+	m.MustWait(t)
+	if got := m.Take(t, 1); got != nil {
+		t.Fatalf("took %v while the bot is away", dbtest.IDs(got))
 	}
 	if err := s.BotBack(t.Context(), happened("back")); err != nil {
 		t.Fatal(err)
 	}
-	m.mustWait(t, 1)
-	m.mustTake(t, 1, 1, 3)
+	m.MustWait(t, 1)
+	m.MustTake(t, 1, 1, 3)
 }
 
 // TestMoveAndGroupLife: when two groups become one, the bot is in it if it was in either, and members of either are
@@ -148,11 +149,11 @@ func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
 	for key, pair := range map[string][2]ranking.Person{"1": {alice, bob}, "2": {carol, bob}} {
-		w.record(t, key, pair[0], pair[1], 3, 1)
-		w.recordIn(t, upgraded, "in "+key, pair[0], pair[1], 3, 1)
+		w.Record(t, key, pair[0], pair[1], 3, 1)
+		w.recordIn(t, dbtest.Upgraded, "in "+key, pair[0], pair[1], 3, 1)
 	}
-	w.recordIn(t, upgraded, "zoe", zoe, bob, 3, 1)
-	exec(t, w.pool, `
+	w.recordIn(t, dbtest.Upgraded, "zoe", zoe, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `
 		UPDATE chats SET is_active = false, greeted_at = to_timestamp(100) WHERE id = 1;
 		UPDATE chats SET greeted_at = to_timestamp(50), added_at = to_timestamp(50) WHERE id = 2;
 		UPDATE group_players SET left_at = to_timestamp(100 * ladder_id) WHERE name = 'Alice';
@@ -185,10 +186,10 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 		},
 	} {
 		w := newWorld(t)
-		if err := w.store.UpsertChatAndPlayers(t.Context(), upgraded, nil); err != nil {
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), dbtest.Upgraded, nil); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, w.pool, `
+		dbtest.Exec(t, w.Pool, `
 			UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
 			UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;
 			INSERT INTO outbox (chat_id, key, kind, payload, state, finished_at) VALUES
@@ -207,7 +208,7 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	exec(t, w.pool, `UPDATE chats SET is_active = false, parked_at = now(), greeted_at = to_timestamp(100)`)
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET is_active = false, parked_at = now(), greeted_at = to_timestamp(100)`)
 	w.move(t)
 	w.mustYield(t, presence, "en active greeted 100")
 }

@@ -10,6 +10,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/migrations"
 )
 
@@ -38,10 +39,10 @@ func stepsUpTo(t *testing.T, last string) fstest.MapFS {
 // when there are new notices, and migrates again.
 func TestQueueUpDownUp(t *testing.T) {
 	t.Parallel()
-	pool := open(t, pgtest.Empty(t))
-	migrate(t, pool, stepsUpTo(t, "000003"))
+	pool := dbtest.Open(t, pgtest.Empty(t))
+	dbtest.Migrate(t, pool, stepsUpTo(t, "000003"))
 	before := schema(t, pool)
-	exec(t, pool, `
+	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group'), (-200, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
@@ -52,40 +53,40 @@ func TestQueueUpDownUp(t *testing.T) {
 		    (1, 'match_recorded', '{}', 'send', 'sending', 3, NULL, NULL, NULL), (1, 'match_recorded', '{"undone": true}', 'edit', 'planned', 1, NULL, NULL, NULL),
 		    (1, 'refusal', '{}', 'toast', 'planned', NULL, NULL, NULL, 'press'), (1, 'refusal', '{}', 'send', 'planned', NULL, NULL, NULL, NULL);
 		INSERT INTO match_messages VALUES (-100, 71, 1), (-900, 71, 1), (-100, 61, 4)`)
-	up := func() mail {
+	up := func() dbtest.Mail {
 		t.Helper()
 		pool.Reset() // the columns have changed
-		migrate(t, pool, migrations.FS)
-		exec(t, pool, theLease)
-		return mailIn(pool)
+		dbtest.Migrate(t, pool, migrations.FS)
+		dbtest.Exec(t, pool, dbtest.TheLease)
+		return dbtest.MailIn(pool)
 	}
 	m := up()
-	got := values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered) FROM match_messages ORDER BY 1`)
+	got := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered) FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"-100 61 4 1", "-100 71 1 1 1", "-900 71 1 1"}, got); diff != "" {
 		t.Errorf("messages that show matches (-want +got):\n%s", diff)
 	}
-	m.mustHaveRows(t, `action, state, purpose, attempts, failures, batch`, "1 send sent outcome 0 0", "2 send dead outcome 0 0",
+	m.MustHaveRows(t, `action, state, purpose, attempts, failures, batch`, "1 send sent outcome 0 0", "2 send dead outcome 0 0",
 		"3 send sending outcome 0 0", "4 edit planned outcome 0 0", "5 toast planned outcome 0 0", "6 send planned outcome 0 0")
-	m.finish(t, sentAs(m.mustTake(t, 1, 3), 73))
-	if edit := m.take(t, 1); edit == nil || edit.Row.ID != 4 || edit.Target != 71 || content(edit) != `1{"undone": true} of 1` {
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 3), 73))
+	if edit := m.Take(t, 1); edit == nil || edit.Row.ID != 4 || edit.Target != 71 || dbtest.Content(edit) != `1{"undone": true} of 1` {
 		t.Errorf("took %+v", edit)
 	} else {
-		m.finish(t, sentAs(*edit, 71))
+		m.Finish(t, dbtest.SentAs(*edit, 71))
 	}
 
-	exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object, key, supersede_key, not_before) VALUES
+	dbtest.Exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object, key, supersede_key, not_before) VALUES
 		(1, 'refusal', '{}', 'answer', 'send', NULL, 'k', NULL, NULL), (1, 'board', '{}', 'notification', 'ensure', 'board', '', 'board', now())`)
-	exec(t, pool, `INSERT INTO ensured_messages VALUES (1, 'board', 5, '')`)
-	m.finish(t, sentAs(m.mustTake(t, 1, 6, 7), 74))
-	m.finish(t, failed(*m.turn(t, answers(1)).Message, outbox.Rejected))
-	goDown(t, pool, 3)
+	dbtest.Exec(t, pool, `INSERT INTO ensured_messages VALUES (1, 'board', 5, '')`)
+	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 6, 7), 74))
+	m.Finish(t, dbtest.Failed(*m.Turn(t, dbtest.Answers(1)).Message, outbox.Rejected))
+	dbtest.GoDown(t, pool, 3)
 	if diff := cmp.Diff(before, schema(t, pool)); diff != "" {
 		t.Errorf("the step is not reverted (-before +after):\n%s", diff)
 	}
 	rows := []string{"1 send sent", "2 send dead", "3 send sent", "4 edit sent", "5 toast dead", "6 send sent", "7 send sent", "8 send planned"}
-	m.mustHaveRows(t, `action, state`, rows...)
+	m.MustHaveRows(t, `action, state`, rows...)
 
 	m = up()
-	m.mustHaveRows(t, `action, state`, rows...)
-	m.mustTake(t, 1, 8)
+	m.MustHaveRows(t, `action, state`, rows...)
+	m.MustTake(t, 1, 8)
 }

@@ -5,8 +5,20 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
+
+// The people of dbtest.
+var club, alice, bob, carol, zoe = dbtest.Club, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe
+
+// world is that of dbtest, with what only these tests do in it.
+type world struct{ *dbtest.World }
+
+func newWorld(t *testing.T, people ...ranking.Person) *world {
+	t.Helper()
+	return &world{dbtest.NewWorld(t, people...)}
+}
 
 // aliceBeatsBob is a report that needs no more than those two.
 var aliceBeatsBob = ranking.Report{
@@ -19,7 +31,7 @@ func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(*ranking.
 // refuse makes every change of that kind fail for the duration of the test.
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 	t.Helper()
-	define(t, pool, "refuse", `
+	dbtest.Define(t, pool, "refuse", `
 		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
 		CREATE TRIGGER refuse BEFORE `+event+` ON `+table+` FOR EACH ROW EXECUTE FUNCTION refuse()`)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -18,15 +19,15 @@ func TestReadMatch(t *testing.T) {
 	w.recordIn(t, club, "m:-100:1", alice, bob, 3, 1)
 	w.recordIn(t, club, "m:-100:2", carol, alice, 2, 2)
 	w.recordIn(t, annex, "m:-200:1", carol, bob, 0, 1)
-	report := singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
-	if err := service(w.store).RecordMatch(t.Context(), by("m:-100:3", carol), report); err != nil {
+	report := dbtest.Singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("m:-100:3", carol), report); err != nil {
 		t.Fatal(err)
 	}
-	w.undo(t, "u", bob, 3)
-	exec(t, w.pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
-	exec(t, w.pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
+	w.Undo(t, "u", bob, 3)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
 	w.recordIn(t, annex, "m:-200:2", zoe, bob, 3, 1)
-	exec(t, w.pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.id(t, "Carol"))
+	dbtest.Exec(t, w.Pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.ID(t, "Carol"))
 	nobody := &ranking.Person{ID: 99, Name: "Nobody"}
 	for name, tc := range map[string]struct {
 		chat      ranking.Chat
@@ -57,7 +58,7 @@ func TestReadMatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := w.store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
+			m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestReadMatch(t *testing.T) {
 				}
 				return
 			}
-			if got := value[string](t, w.pool, `SELECT idempotency_key FROM matches WHERE id = $1`, m.ID); got != tc.key {
+			if got := dbtest.Value[string](t, w.Pool, `SELECT idempotency_key FROM matches WHERE id = $1`, m.ID); got != tc.key {
 				t.Errorf("found %s, want %s", got, tc.key)
 			}
 			if m.ByCommand != tc.byCommand {
@@ -80,21 +81,21 @@ func TestReadMatch(t *testing.T) {
 func TestReadMatchDetails(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
-	w.fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
-	w.undo(t, "u", alice, 2)
-	exec(t, w.pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
-	match, err := w.store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
+	w.Fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	w.Undo(t, "u", alice, 2)
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
+	match, err := w.Store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	history, err := w.store.MatchHistory(t.Context(), 1, 2)
+	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, c := w.id(t, "Alice"), w.id(t, "Bob"), w.id(t, "Carol")
+	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
 	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := &ranking.StoredMatch{
-		Ladder: 1, Number: 2, Result: result, PlayedAt: sentAt, Undone: true,
+		Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt, Undone: true,
 		ReportedBy: b, Reporter: "Bobby", Players: [2][]ranking.PlayerID{{a}, {b}},
 	}
 	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -14,7 +15,7 @@ func TestReadNothingKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	elsewhere := ranking.Chat{ID: -999, Kind: ranking.Group}
-	got, err := w.store.Read(t.Context(), ranking.Query{
+	got, err := w.Store.Read(t.Context(), ranking.Query{
 		Key: "k", Chat: elsewhere, People: []ranking.Person{alice, {Username: "nobody"}},
 	})
 	if err != nil {
@@ -28,7 +29,7 @@ func TestReadNothingKnown(t *testing.T) {
 func TestReadKnownChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.read(t)
+	got := w.Read(t)
 	want := ranking.Snapshot{
 		ChatID: 1, Chat: club, Group: 1,
 		Ladder: ranking.Ladder{ID: 1, StartElo: 1500, K: 32, DrawsAllowed: true},
@@ -36,12 +37,12 @@ func TestReadKnownChat(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	exec(t, w.pool, `INSERT INTO handled_commands VALUES ('unused')`)
-	exec(t, w.pool, `UPDATE ladders SET start_elo = 1000, k_factor = 24, draws_allowed = false`)
-	exec(t, w.pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands VALUES ('unused')`)
+	dbtest.Exec(t, w.Pool, `UPDATE ladders SET start_elo = 1000, k_factor = 24, draws_allowed = false`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO ladders (group_id, is_default, k_factor) VALUES (1, false, 99)`)
 	want.Handled = true
 	want.Ladder = ranking.Ladder{ID: 1, StartElo: 1000, K: 24}
-	if diff := cmp.Diff(want, w.read(t)); diff != "" {
+	if diff := cmp.Diff(want, w.Read(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -49,10 +50,10 @@ func TestReadKnownChat(t *testing.T) {
 func TestReadPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, zoe, ranking.Person{Username: "dave", Name: "dave"})
-	a := &ranking.Player{ID: w.id(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
-	b := &ranking.Player{ID: w.id(t, "Bob"), UserID: 2, Username: "bob", Name: "Bob"}
-	z := &ranking.Player{ID: w.id(t, "Zoe"), UserID: 26, Name: "Zoe"}
-	d := &ranking.Player{ID: w.id(t, "dave"), Username: "dave", Name: "dave"}
+	a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
+	b := &ranking.Player{ID: w.ID(t, "Bob"), UserID: 2, Username: "bob", Name: "Bob"}
+	z := &ranking.Player{ID: w.ID(t, "Zoe"), UserID: 26, Name: "Zoe"}
+	d := &ranking.Player{ID: w.ID(t, "dave"), Username: "dave", Name: "dave"}
 	for name, tc := range map[string]struct {
 		person ranking.Person
 		want   ranking.Known
@@ -71,7 +72,7 @@ func TestReadPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// with a neighbor on either side, so that a mix-up shows
-			got := w.read(t, bob, tc.person, zoe).People
+			got := w.Read(t, bob, tc.person, zoe).People
 			want := []ranking.Known{{ByID: b, ByUsername: b, Player: b}, tc.want, {ByID: z, Player: z}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -83,16 +84,16 @@ func TestReadPeople(t *testing.T) {
 func TestReadStandings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
-	w.play(t, "1", alice, bob)
-	w.play(t, "2", alice, bob)
-	got := w.read(t, ranking.Person{Username: "BOB"}, alice, carol).People
+	w.Play(t, "1", alice, bob)
+	w.Play(t, "2", alice, bob)
+	got := w.Read(t, ranking.Person{Username: "BOB"}, alice, carol).People
 	want := []*ranking.Standing{
 		{
-			ID: got[0].Standing.ID, Player: w.id(t, "Bob"), Name: "Bob", Elo: 1468, StartElo: 1500, BestElo: 1500,
+			ID: got[0].Standing.ID, Player: w.ID(t, "Bob"), Name: "Bob", Elo: 1468, StartElo: 1500, BestElo: 1500,
 			Version: 2, Played: 2, Lost: 2, Streak: -2,
 		},
 		{
-			ID: got[1].Standing.ID, Player: w.id(t, "Alice"), Name: "Alice", Elo: 1532, StartElo: 1500, BestElo: 1532,
+			ID: got[1].Standing.ID, Player: w.ID(t, "Alice"), Name: "Alice", Elo: 1532, StartElo: 1500, BestElo: 1532,
 			Version: 2, Played: 2, Won: 2, Streak: 2,
 		},
 		nil,
@@ -103,10 +104,10 @@ func TestReadStandings(t *testing.T) {
 		}
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
-	if err := w.store.UpsertChatAndPlayers(t.Context(), other, nil); err != nil {
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), other, nil); err != nil {
 		t.Fatal(err)
 	}
-	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,9 +124,9 @@ func TestReadNamesakes(t *testing.T) {
 	people := []ranking.Person{alex(11, "Alex"), alex(12, "ALEX"), alex(13, "alex"), alex(14, "Alex")}
 	w := newWorld(t, append(people, bob)...)
 	for _, p := range people[:3] {
-		w.play(t, p.Name, p, bob)
+		w.Play(t, p.Name, p, bob)
 	}
-	snap, err := w.store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: append(people, bob)})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: append(people, bob)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestReadNamesakes(t *testing.T) {
 	if diff := cmp.Diff([]counts{{2, 0}, {2, 1}, {2, 2}, {3, 3}, {0, 0}}, got); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	page, err := postgres.NewStats(w.pool, w.pool).Ranking(t.Context(), club.ID, nil, 20)
+	page, err := postgres.NewStats(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

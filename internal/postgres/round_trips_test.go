@@ -11,6 +11,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -26,7 +27,7 @@ func TestRoundTrips(t *testing.T) {
 		t.Parallel()
 		countRoundTrips(t, func(s *postgres.Store, pool *pgxpool.Pool) *postgres.Store {
 			lease := postgres.NewLease(pool, postgres.LeaderLease, "a", time.Hour)
-			acquire(t, lease, true)
+			dbtest.Acquire(t, lease, true)
 			return s.WithLease(lease)
 		})
 	})
@@ -34,13 +35,13 @@ func TestRoundTrips(t *testing.T) {
 
 func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *postgres.Store) {
 	t.Helper()
-	p := newProxy(t, pgtest.Borrow(t).URL)
-	pool := open(t, p.url, func(c *pgxpool.Config) {
+	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
+	pool := dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		// do not count the pings of connections that were idle for a second on a slow machine
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
-	service := ranking.NewService(under(postgres.NewStore(pool, ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := ranking.NewService(under(postgres.NewStore(pool, dbtest.Ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
 	questions := stats.NewService(postgres.NewStats(pool, pool), service)
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
@@ -60,12 +61,12 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 	}{
 		{"match", record, 2},
 		{"match of new people", func(key string) error {
-			return service.RecordMatch(t.Context(), origin(key), singles(newcomer(), newcomer(), won))
+			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(newcomer(), newcomer(), won))
 		}, 2},
 		{"match under another name", func(key string) error {
 			renamed := alice
 			renamed.Name = newcomer().Name
-			return service.RecordMatch(t.Context(), origin(key), singles(renamed, bob, won))
+			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(renamed, bob, won))
 		}, 2},
 		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key)) }, 3},
 		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
@@ -84,15 +85,15 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 		}
 	}
 	for _, c := range commands {
-		before := p.syncs.Load()
+		before := p.Syncs.Load()
 		if err := c.run("counted " + c.name); err != nil {
 			t.Fatal(err)
 		}
-		if got := p.syncs.Load() - before; got != c.want {
+		if got := p.Syncs.Load() - before; got != c.want {
 			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
 		}
 	}
-	if got := value[int](t, pool, `SELECT count(*) FROM matches`); got != 15 {
+	if got := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches`); got != 15 {
 		t.Errorf("there are %d matches, want 15", got)
 	}
 }

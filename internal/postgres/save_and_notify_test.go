@@ -12,6 +12,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -23,10 +24,10 @@ const letterAndNotice = `
 
 func TestSaveAndNotify(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	exec(t, w.pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)
+	w := dbtest.NewWorld(t)
+	dbtest.Exec(t, w.Pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)
 	var woken []outbox.Lane
-	letters := postgres.NewDeadLetters(w.pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
+	letters := postgres.NewDeadLetters(w.Pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
 	sent := time.Unix(1_700_000_000, 0)
 	letters = letters.WithClock(func() time.Time { return sent.Add(time.Hour) })
 	letter := func(update int64) intake.DeadLetter {
@@ -37,14 +38,14 @@ func TestSaveAndNotify(t *testing.T) {
 	refusal := ranking.Refusal{Code: "x"}
 	private := ranking.Chat{ID: 5, Kind: ranking.Private}
 	unknown := ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "New"}
-	retitled := ranking.Chat{ID: club.ID, Kind: ranking.Group}
+	retitled := ranking.Chat{ID: dbtest.Club.ID, Kind: ranking.Group}
 	for i, o := range []ranking.Origin{
-		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8},
-		{Key: "m:1", Chat: retitled, Sender: &alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // the update fails again
+		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, ReplyTo: 7, Thread: 8},
+		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // the update fails again
 		{Key: "m:2", Chat: private, SentAt: sent},
 		{Key: "m:3", Chat: unknown, SentAt: sent, ReplyTo: 9},
 		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, ReplyTo: 9, Thread: 1}, // an earlier id
-		{Key: "c:5", Chat: club, Sender: &bob, SentAt: sent, Button: "5", ReplyTo: 9},
+		{Key: "c:5", Chat: dbtest.Club, Sender: &dbtest.Bob, SentAt: sent, Button: "5", ReplyTo: 9},
 	} {
 		if err := letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal); err != nil {
 			t.Fatal(err)
@@ -58,43 +59,43 @@ func TestSaveAndNotify(t *testing.T) {
 		`-100 group Club m:4` + refusalRow + ` send reply hours 23`,
 		`-100 group Club c:5` + refusalRow + `Bob toast 5 reply hours -1`,
 	}
-	if diff := cmp.Diff(want, values[string](t, w.pool, letterAndNotice)); diff != "" {
+	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, letterAndNotice)); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]outbox.Lane{chat(1), chat(2), chat(3), chat(1), answers(1)}, relabelled(t, w, woken)); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Chat(3), dbtest.Chat(1), dbtest.Answers(1)}, relabelled(t, w, woken)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
-	got := values[string](t, w.pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
+	got := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
 	if len(got) != 5 || got[0] != "71 why 6 00726177" {
 		t.Errorf("the letters are %q", got)
 	}
-	if n := value[int](t, w.pool, `SELECT count(*) FROM handled_commands`) + value[int](t, w.pool, `SELECT count(*) FROM players`); n != 0 {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM handled_commands`) + dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players`); n != 0 {
 		t.Errorf("there are %d commands and players", n)
 	}
-	if n := value[int](t, w.pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
 	// an update that was saved without a notice before gets none later either
 	if err := letters.Save(t.Context(), letter(90)); err != nil {
 		t.Fatal(err)
 	}
-	if err := letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: club, SentAt: sent}, refusal); err != nil {
+	if err := letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal); err != nil {
 		t.Fatal(err)
 	}
 	// both or nothing
-	exec(t, w.pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
-	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: club, SentAt: sent}, refusal); err == nil {
+	dbtest.Exec(t, w.Pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
+	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
 		t.Error("no error for a notice that cannot be inserted")
 	}
-	if n := value[int](t, w.pool, `SELECT count(*) FROM dead_letters`); n != 6 || len(woken) != 5 {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM dead_letters`); n != 6 || len(woken) != 5 {
 		t.Errorf("there are %d letters, and %d lanes were woken", n, len(woken))
 	}
 }
 
 // relabelled numbers the chats of lanes in order of appearance.
-func relabelled(t *testing.T, w *world, lanes []outbox.Lane) []outbox.Lane {
+func relabelled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane {
 	t.Helper()
-	order := values[outbox.ChatID](t, w.pool, `SELECT id FROM chats ORDER BY id`)
+	order := dbtest.Values[outbox.ChatID](t, w.Pool, `SELECT id FROM chats ORDER BY id`)
 	for i, l := range lanes {
 		for n, id := range order {
 			if l.Chat == id {
@@ -116,14 +117,14 @@ func TestNotifiedOnce(t *testing.T) {
 			work.Go(func() {
 				l := intake.DeadLetter{Update: intake.Update{ID: update + 1}, LastError: "why", Attempts: 1, FirstSeen: time.Now()}
 				l.Update.Raw = []byte("x")
-				if err := letters.SaveAndNotify(t.Context(), l, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{}); err != nil {
+				if err := letters.SaveAndNotify(t.Context(), l, ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		work.Wait()
 	}
-	if n := value[int](t, pool, `SELECT count(*) FROM outbox`); n != 20 {
+	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM outbox`); n != 20 {
 		t.Errorf("20 updates have %d notices", n)
 	}
 }
@@ -131,9 +132,9 @@ func TestNotifiedOnce(t *testing.T) {
 // TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.BorrowWith(t, shortWait).Pool
-	store, letters := postgres.NewStore(pool, ignore), postgres.NewDeadLetters(pool)
-	if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
+	store, letters := postgres.NewStore(pool, dbtest.Ignore), postgres.NewDeadLetters(pool)
+	if err := store.UpsertChatAndPlayers(t.Context(), dbtest.Club, nil); err != nil {
 		t.Fatal(err)
 	}
 	letter := intake.DeadLetter{
@@ -142,13 +143,13 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	keep := func(maxWait time.Duration) error {
 		ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 		defer cancel()
-		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: club, SentAt: time.Now()}, ranking.Refusal{})
+		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{})
 	}
-	holder := begin(t, pool)
+	holder := dbtest.Begin(t, pool)
 	if _, err := holder.Exec(t.Context(), `SELECT FROM chats FOR UPDATE`); err != nil {
 		t.Fatal(err)
 	}
-	for name, maxWait := range map[string]time.Duration{"lock": maxWait, "deadline": 30 * time.Millisecond} {
+	for name, maxWait := range map[string]time.Duration{"lock": dbtest.MaxWait, "deadline": 30 * time.Millisecond} {
 		if err := keep(maxWait); err == nil || !store.RetryLater(err) {
 			t.Errorf("%s: error is %v", name, err)
 		}
@@ -156,10 +157,10 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	if err := holder.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(maxWait); err != nil {
+	if err := keep(dbtest.MaxWait); err != nil {
 		t.Fatal(err)
 	}
-	if n := value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
+	if n := dbtest.Value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
 		t.Errorf("%d letters and notices, want one of each", n)
 	}
 }

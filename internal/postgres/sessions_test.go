@@ -18,12 +18,13 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // openAsBot opens a database like the bot.
 func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := postgres.Open(t.Context(), url, maxWait, slog.New(slog.DiscardHandler))
+	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestSessionsEndOnce(t *testing.T) {
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
 	down := startingServer(t)
-	pool := openAsBot(t, strings.Replace(newProxy(t, pgtest.Borrow(t).URL).url, "@", "@"+down+",", 1))
+	pool := openAsBot(t, strings.Replace(dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL, "@", "@"+down+",", 1))
 	sessions := acquireSessions(t, pool, 2)
 	before := release(sessions...)
 	after := release(acquireSessions(t, pool, 2)...)
@@ -151,7 +152,7 @@ func startingServer(t *testing.T) (address string) {
 // TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL can override that.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
-	url := newProxy(t, pgtest.Borrow(t).URL).url // this URL ends with parameters
+	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters
 	config := openAsBot(t, url).Config()
 	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
 		t.Errorf("sessions live for %v, with a jitter of %v", lifetime, config.MaxConnLifetimeJitter)
@@ -169,7 +170,7 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.TransactionPooler(t, pgtest.Borrow(t).URL, sessions)
-			pool, err := postgres.Open(t.Context(), url, 4*maxWait, slog.New(slog.DiscardHandler))
+			pool, err := postgres.Open(t.Context(), url, 4*dbtest.MaxWait, slog.New(slog.DiscardHandler))
 			if err == nil {
 				pool.Close()
 			}
@@ -186,10 +187,10 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 	for _, at := range []int64{1, 2, 4, 6, 8} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			t.Parallel()
-			p := newProxy(t, pgtest.Borrow(t).URL)
+			p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
 			var messages atomic.Int64
-			p.onMessage(func(byte, []byte) bool { return messages.Add(1) == at })
-			openAsBot(t, p.url)
+			p.OnMessage(func(byte, []byte) bool { return messages.Add(1) == at })
+			openAsBot(t, p.URL)
 			if messages.Load() <= at {
 				t.Errorf("there were only %d messages", messages.Load())
 			}
@@ -200,7 +201,7 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 // TestSessionsOfAllPoolsEnd: what a session that writes learns about the server ends the sessions that never write.
 func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	t.Parallel()
-	pools := openPools(t, pgtest.Borrow(t).URL)
+	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
 	others := []*pgxpool.Pool{pools.Auxiliary, pools.Questions}
 	var before []uint32
 	for _, pool := range others {
@@ -219,13 +220,13 @@ func TestSessionsOfAllPoolsEnd(t *testing.T) {
 // TestQuestionsOnlyRead: the sessions for questions cannot write, and plan each statement for its arguments.
 func TestQuestionsOnlyRead(t *testing.T) {
 	t.Parallel()
-	pools := openPools(t, pgtest.Borrow(t).URL)
+	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
 	for setting, want := range map[string][2]string{
 		"default_transaction_read_only": {"off", "on"}, "plan_cache_mode": {"force_generic_plan", "auto"}, "enable_seqscan": {"off", "on"},
 	} {
 		got := [2]string{
-			value[string](t, pools.Commands, `SELECT current_setting($1)`, setting),
-			value[string](t, pools.Questions, `SELECT current_setting($1)`, setting),
+			dbtest.Value[string](t, pools.Commands, `SELECT current_setting($1)`, setting),
+			dbtest.Value[string](t, pools.Questions, `SELECT current_setting($1)`, setting),
 		}
 		if got != want {
 			t.Errorf("%s is %s for commands and for questions, want %s", setting, got, want)

@@ -9,14 +9,15 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby,
 // questions use the connections for commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
+	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
+	w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -27,14 +28,14 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		}
 	})
 	standby := pgtest.New(t)
-	exec(t, open(t, standby), `ALTER DATABASE `+pgx.Identifier{open(t, standby).Config().ConnConfig.Database}.Sanitize()+
+	dbtest.Exec(t, dbtest.Open(t, standby), `ALTER DATABASE `+pgx.Identifier{dbtest.Open(t, standby).Config().ConnConfig.Database}.Sanitize()+
 		` SET default_transaction_read_only = on`)
 	for name, questions := range map[string]*pgxpool.Pool{
-		"refused": open(t, "postgres://elobot@127.0.0.1:1/elobot"),
-		"silent":  open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
-		"standby": openPools(t, standby).Questions,
+		"refused": dbtest.Open(t, "postgres://elobot@127.0.0.1:1/elobot"),
+		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
+		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := postgres.NewStats(questions, w.pool).Ranking(t.Context(), club.ID, nil, 20)
+		page, err := postgres.NewStats(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, 20)
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}

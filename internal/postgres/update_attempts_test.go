@@ -8,6 +8,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestUpdateAttempts: attempts that have not returned are counted by update; a finished update is forgotten.
@@ -15,7 +16,7 @@ func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	lease := postgres.NewLease(pool, "leader", "a", time.Hour)
-	acquire(t, lease, true)
+	dbtest.Acquire(t, lease, true)
 	a := postgres.NewUpdateAttempts(pool, lease)
 	lost := func(want int) {
 		t.Helper()
@@ -44,14 +45,14 @@ func TestUpdateAttempts(t *testing.T) {
 	do(a.End(t.Context(), 5, true))
 	lost(0)
 
-	exec(t, pool, `UPDATE leases SET epoch = epoch + 1`)
+	dbtest.Exec(t, pool, `UPDATE leases SET epoch = epoch + 1`)
 	if err := a.Begin(t.Context(), 5); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("without the lease an attempt begins: %v", err)
 	}
 	do(a.End(t.Context(), 6, false))
-	if n := value[int](t, pool, `SELECT count(*) FROM update_attempts`); n != 0 {
+	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM update_attempts`); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	exec(t, pool, `INSERT INTO update_attempts VALUES (7, 8, now(), now() - interval '73 hours'), (8, 8, now(), now() - interval '71 hours')`)
-	purge(t, pool, 1)
+	dbtest.Exec(t, pool, `INSERT INTO update_attempts VALUES (7, 8, now(), now() - interval '73 hours'), (8, 8, now(), now() - interval '71 hours')`)
+	dbtest.Purge(t, pool, 1)
 }

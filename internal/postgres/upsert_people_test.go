@@ -8,13 +8,14 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 // known returns all players, in the order of their ids.
 func (w *world) known(t *testing.T) []string {
 	t.Helper()
-	return values[string](t, w.pool, `
+	return dbtest.Values[string](t, w.Pool, `
 		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
 }
 
@@ -24,11 +25,11 @@ func TestUpsertChat(t *testing.T) {
 	private := ranking.Chat{ID: 5, Kind: ranking.Private}
 	renamed := ranking.Chat{ID: club.ID, Kind: ranking.Supergroup, Title: "Club 2"}
 	for _, c := range []ranking.Chat{private, renamed, renamed, private} {
-		if err := w.store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := values[string](t, w.pool, `
+	got := dbtest.Values[string](t, w.Pool, `
 		SELECT c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' || count(g.id) || ' ' || count(l.id)
 		FROM chats c LEFT JOIN groups g ON g.chat_id = c.id LEFT JOIN ladders l ON l.group_id = g.id
 		GROUP BY c.id ORDER BY c.id`)
@@ -83,11 +84,11 @@ func TestUpsertPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.introduce(t, asNew(alice))
-			w.introduce(t, asNew(bob))
-			w.introduce(t, asNew(ranking.Person{Username: "dave", Name: "dave"}))
+			w.Introduce(t, dbtest.AsNew(alice))
+			w.Introduce(t, dbtest.AsNew(bob))
+			w.Introduce(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
 			before := w.known(t)
-			if err := w.store.UpsertChatAndPlayers(t.Context(), club, tc.changes); !errors.Is(err, tc.err) {
+			if err := w.Store.UpsertChatAndPlayers(t.Context(), club, tc.changes); !errors.Is(err, tc.err) {
 				t.Fatalf("error is %v, want %v", err, tc.err)
 			}
 			if tc.err != nil {
@@ -103,17 +104,17 @@ func TestUpsertPeople(t *testing.T) {
 func TestUpsertIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.play(t, "1", alice, bob)
-	k := w.read(t, bob).People[0]
+	w.Play(t, "1", alice, bob)
+	k := w.Read(t, bob).People[0]
 	change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
 	change.Player.Name = "Robert"
-	w.introduce(t, change)
-	once := w.contents(t)
-	w.introduce(t, change)
-	if diff := cmp.Diff(once, w.contents(t)); diff != "" {
+	w.Introduce(t, change)
+	once := w.Contents(t)
+	w.Introduce(t, change)
+	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
 		t.Errorf("the second time changes (-once +twice):\n%s", diff)
 	}
-	if got := w.read(t, bob).People[0].Standing.Name; got != "Robert" {
+	if got := w.Read(t, bob).People[0].Standing.Name; got != "Robert" {
 		t.Errorf("the name in the ladder is %q", got)
 	}
 }
@@ -123,23 +124,23 @@ func TestUpsertAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
 	for name, change := range map[string]ranking.PlayerChange{
-		"seen":  asNew(ranking.Person{ID: 71, Name: "New"}),
-		"named": asNew(ranking.Person{Username: "named", Name: "named"}),
+		"seen":  dbtest.AsNew(ranking.Person{ID: 71, Name: "New"}),
+		"named": dbtest.AsNew(ranking.Person{Username: "named", Name: "named"}),
 	} {
-		tx := begin(t, pool)
+		tx := dbtest.Begin(t, pool)
 		p := change.Player
 		_, err := tx.Exec(t.Context(), `INSERT INTO players (telegram_user_id, username, display_name)
 			VALUES (nullif($1::bigint, 0), nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		store := postgres.NewStore(pool, ignore)
-		second := start(func() error { return store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{change}) })
-		await(t, pool, blocked)
+		store := postgres.NewStore(pool, dbtest.Ignore)
+		second := dbtest.Start(func() error { return store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{change}) })
+		dbtest.Await(t, pool, dbtest.Blocked)
 		if err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := receive(t, second); !errors.Is(err, ranking.ErrConflict) {
+		if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}
 		// after reading again, only the chat is left to upsert

@@ -6,6 +6,7 @@ import (
 
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestWebhookInstances: for two minutes an instance learns that another one has vanished. An older instance that has
@@ -32,17 +33,17 @@ func TestWebhookInstances(t *testing.T) {
 	}
 	renew("the first has stopped", b, false)
 	renew("the second may have vanished", c, true)
-	exec(t, pool, `UPDATE webhook_instances SET expires_at = now() WHERE name = 'b'`)
+	dbtest.Exec(t, pool, `UPDATE webhook_instances SET expires_at = now() WHERE name = 'b'`)
 	renew("the second has vanished", c, true)
 	renew("and is back", b, false)
 	renew("the second is back", c, false)
-	exec(t, pool, `UPDATE webhook_instances SET expires_at = now() - interval '119 s' WHERE name = 'b'`)
+	dbtest.Exec(t, pool, `UPDATE webhook_instances SET expires_at = now() - interval '119 s' WHERE name = 'b'`)
 	renew("the second has vanished a while ago", c, true)
-	exec(t, pool, `UPDATE webhook_instances SET expires_at = now() - interval '121 s' WHERE name = 'b'`)
+	dbtest.Exec(t, pool, `UPDATE webhook_instances SET expires_at = now() - interval '121 s' WHERE name = 'b'`)
 	renew("the second has vanished long ago", c, false)
-	exec(t, pool, `UPDATE webhook_instances SET renewed_at = now() + interval '1 h', expires_at = now() + interval '2 h'`)
+	dbtest.Exec(t, pool, `UPDATE webhook_instances SET renewed_at = now() + interval '1 h', expires_at = now() + interval '2 h'`)
 	renew("the clock was set back", b, false)
-	exec(t, pool, `UPDATE webhook_instances SET started_at = now() + interval '2 h', renewed_at = now() + interval '2 h',
+	dbtest.Exec(t, pool, `UPDATE webhook_instances SET started_at = now() + interval '2 h', renewed_at = now() + interval '2 h',
 		expires_at = now() + interval '3 h'`)
 	renew("the clock was set back further", a, false)
 	renew("the other one is back", b, true)

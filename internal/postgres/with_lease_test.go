@@ -17,6 +17,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -27,34 +28,34 @@ type writing struct {
 }
 
 // writingsIn returns everything that a leader writes; each changes something.
-func writingsIn(t *testing.T, w *world) []writing {
+func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
-	al := w.id(t, "Al")
+	al := w.ID(t, "Al")
 	by := func(change func(context.Context, *postgres.Store) error) func(context.Context, *postgres.Lease) error {
-		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.store.WithLease(l)) }
+		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.Store.WithLease(l)) }
 	}
 	return []writing{
 		{"Apply", by(func(ctx context.Context, s *postgres.Store) error {
-			return s.Apply(ctx, match(w.read(t, alice, bob), "2"))
+			return s.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "2"))
 		})},
 		{"UpsertChatAndPlayers", by(func(ctx context.Context, s *postgres.Store) error {
-			return s.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{asNew(carol)})
+			return s.UpsertChatAndPlayers(ctx, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Carol)})
 		})},
 		{"Rewrite", by(func(ctx context.Context, s *postgres.Store) error {
-			standing := *w.read(t, alice).People[0].Standing
+			standing := *w.Read(t, dbtest.Alice).People[0].Standing
 			standing.Elo--
 			return s.Rewrite(ctx, ranking.Rewrite{Standings: []ranking.Standing{standing}})
 		})},
 		{"WithGroupLock", by(func(ctx context.Context, s *postgres.Store) error {
-			return s.WithGroupLock(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error {
-				return inside.Apply(ctx, match(w.read(t, alice, bob), "3"))
+			return s.WithGroupLock(ctx, dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error {
+				return inside.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "3"))
 			})
 		})},
 		{"Merge", by(func(ctx context.Context, s *postgres.Store) error {
-			return s.Merge(ctx, al, w.id(t, "Alice"), func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) { return nil, nil })
+			return s.Merge(ctx, al, w.ID(t, "Alice"), func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) { return nil, nil })
 		})},
 		{"Move", by(func(ctx context.Context, s *postgres.Store) error {
-			return s.Move(ctx, club.ID, upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
+			return s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
 				return ranking.Appendix{}, errors.New("there is nothing to be appended")
 			})
 		})},
@@ -62,10 +63,10 @@ func writingsIn(t *testing.T, w *world) []writing {
 			letter := intake.DeadLetter{
 				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 			}
-			return postgres.NewDeadLetters(w.pool).WithLease(l).Save(ctx, letter)
+			return postgres.NewDeadLetters(w.Pool).WithLease(l).Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
-			_, err := newPurger(w.pool).WithLease(l).Purge(ctx)
+			_, err := newPurger(w.Pool).WithLease(l).Purge(ctx)
 			return err
 		}},
 	}
@@ -75,9 +76,9 @@ func writingsIn(t *testing.T, w *world) []writing {
 // of them.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob, ranking.Person{Username: "al", Name: "Al"})
-	w.play(t, "1", alice, bob)
-	oldKeys(t, w.pool, 1)
+	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, ranking.Person{Username: "al", Name: "Al"})
+	w.Play(t, "1", dbtest.Alice, dbtest.Bob)
+	oldKeys(t, w.Pool, 1)
 	writings := writingsIn(t, w)
 	methods := map[string]bool{"Read": true, "FindMatch": true, "MatchHistory": true, "LastPlayed": true} // they write nothing
 	for _, wr := range writings {
@@ -90,39 +91,39 @@ func TestUnderLostLease(t *testing.T) {
 		}
 	}
 
-	first, second := leader(w.pool, "a"), leader(w.pool, "b")
-	none := leader(w.pool, "c") // never had it
-	acquire(t, first, true)
-	exec(t, w.pool, runsOut)
-	acquire(t, second, true)
-	w.wakes.Store(0)
-	before := w.contents(t)
+	first, second := dbtest.Leader(w.Pool, "a"), dbtest.Leader(w.Pool, "b")
+	none := dbtest.Leader(w.Pool, "c") // never had it
+	dbtest.Acquire(t, first, true)
+	dbtest.Exec(t, w.Pool, dbtest.RunsOut)
+	dbtest.Acquire(t, second, true)
+	w.Wakes.Store(0)
+	before := w.Contents(t)
 	for _, wr := range writings {
 		for name, lease := range map[string]*postgres.Lease{"lost": first, "never held": none} {
 			err := wr.do(t.Context(), lease)
-			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.store.RetryLater(err) {
+			if !errors.Is(err, outbox.ErrLeaseLost) || !postgres.Unavailable(err) || !w.Store.RetryLater(err) {
 				t.Errorf("%s under a lease %s: %v", wr.method, name, err)
 			}
 		}
 	}
-	ended := start(func() error { return newPurger(w.pool).WithLease(first).Run(t.Context()) })
-	if err := receive(t, ended); err != nil {
+	ended := dbtest.Start(func() error { return newPurger(w.Pool).WithLease(first).Run(t.Context()) })
+	if err := dbtest.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(before, w.contents(t)); diff != "" || w.wakes.Load() != 0 {
-		t.Errorf("something was changed, and woken %d times (-before +after):\n%s", w.wakes.Load(), diff)
+	if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != 0 {
+		t.Errorf("something was changed, and woken %d times (-before +after):\n%s", w.Wakes.Load(), diff)
 	}
 	for _, wr := range writings {
 		if err := wr.do(t.Context(), second); err != nil {
 			t.Errorf("%s: %v", wr.method, err)
 		}
-		after := w.contents(t)
+		after := w.Contents(t)
 		if cmp.Equal(before, after) {
 			t.Errorf("%s changes nothing at all", wr.method)
 		}
 		before = after
 	}
-	if w.wakes.Load() == 0 {
+	if w.Wakes.Load() == 0 {
 		t.Error("no lane was woken")
 	}
 }
@@ -134,25 +135,25 @@ func TestTakeoverWaits(t *testing.T) {
 	for name, change := range map[string]func(ctx context.Context, s *postgres.Store, c ranking.Changes) error{
 		"batch": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
 		"transaction": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error {
-			return s.WithGroupLock(ctx, club.ID, func(ctx context.Context, inside ranking.Store) error { return inside.Apply(ctx, c) })
+			return s.WithGroupLock(ctx, dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error { return inside.Apply(ctx, c) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, alice, bob)
-			store, _ := w.asLeader(t)
-			changes := match(w.read(t, alice, bob), "1")
-			holder := begin(t, w.pool)
+			w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
+			store, _ := w.AsLeader(t)
+			changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
+			holder := dbtest.Begin(t, w.Pool)
 			if _, err := holder.Exec(t.Context(), `SELECT FROM groups FOR UPDATE`); err != nil {
 				t.Fatal(err)
 			}
-			applied := start(func() error { return change(t.Context(), store, changes) })
-			await(t, w.pool, blocked)
-			exec(t, w.pool, runsOut) // does not wait
-			next := leader(w.pool, "b")
-			taken := start(func() error {
+			applied := dbtest.Start(func() error { return change(t.Context(), store, changes) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			dbtest.Exec(t, w.Pool, dbtest.RunsOut) // does not wait
+			next := dbtest.Leader(w.Pool, "b")
+			taken := dbtest.Start(func() error {
 				mine, err := next.Acquire(t.Context())
-				if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 1 {
+				if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 1 {
 					t.Errorf("the lease was taken over when there were %d matches", n)
 				}
 				if err == nil && !mine {
@@ -160,7 +161,7 @@ func TestTakeoverWaits(t *testing.T) {
 				}
 				return err
 			})
-			await(t, w.pool, `SELECT count(*) = 2 FROM pg_stat_activity
+			dbtest.Await(t, w.Pool, `SELECT count(*) = 2 FROM pg_stat_activity
 				WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
 			if next.Remaining() > 0 {
 				t.Error("the lease was taken over during a transaction")
@@ -168,13 +169,13 @@ func TestTakeoverWaits(t *testing.T) {
 			if err := holder.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, applied); err != nil {
+			if err := dbtest.Receive(t, applied); err != nil {
 				t.Error(err)
 			}
-			if err := receive(t, taken); err != nil {
+			if err := dbtest.Receive(t, taken); err != nil {
 				t.Error(err)
 			}
-			mustHold(t, w.pool, "leader b 2 true")
+			mustHold(t, w.Pool, "leader b 2 true")
 		})
 	}
 }
@@ -185,19 +186,19 @@ func TestApplyAndTakeover(t *testing.T) {
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, alice, bob)
-			store, _ := w.asLeader(t)
-			changes := match(w.read(t, alice, bob), "1")
-			takeover := begin(t, w.pool)
+			w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
+			store, _ := w.AsLeader(t)
+			changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
+			takeover := dbtest.Begin(t, w.Pool)
 			if _, err := takeover.Exec(t.Context(), takesLease); err != nil {
 				t.Fatal(err)
 			}
-			applied := start(func() error { return store.Apply(t.Context(), changes) })
-			await(t, w.pool, blocked)
+			applied := dbtest.Start(func() error { return store.Apply(t.Context(), changes) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			if _, err := takeover.Exec(t.Context(), end); err != nil {
 				t.Fatal(err)
 			}
-			if err := receive(t, applied); !errors.Is(err, want) {
+			if err := dbtest.Receive(t, applied); !errors.Is(err, want) {
 				t.Errorf("error is %v, want %v", err, want)
 			}
 		})
@@ -208,24 +209,24 @@ func TestApplyAndTakeover(t *testing.T) {
 // others ask for the lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
-	w := newWorldIn(t, pgtest.BorrowWith(t, shortWait), alice, bob)
-	store, lease := w.asLeader(t)
+	w := dbtest.NewWorldIn(t, pgtest.BorrowWith(t, dbtest.ShortWait), dbtest.Alice, dbtest.Bob)
+	store, lease := w.AsLeader(t)
 	lease.SetIdleTimeout(250 * time.Millisecond)
-	exec(t, w.pool, runsOut)
-	changes := match(w.read(t, alice, bob), "1")
+	dbtest.Exec(t, w.Pool, dbtest.RunsOut)
+	changes := dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "1")
 	standing, resume := make(chan struct{}), make(chan struct{})
 	stand := sync.OnceFunc(func() { close(standing) })
-	frozen := start(func() error {
+	frozen := dbtest.Start(func() error {
 		defer stand() // on a slow machine the session may have ended before
-		return store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
+		return store.WithGroupLock(t.Context(), dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error {
 			err := inside.Apply(ctx, changes)
 			stand()
 			<-resume
 			return err
 		})
 	})
-	receive(t, standing)
-	next, over := leader(w.pool, "b"), time.Now().Add(maxWait)
+	dbtest.Receive(t, standing)
+	next, over := dbtest.Leader(w.Pool, "b"), time.Now().Add(dbtest.MaxWait)
 	for mine := false; !mine; {
 		var err error
 		if mine, err = next.Acquire(t.Context()); err != nil || time.Now().After(over) {
@@ -233,13 +234,13 @@ func TestHolderStalls(t *testing.T) {
 		}
 	}
 	close(resume)
-	if err := receive(t, frozen); err == nil || !w.store.RetryLater(err) {
+	if err := dbtest.Receive(t, frozen); err == nil || !w.Store.RetryLater(err) {
 		t.Errorf("the stalled transaction: %v", err)
 	}
 	if err := store.Apply(t.Context(), changes); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("the next transaction: %v", err)
 	}
-	if n := value[int](t, w.pool, `SELECT count(*) FROM matches`); n != 0 {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); n != 0 {
 		t.Errorf("there are %d matches", n)
 	}
 }
@@ -250,8 +251,8 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`
 	pool := pgtest.Borrow(t).Pool
-	lease := leader(pool, "a")
-	acquire(t, lease, true)
+	lease := dbtest.Leader(pool, "a")
+	dbtest.Acquire(t, lease, true)
 	var session *pgx.Conn
 	var under, later string
 	err := lease.Transact(t.Context(), func(tx pgx.Tx) error {
@@ -276,11 +277,11 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 func TestManyUnderLease(t *testing.T) {
 	t.Parallel()
 	const writers, each = 6, 10
-	w := newWorld(t, alice, bob)
-	store, lease := w.asLeader(t)
-	chat := w.read(t).ChatID
+	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
+	store, lease := w.AsLeader(t)
+	chat := w.Read(t).ChatID
 	renewing, stop := context.WithCancel(t.Context())
-	renewed := start(func() error {
+	renewed := dbtest.Start(func() error {
 		for renewing.Err() == nil {
 			if err := lease.Renew(t.Context()); err != nil {
 				return err
@@ -304,10 +305,10 @@ func TestManyUnderLease(t *testing.T) {
 		t.Error(err)
 	}
 	stop()
-	if err := receive(t, renewed); err != nil {
+	if err := dbtest.Receive(t, renewed); err != nil {
 		t.Error(err)
 	}
-	if n := value[int](t, w.pool, `SELECT count(*) FROM outbox`); n != writers*each {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != writers*each {
 		t.Errorf("%d answers, want %d", n, writers*each)
 	}
 }

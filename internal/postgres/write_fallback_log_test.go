@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -17,7 +18,7 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
 	var log bytes.Buffer
-	store := w.store.WithLog(slog.New(slog.NewTextHandler(&log, nil)))
+	store := w.Store.WithLog(slog.New(slog.NewTextHandler(&log, nil)))
 	for round := range 2 {
 		all := []ranking.Changes{
 			w.match(t, 0, fmt.Sprint("a", round)), w.match(t, 1, fmt.Sprint("b", round)), w.match(t, 2, fmt.Sprint("c", round)),
@@ -25,7 +26,7 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 		all[1].Key = "first 1" // handled before
 		results := w.gather(t, store, all...)
 		for i, want := range []error{nil, ranking.ErrHandled, nil} {
-			if err := receive(t, results[i]); !errors.Is(err, want) {
+			if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {
 				t.Errorf("result %d: %v, want %v", i, err, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package postgres_test
+package dbtest
 
 import (
 	"context"
@@ -14,26 +14,26 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// statement is a statement that a store has sent to the server.
-type statement struct {
-	sql  string
-	args []any
+// Statement is a statement that a store has sent to the server.
+type Statement struct {
+	SQL  string
+	Args []any
 }
 
-// recorder records all statements that go through a pool.
-type recorder struct {
+// Recorder records all statements that go through a pool.
+type Recorder struct {
 	mu   sync.Mutex
-	sent []statement
+	sent []Statement
 }
 
-func (r *recorder) add(sql string, args []any) {
+func (r *Recorder) add(sql string, args []any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sent = append(r.sent, statement{sql, args})
+	r.sent = append(r.sent, Statement{sql, args})
 }
 
-// take returns the statements since the last call.
-func (r *recorder) take() []statement {
+// Take returns the statements since the last call.
+func (r *Recorder) Take() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sent := r.sent
@@ -41,38 +41,44 @@ func (r *recorder) take() []statement {
 	return sent
 }
 
-func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+// TraceQueryStart implements pgx.QueryTracer.
+func (r *Recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	r.add(d.SQL, d.Args)
 	return ctx
 }
 
-func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+// TraceQueryEnd implements pgx.QueryTracer.
+func (r *Recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+// TraceBatchStart implements pgx.BatchTracer.
+func (r *Recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
 	for _, q := range d.Batch.QueuedQueries {
 		r.add(q.SQL, q.Arguments)
 	}
 	return ctx
 }
 
-func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
-func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+// TraceBatchQuery implements pgx.BatchTracer.
+func (r *Recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
-// plans returns the server's plans for the statement: for these arguments, and the generic one that a prepared
+// TraceBatchEnd implements pgx.BatchTracer.
+func (r *Recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// Plans returns the server's plans for the statement: for these arguments, and the generic one that a prepared
 // statement gets after some uses.
-func plans(t *testing.T, pool *pgxpool.Pool, s statement) map[string]string {
+func Plans(t *testing.T, pool *pgxpool.Pool, s Statement) map[string]string {
 	t.Helper()
-	specific := strings.Join(values[string](t, pool, "EXPLAIN "+s.sql, s.args...), "\n")
+	specific := strings.Join(Values[string](t, pool, "EXPLAIN "+s.SQL, s.Args...), "\n")
 	conn, err := pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Release()
 	execute := "EXPLAIN EXECUTE any_arguments"
-	if n := len(s.args); n > 0 {
+	if n := len(s.Args); n > 0 {
 		execute += "(" + strings.Repeat("NULL, ", n-1) + "NULL)"
 	}
-	for _, sql := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE any_arguments AS " + s.sql} {
+	for _, sql := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE any_arguments AS " + s.SQL} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -92,17 +98,18 @@ func plans(t *testing.T, pool *pgxpool.Pool, s statement) map[string]string {
 }
 
 var (
-	tableScan = regexp.MustCompile(`Seq Scan on (\w+)`)
+	// TableScan finds the scan of a whole table in a plan.
+	TableScan = regexp.MustCompile(`Seq Scan on (\w+)`)
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// scanned returns the tables that a plan reads completely, possibly by way of an index. Reading only the first row of
+// Scanned returns the tables that a plan reads completely, possibly by way of an index. Reading only the first row of
 // an index does not count.
-func scanned(plan string) (tables []string) {
+func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
 	for i, line := range lines {
-		m := tableScan.FindStringSubmatch(line)
+		m := TableScan.FindStringSubmatch(line)
 		if index := indexScan.FindStringSubmatch(line); index != nil &&
 			!strings.Contains(lines[max(0, i-1)], "Limit") && !strings.Contains(lines[i+1], "Index Cond") {
 			m = index
@@ -158,11 +165,11 @@ var filled struct {
 	url string
 }
 
-// newYears returns two pools for a database of its own with years of use in it; the first one records its statements.
-func newYears(t *testing.T, rec *recorder) (recorded, plain *pgxpool.Pool) {
+// NewYears returns two pools for a database of its own with years of use in it; the first one records its statements.
+func NewYears(t *testing.T, rec *Recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.Copy(t, fill(t))
-	return open(t, url, func(c *pgxpool.Config) { c.ConnConfig.Tracer = rec }), open(t, url)
+	return Open(t, url, func(c *pgxpool.Config) { c.ConnConfig.Tracer = rec }), Open(t, url)
 }
 
 func fill(t *testing.T) string {
@@ -171,19 +178,19 @@ func fill(t *testing.T) string {
 	defer filled.mu.Unlock()
 	if filled.url == "" {
 		url := pgtest.NewLasting(t)
-		pool := open(t, url)
-		fillFast(t, pool, years)
-		exec(t, pool, theLease)
-		exec(t, pool, "VACUUM ANALYZE "+strings.Join(tables, ", ")+", leases, ensured_messages")
+		pool := Open(t, url)
+		FillFast(t, pool, years)
+		Exec(t, pool, TheLease)
+		Exec(t, pool, "VACUUM ANALYZE "+strings.Join(tables, ", ")+", leases, ensured_messages")
 		pool.Close() // a database with connections cannot be a template
 		filled.url = url
 	}
 	return filled.url
 }
 
-// fillFast runs SQL that inserts very many rows, and checks their foreign keys all at once afterwards. Checking row
+// FillFast runs SQL that inserts very many rows, and checks their foreign keys all at once afterwards. Checking row
 // by row takes twice as long.
-func fillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
+func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()
 	const foreignKeys = `
 		SELECT string_agg(format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname), '; '),
@@ -193,34 +200,34 @@ func fillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	if err := pool.QueryRow(t.Context(), foreignKeys).Scan(&without, &with); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, pool, without+";"+sql+";"+with)
+	Exec(t, pool, without+";"+sql+";"+with)
 }
 
-// explained is a command whose statements have their plans checked.
-type explained struct {
-	name string
-	run  func(ctx context.Context) error
-	want int // number of statements, -1 for any
+// Explained is a command whose statements have their plans checked.
+type Explained struct {
+	Name string
+	Run  func(ctx context.Context) error
+	Want int // number of statements, -1 for any
 }
 
-// mustNotScan runs the commands, one after the other.
-func mustNotScan(t *testing.T, plain *pgxpool.Pool, rec *recorder, commands []explained) {
+// MustNotScan runs the commands, one after the other.
+func MustNotScan(t *testing.T, plain *pgxpool.Pool, rec *Recorder, commands []Explained) {
 	t.Helper()
 	for _, c := range commands {
-		if err := c.run(t.Context()); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
 		}
-		sent := rec.take()
-		if len(sent) != c.want && c.want >= 0 {
-			t.Errorf("%s: recorded %d statements, want %d", c.name, len(sent), c.want)
+		sent := rec.Take()
+		if len(sent) != c.Want && c.Want >= 0 {
+			t.Errorf("%s: recorded %d statements, want %d", c.Name, len(sent), c.Want)
 		}
 		for _, s := range sent {
-			if s.sql == "begin" || s.sql == "commit" {
+			if s.SQL == "begin" || s.SQL == "commit" {
 				continue
 			}
-			for kind, plan := range plans(t, plain, s) {
-				if tables := scanned(plan); len(tables) > 0 {
-					t.Errorf("%s scans %v for %s:\n%s\n%s", c.name, tables, kind, s.sql, plan)
+			for kind, plan := range Plans(t, plain, s) {
+				if tables := Scanned(plan); len(tables) > 0 {
+					t.Errorf("%s scans %v for %s:\n%s\n%s", c.Name, tables, kind, s.SQL, plan)
 				}
 			}
 		}

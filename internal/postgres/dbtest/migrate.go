@@ -1,4 +1,4 @@
-package postgres_test
+package dbtest
 
 import (
 	"fmt"
@@ -14,15 +14,16 @@ import (
 	"elobot/migrations"
 )
 
-func migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
+// Migrate brings a database to the newest version of the files.
+func Migrate(t *testing.T, pool *pgxpool.Pool, files fs.FS) {
 	t.Helper()
 	if err := postgres.Migrate(t.Context(), pool, files); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// steps returns the numbers of the migrations, in order.
-func steps(t *testing.T) []int {
+// Steps returns the numbers of the migrations, in order.
+func Steps(t *testing.T) []int {
 	t.Helper()
 	names, err := fs.Glob(migrations.FS, "*.up.sql")
 	if err != nil || len(names) == 0 {
@@ -38,10 +39,10 @@ func steps(t *testing.T) []int {
 	return numbers
 }
 
-// goDown reverts all migrations after this one, as golang-migrate does.
-func goDown(t *testing.T, pool *pgxpool.Pool, to int) {
+// GoDown reverts all migrations after this one, as golang-migrate does.
+func GoDown(t *testing.T, pool *pgxpool.Pool, to int) {
 	t.Helper()
-	for _, step := range slices.Backward(steps(t)) {
+	for _, step := range slices.Backward(Steps(t)) {
 		if step <= to {
 			break
 		}
@@ -53,8 +54,8 @@ func goDown(t *testing.T, pool *pgxpool.Pool, to int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, pool, string(down))
+		Exec(t, pool, string(down))
 	}
-	exec(t, pool, fmt.Sprintf(`UPDATE schema_migrations SET version = %d`, to))
+	Exec(t, pool, fmt.Sprintf(`UPDATE schema_migrations SET version = %d`, to))
 	pool.Reset()
 }

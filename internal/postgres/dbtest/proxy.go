@@ -1,4 +1,4 @@
-package postgres_test
+package dbtest
 
 import (
 	"encoding/binary"
@@ -15,12 +15,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// proxy stands between a client and the server and reads the client's messages.
-type proxy struct {
-	url    string
-	refuse atomic.Bool // cut each connection at once
-	// syncs counts the messages after which the client waits for an answer: Sync and simple queries.
-	syncs atomic.Int64
+// Proxy stands between a client and the server and reads the client's messages.
+type Proxy struct {
+	URL    string      // where clients connect
+	Refuse atomic.Bool // cut each connection at once
+	// Syncs counts the messages after which the client waits for an answer: Sync and simple queries.
+	Syncs atomic.Int64
 
 	target *pgx.ConnConfig
 	mu     sync.Mutex
@@ -28,7 +28,8 @@ type proxy struct {
 	open   map[net.Conn]struct{}
 }
 
-func newProxy(t *testing.T, databaseURL string) *proxy {
+// NewProxy starts a proxy to the server of a database.
+func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
@@ -42,7 +43,7 @@ func newProxy(t *testing.T, databaseURL string) *proxy {
 		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
 		Path: "/" + config.Database, RawQuery: "sslmode=disable",
 	}
-	p := &proxy{url: address.String(), target: config, open: make(map[net.Conn]struct{})}
+	p := &Proxy{URL: address.String(), target: config, open: make(map[net.Conn]struct{})}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -57,22 +58,22 @@ func newProxy(t *testing.T, databaseURL string) *proxy {
 		if err := listener.Close(); err != nil {
 			t.Error(err)
 		}
-		p.cut()
+		p.Cut()
 		serving.Wait()
 	})
 	return p
 }
 
-// onMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection
+// OnMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection
 // is cut instead.
-func (p *proxy) onMessage(watch func(kind byte, body []byte) (cut bool)) {
+func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.watch = watch
 }
 
-// cut closes all connections.
-func (p *proxy) cut() {
+// Cut closes all connections.
+func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.open {
@@ -80,15 +81,15 @@ func (p *proxy) cut() {
 	}
 }
 
-func (p *proxy) keep(c net.Conn) {
+func (p *Proxy) keep(c net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[c] = struct{}{}
 }
 
-func (p *proxy) serve(client net.Conn) {
+func (p *Proxy) serve(client net.Conn) {
 	defer client.Close() //nolint:errcheck // the client may have closed it
-	if p.refuse.Load() {
+	if p.Refuse.Load() {
 		return
 	}
 	network, address := "tcp", net.JoinHostPort(p.target.Host, strconv.Itoa(int(p.target.Port)))
@@ -115,7 +116,7 @@ func (p *proxy) serve(client net.Conn) {
 var errCut = errors.New("cut")
 
 // forward forwards messages: first the startup message, which has no type, then all others.
-func (p *proxy) forward(client io.Reader, server io.Writer) error {
+func (p *Proxy) forward(client io.Reader, server io.Writer) error {
 	for header := make([]byte, 4); ; header = make([]byte, 5) {
 		if _, err := io.ReadFull(client, header); err != nil {
 			return err
@@ -127,7 +128,7 @@ func (p *proxy) forward(client io.Reader, server io.Writer) error {
 		}
 		if typed == 1 {
 			if header[0] == 'S' || header[0] == 'Q' {
-				p.syncs.Add(1)
+				p.Syncs.Add(1)
 			}
 			p.mu.Lock()
 			watch := p.watch
@@ -142,8 +143,8 @@ func (p *proxy) forward(client io.Reader, server io.Writer) error {
 	}
 }
 
-// closedPort returns the URL of a server that does not exist.
-func closedPort(t *testing.T) string {
+// ClosedPort returns the URL of a server that does not exist.
+func ClosedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

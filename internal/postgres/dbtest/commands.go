@@ -1,0 +1,76 @@
+package dbtest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// Service returns a service on a store, with retries as in production.
+func Service(store ranking.Store) *ranking.Service {
+	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+}
+
+// SentAt is when the commands here were sent: recent enough to be answered.
+var SentAt = time.Now().Truncate(time.Second)
+
+// By is the origin of a command that a person sends in the club.
+func By(key string, sender ranking.Person) ranking.Origin {
+	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, ReplyTo: 7, Thread: 8}
+}
+
+// Number is an amendment of the match with that number, by a person who is no admin.
+func Number(n int) ranking.Amendment {
+	return ranking.Amendment{
+		Match:   ranking.MatchRef{Number: n},
+		IsAdmin: func(context.Context) (bool, error) { return false, nil },
+	}
+}
+
+// Singles is a report of a match of one against one.
+func Singles(a, b ranking.Person, scores ...ranking.Score) ranking.Report {
+	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: scores}
+}
+
+// Record makes Bob report a match.
+func (w *World) Record(t *testing.T, key string, a, b ranking.Person, scoreA, scoreB int) {
+	t.Helper()
+	report := Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
+	if err := Service(w.Store).RecordMatch(t.Context(), By(key, Bob), report); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Undo undoes the match with that number.
+func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
+	t.Helper()
+	if err := Service(w.Store).UndoMatch(t.Context(), By(key, sender), Number(n)); err != nil {
+		t.Fatal(err)
+	}
+	if !Value[bool](t, w.Pool, `SELECT undone_at IS NOT NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
+		t.Fatalf("match %d is not undone", n)
+	}
+}
+
+// Fix corrects the scores of the match with that number.
+func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scores ...ranking.Score) {
+	t.Helper()
+	if err := Service(w.Store).FixMatch(t.Context(), By(key, sender), Number(n), scores); err != nil {
+		t.Fatal(err)
+	}
+	if !Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_fixes f JOIN matches m ON m.id = f.match_id WHERE m.number = $1)`, n) {
+		t.Fatalf("match %d is not fixed", n)
+	}
+}
+
+// Answer answers a command, which records the profile of the sender.
+func (w *World) Answer(t *testing.T, key string, sender ranking.Person) {
+	t.Helper()
+	err := Service(w.Store).Answer(t.Context(), By(key, sender), ranking.Refusal{Code: ranking.NoDraws})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,160 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres"
+)
+
+// MaxWait bounds every wait of a test; no wait takes that long unless something is wrong.
+const MaxWait = time.Minute
+
+// Open returns a pool of a few connections, whose configuration adjust may change.
+func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 8
+	for _, a := range adjust {
+		a(config)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// Exec executes a statement.
+func Exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Value returns the one value of a query.
+func Value[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) T {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+// Values returns the values of a query with one column.
+func Values[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) []T {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return all
+}
+
+// Begin begins a transaction that does not outlive the test.
+func Begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
+	t.Helper()
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+			t.Error(err)
+		}
+	})
+	return tx
+}
+
+// Await polls until the condition, a query that yields a boolean, holds.
+func Await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	deadline := time.After(MaxWait)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !Value[bool](t, pool, sql, args...) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("condition never held: %s", sql)
+		}
+	}
+}
+
+// Receive waits for a value from another goroutine.
+func Receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(MaxWait):
+		t.Fatal("received nothing")
+		panic("unreachable")
+	}
+}
+
+// Start runs f in a goroutine and returns the channel of its error.
+func Start(f func() error) <-chan error {
+	result := make(chan error, 1)
+	go func() { result <- f() }()
+	return result
+}
+
+// Blocked is whether a session in this database waits for a lock.
+const Blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
+	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`
+
+// Define creates a function, and triggers that call it, for the duration of the test.
+func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
+	t.Helper()
+	Exec(t, pool, sql)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), MaxWait)
+		defer cancel()
+		if _, err := pool.Exec(ctx, "DROP FUNCTION "+function+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Purge purges, and checks how many rows that removes.
+func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
+	t.Helper()
+	if removed, err := postgres.NewPurger(pool, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil || removed != want {
+		t.Errorf("%d rows removed, want %d: %v", removed, want, err)
+	}
+}
+
+// ShortWait makes statements wait for a lock for a thirtieth of the usual time.
+const ShortWait = "SET lock_timeout = '50ms'"
+
+// OpenPools opens all pools of a running bot.
+func OpenPools(t *testing.T, url string) postgres.Pools {
+	t.Helper()
+	pools, err := postgres.OpenPools(t.Context(), url, MaxWait, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pools.Close)
+	return pools
+}

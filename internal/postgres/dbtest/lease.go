@@ -1,0 +1,34 @@
+package dbtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres"
+)
+
+// Leader returns the leader's lease for a holder.
+func Leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
+	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
+}
+
+// Acquire asks for a lease, and checks whether it is granted.
+func Acquire(t *testing.T, l *postgres.Lease, want bool) {
+	t.Helper()
+	if got, err := l.Acquire(t.Context()); err != nil || got != want {
+		t.Fatalf("acquired: %t (%v), want %t", got, err, want)
+	}
+}
+
+// RunsOut lets all leases expire.
+const RunsOut = `UPDATE leases SET expires_at = clock_timestamp()`
+
+// AsLeader returns a store under a lease that is held, and the lease.
+func (w *World) AsLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
+	t.Helper()
+	lease := Leader(w.Pool, "a")
+	Acquire(t, lease, true)
+	return w.Store.WithLease(lease), lease
+}

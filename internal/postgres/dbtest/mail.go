@@ -1,0 +1,191 @@
+package dbtest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+)
+
+// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those
+// of the group are in different topics. The test has the lease, with epoch 1.
+type Mail struct {
+	*postgres.Outbox
+	Pool *pgxpool.Pool
+}
+
+// TheLease makes the test the leader.
+const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('leader', 'test', 1, now() + interval '1 hour')`
+
+// NewMail returns an outbox as described at Mail.
+func NewMail(t *testing.T) Mail {
+	t.Helper()
+	m := NewEmptyMail(t)
+	Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id) VALUES
+		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL), (1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
+	return m
+}
+
+// NewEmptyMail returns an outbox that has the chats, but no notices.
+func NewEmptyMail(t *testing.T) Mail {
+	t.Helper()
+	pool := pgtest.Borrow(t).Pool
+	Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup'), (5, 'private')`)
+	Exec(t, pool, TheLease)
+	return MailIn(pool)
+}
+
+// MailIn is the outbox in a database.
+func MailIn(pool *pgxpool.Pool) Mail { return Mail{postgres.NewOutbox(pool), pool} }
+
+// Bounds are those of most tests.
+var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
+
+// Chat is the lane of a chat.
+func Chat(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id} }
+
+// Answers is the lane of a chat for callback answers.
+func Answers(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, CallbackAnswers: true} }
+
+// MustAdvance records results, and advances lanes.
+func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
+	t.Helper()
+	turns, err := m.Advance(t.Context(), 1, results, lanes, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(turns) != len(lanes) {
+		t.Fatalf("%d turns for %d lanes", len(turns), len(lanes))
+	}
+	return turns
+}
+
+// Turn advances one lane.
+func (m Mail) Turn(t *testing.T, l outbox.Lane) outbox.Turn {
+	t.Helper()
+	return m.MustAdvance(t, Bounds, nil, l)[0]
+}
+
+// Take returns what a chat has to send, nil for nothing.
+func (m Mail) Take(t *testing.T, id outbox.ChatID) *outbox.Message {
+	t.Helper()
+	return m.Turn(t, Chat(id)).Message
+}
+
+// MustTake is Take, and checks the ids of the notices.
+func (m Mail) MustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
+	t.Helper()
+	message := m.Take(t, id)
+	if message == nil {
+		t.Fatalf("nothing to send, want %v", want)
+	}
+	if diff := cmp.Diff(want, IDs(message)); diff != "" {
+		t.Fatalf("took (-want +got):\n%s", diff)
+	}
+	return *message
+}
+
+// IDs returns the ids of a message's notices.
+func IDs(m *outbox.Message) (all []int64) {
+	if m != nil {
+		for _, i := range m.Items {
+			all = append(all, i.ID)
+		}
+	}
+	return all
+}
+
+// Finish records results.
+func (m Mail) Finish(t *testing.T, results ...outbox.Result) {
+	t.Helper()
+	m.MustAdvance(t, Bounds, results)
+}
+
+// SentAs is the result of a message that was sent with this id.
+func SentAs(m outbox.Message, id int64) outbox.Result {
+	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
+}
+
+// Failed is the result of a message that failed, with a pause of an hour.
+func Failed(m outbox.Message, class outbox.Class) outbox.Result {
+	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Class: class, Err: errors.New("why")}}
+}
+
+// MustWait checks which chats have something to send that need not wait any longer.
+func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
+	t.Helper()
+	backlogs, err := m.Waiting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[outbox.ChatID]bool)
+	for _, b := range backlogs {
+		if b.Wait == 0 {
+			got[b.Lane.Chat] = true
+		}
+	}
+	expected := make(map[outbox.ChatID]bool)
+	for _, c := range want {
+		expected[c] = true
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Errorf("chats that may send something (-want +got):\n%s", diff)
+	}
+}
+
+// Row describes a row of the outbox.
+func (m Mail) Row(t *testing.T, id int64) string {
+	t.Helper()
+	return Value[string](t, m.Pool, `
+		SELECT state || ' attempts ' || attempts || ' duplicates ' || possible_duplicates || ' message ' || coalesce(telegram_message_id, 0)
+		       || ' error ' || coalesce(last_error, '') || ' finished ' || (finished_at IS NOT NULL)
+		FROM outbox WHERE id = $1`, id)
+}
+
+// rows returns a line for each row of the outbox: its id and the columns.
+func (m Mail) rows(t *testing.T, columns string) []string {
+	t.Helper()
+	return Values[string](t, m.Pool, `SELECT concat_ws(' ', id, `+columns+`) FROM outbox ORDER BY id`)
+}
+
+// MustHaveRows checks the rows of the outbox: the id of each, and the columns.
+func (m Mail) MustHaveRows(t *testing.T, columns string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, m.rows(t, columns)); diff != "" {
+		t.Errorf("outbox (-want +got):\n%s", diff)
+	}
+}
+
+// Mail returns the world's outbox and its lease.
+func (w *World) Mail(t *testing.T) Mail {
+	t.Helper()
+	Exec(t, w.Pool, TheLease)
+	return MailIn(w.Pool)
+}
+
+// Content returns the notices of a message with their payloads, and how many it stands for.
+func Content(m *outbox.Message) string {
+	var all []string
+	for _, i := range m.Items {
+		all = append(all, fmt.Sprint(i.ID, string(i.Payload)))
+	}
+	return fmt.Sprint(strings.Join(all, " "), " of ", m.Count)
+}
+
+// Items returns the kind and payload of each notice of a message.
+func Items(m *outbox.Message) (all []string) {
+	if m != nil {
+		for _, i := range m.Items {
+			all = append(all, fmt.Sprintf("%d %s %s", i.ID, i.Kind, i.Payload))
+		}
+	}
+	return all
+}

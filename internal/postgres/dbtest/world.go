@@ -1,0 +1,141 @@
+package dbtest
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// Ignore is for stores without a dispatcher.
+func Ignore(outbox.Lane) {}
+
+// The chat that most tests play in, and who is there. Zoe has no username.
+var (
+	Club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
+	Alice = ranking.Person{ID: 1, Username: "alice", Name: "Alice"}
+	Bob   = ranking.Person{ID: 2, Username: "bob", Name: "Bob"}
+	Carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
+	Zoe   = ranking.Person{ID: 26, Name: "Zoe"}
+)
+
+// AsNew is the change that inserts a person.
+func AsNew(p ranking.Person) ranking.PlayerChange {
+	return ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
+}
+
+// World is a migrated database with a store.
+type World struct {
+	Pool  *pgxpool.Pool
+	Store *postgres.Store
+	Wakes atomic.Int64 // how often the store has called committed
+}
+
+// NewWorld returns a world in which the club and these people are known.
+func NewWorld(t *testing.T, people ...ranking.Person) *World {
+	t.Helper()
+	return NewWorldIn(t, pgtest.Borrow(t), people...)
+}
+
+// NewWorldIn is NewWorld in a database.
+func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *World {
+	t.Helper()
+	w := &World{Pool: d.Pool}
+	w.Store = postgres.NewStore(w.Pool, func(outbox.Lane) { w.Wakes.Add(1) })
+	changes := make([]ranking.PlayerChange, len(people))
+	for i, p := range people {
+		changes[i] = AsNew(p)
+	}
+	w.Introduce(t, changes...)
+	return w
+}
+
+// Introduce inserts or updates people, and the club.
+func (w *World) Introduce(t *testing.T, changes ...ranking.PlayerChange) {
+	t.Helper()
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), Club, changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read reads what the club knows of these people.
+func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
+	t.Helper()
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, People: people})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
+func Match(snap ranking.Snapshot, key string) ranking.Changes {
+	m := &ranking.NewMatch{
+		Group: snap.Group, Ladder: snap.Ladder.ID, Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, K: snap.Ladder.K,
+		ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
+	}
+	for i, k := range snap.People[:2] {
+		before := ranking.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+		if k.Standing != nil {
+			before = *k.Standing
+		}
+		after := before
+		after.Played++
+		if i == 0 {
+			after.Elo, after.Won, after.Streak = before.Elo+16, before.Won+1, max(before.Streak, 0)+1
+		} else {
+			after.Elo, after.Lost, after.Streak = before.Elo-16, before.Lost+1, min(before.Streak, 0)-1
+		}
+		after.BestElo = max(after.BestElo, after.Elo)
+		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+	}
+	return ranking.Changes{
+		Key: key, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,
+		Notice: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
+	}
+}
+
+// Play records that a beats b.
+func (w *World) Play(t *testing.T, key string, a, b ranking.Person) {
+	t.Helper()
+	if err := w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tables are the tables that commands write to.
+var tables = []string{
+	"chats", "chat_aliases", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes",
+	"match_messages", "elo_history", "handled_commands", "outbox", "dead_letters",
+}
+
+// Contents returns all rows of all tables.
+func (w *World) Contents(t *testing.T) map[string][]string {
+	t.Helper()
+	selects := make([]string, len(tables))
+	for i, table := range tables {
+		selects[i] = fmt.Sprintf("SELECT ARRAY['%s', r::text] FROM %[1]s r", table)
+	}
+	all := make(map[string][]string)
+	for _, row := range Values[[]string](t, w.Pool, strings.Join(selects, " UNION ALL ")+" ORDER BY 1") {
+		all[row[0]] = append(all[row[0]], row[1])
+	}
+	return all
+}
+
+// Upgraded is the club as a supergroup.
+var Upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
+
+// ID returns the id of the player of that name.
+func (w *World) ID(t *testing.T, name string) ranking.PlayerID {
+	t.Helper()
+	return Value[ranking.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)
+}
