@@ -21,6 +21,7 @@ import (
 	"elobot/internal/app"
 	"elobot/internal/intake"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgintake"
 )
 
 const (
@@ -39,7 +40,7 @@ type deadCommand struct {
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
 // withDeadLetters calls a function with the dead letters of the database.
-func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *postgres.DeadLetters) error) (err error) {
+func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errDeadStopped // the exit code must not report success
@@ -50,7 +51,7 @@ func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool
 		return err
 	}
 	defer postgres.Close(pool)
-	return do(pool, postgres.NewDeadLetters(pool))
+	return do(pool, pgintake.NewDeadLetters(pool))
 }
 
 type deadListCommand struct {
@@ -68,7 +69,7 @@ func (c *deadListCommand) Validate() error {
 
 // Run lists the newest dead letters.
 func (c *deadListCommand) Run(ctx context.Context) error {
-	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		letters, total, err := dead.List(ctx, c.Limit)
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ type deadShowCommand struct {
 
 // Run shows a dead letter in full.
 func (c *deadShowCommand) Run(ctx context.Context) error {
-	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		l, err := dead.Open(ctx, c.ID)
 		if err != nil {
 			return deadLetterError(c.ID, err)
@@ -144,7 +145,7 @@ func (c selection) numbers() ([]postgres.DeadLetterID, error) {
 }
 
 // find returns the selected ids, and those of their dead letters that exist.
-func (c selection) find(ctx context.Context, dead *postgres.DeadLetters) ([]postgres.DeadLetterID, []postgres.DeadLetter, error) {
+func (c selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	ids, err := c.numbers()
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +173,7 @@ type deadDropCommand struct {
 
 // Run deletes dead letters.
 func (c *deadDropCommand) Run(ctx context.Context) error {
-	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		ids, _, err := c.find(ctx, dead)
 		if err != nil {
 			return err
@@ -188,7 +189,7 @@ func (c *deadDropCommand) Run(ctx context.Context) error {
 			if slices.Contains(dropped, id) {
 				return nil
 			}
-			return postgres.ErrNoDeadLetter
+			return pgintake.ErrNoDeadLetter
 		})
 	})
 }
@@ -200,13 +201,13 @@ type deadRetryCommand struct {
 
 // Run queues the selected notices for sending again, and handles the selected updates again.
 func (c *deadRetryCommand) Run(ctx context.Context) error {
-	return withDeadLetters(ctx, c.DatabaseConfig, func(pool *pgxpool.Pool, dead *postgres.DeadLetters) error {
+	return withDeadLetters(ctx, c.DatabaseConfig, func(pool *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		ids, letters, err := c.find(ctx, dead)
 		if err != nil {
 			return err
 		}
 		var handle intake.Handler
-		if slices.ContainsFunc(letters, func(l postgres.DeadLetter) bool { return l.Notice == nil }) {
+		if slices.ContainsFunc(letters, func(l pgintake.DeadLetter) bool { return l.Notice == nil }) {
 			client, router, err := c.Router(ctx, pool)
 			if err != nil {
 				return err
@@ -240,7 +241,7 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 }
 
 // retryLetter queues a notice again, or handles an update again. It removes the dead letter on success.
-func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
+func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
 	l, err := dead.Open(ctx, id)
 	switch {
 	case err != nil:
@@ -252,7 +253,7 @@ func retryLetter(ctx context.Context, dead *postgres.DeadLetters, id postgres.De
 		fmt.Printf("%d: queued for sending\n", id)
 		return nil
 	case handle == nil:
-		return postgres.ErrNoDeadLetter // it was added after the command began
+		return pgintake.ErrNoDeadLetter // it was added after the command began
 	}
 	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Retried: true}); err != nil {
 		if ctx.Err() != nil {
@@ -285,9 +286,9 @@ func deadLetterError(id postgres.DeadLetterID, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, postgres.ErrNoDeadLetter):
+	case errors.Is(err, pgintake.ErrNoDeadLetter):
 		return fmt.Errorf("there is no dead letter %d: run `elobot dead list` to see them all", id)
-	case errors.Is(err, postgres.ErrNotDead):
+	case errors.Is(err, pgintake.ErrNotDead):
 		return fmt.Errorf("dead letter %[1]d was not retried, because its notice is no longer dead: "+
 			"`elobot dead show %[1]d` shows its state, `elobot dead drop %[1]d` deletes the dead letter", id)
 	default:
@@ -295,7 +296,7 @@ func deadLetterError(id postgres.DeadLetterID, err error) error {
 	}
 }
 
-func kindOf(l postgres.DeadLetter) string {
+func kindOf(l pgintake.DeadLetter) string {
 	if l.Notice != nil {
 		return "notice"
 	}
@@ -303,7 +304,7 @@ func kindOf(l postgres.DeadLetter) string {
 }
 
 // subject describes the update or notice of a dead letter.
-func subject(l postgres.DeadLetter) string {
+func subject(l pgintake.DeadLetter) string {
 	switch n := l.Notice; {
 	case n == nil:
 		return fmt.Sprintf("update %d", l.Update)

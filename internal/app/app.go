@@ -15,6 +15,7 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgintake"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -146,7 +147,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 // handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
 	store := postgres.NewStore(b.pools.Commands, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
-	deadLetters := postgres.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
+	deadLetters := pgintake.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
 	}
@@ -159,7 +160,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, self, store.RetryLater, b.client.Now, b.log)
 	worker := intake.NewWorker(router.Handle, onDead, store.Class, b.log)
-	worker.SetAttempts(postgres.NewUpdateAttempts(b.pools.Commands, lease))
+	worker.SetAttempts(pgintake.NewUpdateAttempts(b.pools.Commands, lease))
 	return handling{service, worker}
 }
 

@@ -50,7 +50,7 @@ func (e *DeadUpdatesError) Error() string {
 // another bot, AdoptBot neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a
 // *DeadUpdatesError nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
-	err = transact(ctx, pool, func(tx pgx.Tx) error {
+	err = Transact(ctx, pool, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err

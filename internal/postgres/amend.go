@@ -63,10 +63,10 @@ func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 // Rewrite implements ranking.Store.
 func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	var batch pgx.Batch
-	s.lease.require(&batch)
+	s.lease.Require(&batch)
 	queueRewrite(&batch, w)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("rewrite: %w", translate(err))
+		return fmt.Errorf("rewrite: %w", Translate(err))
 	}
 	return nil
 }

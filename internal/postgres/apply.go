@@ -39,7 +39,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	if len(all) > 1 {
 		batch.Queue(shortLockTimeout)
 	}
-	s.lease.require(&batch)
+	s.lease.Require(&batch)
 	if slot != nil && s.lease == nil {
 		queueEpoch(&batch, LeaderLease, slot.Epoch())
 	}
@@ -67,7 +67,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		crashpoint.At(crashpoint.ApplyingTogether)
 	}
 	if err := results.Close(); err != nil {
-		return fmt.Errorf("apply: %w", translate(err))
+		return fmt.Errorf("apply: %w", Translate(err))
 	}
 	crashpoint.At(crashpoint.Applied)
 	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)

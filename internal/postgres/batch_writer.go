@@ -68,7 +68,7 @@ func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) er
 	case err = <-w.done:
 	case <-ctx.Done():
 		if g.leave(w) {
-			return translate(ctx.Err())
+			return Translate(ctx.Err())
 		}
 		err = <-w.done // soon: applyTogether stops when a caller gives up
 	}

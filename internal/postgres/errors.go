@@ -24,9 +24,9 @@ const (
 // transactionTimeout is the error code for exceeding the setting transaction_timeout.
 const transactionTimeout = "25P04"
 
-// translate wraps errors that mean something to the domain: an existing key means that the command has been handled,
+// Translate wraps errors that mean something to the domain: an existing key means that the command has been handled,
 // and a clash of two transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
-func translate(err error) error {
+func Translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		if errors.Is(err, context.DeadlineExceeded) {

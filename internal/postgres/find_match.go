@@ -19,7 +19,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 	}
 	rows, err := s.db.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("find the match: %w", translate(err))
+		return nil, fmt.Errorf("find the match: %w", Translate(err))
 	}
 	matches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.StoredMatch, err error) {
 		var points [][]int16
@@ -31,7 +31,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 		return m, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find the match: %w", translate(err))
+		return nil, fmt.Errorf("find the match: %w", Translate(err))
 	}
 	if len(matches) > 0 {
 		found = &matches[0]

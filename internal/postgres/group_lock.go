@@ -31,7 +31,7 @@ func (s *Store) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 		return fn(ctx, inside)
 	})
 	if err != nil {
-		return translate(err)
+		return Translate(err)
 	}
 	for _, l := range changed {
 		s.committed(l)

@@ -35,7 +35,7 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 		})
 	})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return history, fmt.Errorf("read match history: %w", translate(err))
+		return history, fmt.Errorf("read match history: %w", Translate(err))
 	}
 	return history, nil
 }

@@ -19,7 +19,7 @@ func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who
 		    ORDER BY mp.match_id DESC LIMIT 1) AS last`
 	var last time.Time
 	if err := s.db.QueryRow(ctx, sql, chat, who.ID, who.Username).Scan((*zeronull.Timestamptz)(&last)); err != nil {
-		return last, fmt.Errorf("read when a player last played: %w", translate(err))
+		return last, fmt.Errorf("read when a player last played: %w", Translate(err))
 	}
 	return last, nil
 }

@@ -113,7 +113,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		column(matches, func(m newMatch) int64 { return m.ReplyTo }),
 		column(matches, func(m newMatch) int64 { return m.Thread }),
 		column(matches, func(m newMatch) *time.Duration {
-			return timeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
+			return TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
 		}),
 		column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
 		column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
@@ -164,7 +164,7 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, m.Key,
 		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee,
-		m.ReplyTo, m.Thread, timeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()))
+		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()))
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("merge players: %w", translate(err))
+		return fmt.Errorf("merge players: %w", Translate(err))
 	}
 	for _, m := range merges {
 		s.wake(m.Chat)

@@ -33,7 +33,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
 		return inside.mergeChats(ctx, older, newer, decide)
 	})
 	if err != nil {
-		return translate(err)
+		return Translate(err)
 	}
 	if changed != 0 {
 		s.wake(changed)

@@ -32,14 +32,14 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
 		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
-		timeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
+		TimeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
 		ranking.MaxRejected, notRecordedDelay)
 	return nil
 }
 
-// timeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
+// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
 // by the messenger's clock. The caller adds the rest to the database's clock, which may show another time.
-func timeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
+func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
 	}
@@ -59,7 +59,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, clock_timestamp() + $8::interval)`,
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Addressee, c.Button,
-			timeLeft(c.SentAt, now, ranking.CallbackLifetime))
+			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)
@@ -73,7 +73,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval)`,
 			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
-			timeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
+			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
 	}
 	if a := amendedBy(c.Effect); a != nil {
 		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
@@ -81,9 +81,9 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	return nil
 }
 
-// editLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices
+// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices
 // are kept for as long.
-const editLifetime = 7 * 24 * time.Hour
+const EditLifetime = 7 * 24 * time.Hour
 
 // queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
 // has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
@@ -103,7 +103,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, editLifetime)
+		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, EditLifetime)
 	return nil
 }
 

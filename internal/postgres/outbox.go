@@ -53,15 +53,15 @@ func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Resu
 	queueChats(&batch, results)
 	conn, err := o.pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
+		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
 	}
 	defer conn.Release()
 	if err := o.abandoned.end(ctx, conn); err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
+		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
 	}
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 		o.abandoned.note(conn)
-		return nil, fmt.Errorf("advance the outbox: %w", translate(err))
+		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
 	}
 	return turns, nil
 }

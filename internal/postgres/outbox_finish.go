@@ -129,7 +129,7 @@ func reason(r outbox.Result) *string {
 	}
 	text := string(r.Failure.Class)
 	if r.Failure.Err != nil {
-		text = cmp.Or(storable(r.Failure.Err.Error()), text)
+		text = cmp.Or(Storable(r.Failure.Err.Error()), text)
 	}
 	return &text
 }

@@ -16,9 +16,9 @@ import (
 // rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
 const rollbackTimeout = time.Second
 
-// transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk
+// Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk
 // to nothing but the database.
-func transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
+func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -41,8 +41,8 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-// storable converts arbitrary text, such as the answer of a broken server, to text that PostgreSQL accepts.
-func storable(s string) string {
+// Storable converts arbitrary text, such as the answer of a broken server, to text that PostgreSQL accepts.
+func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 

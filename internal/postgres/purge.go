@@ -119,5 +119,5 @@ func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error)
 		n = tag.RowsAffected()
 		return err
 	})
-	return n, translate(err)
+	return n, Translate(err)
 }

@@ -22,7 +22,7 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 		queuePeople(&batch, q, &snap)
 	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return ranking.Snapshot{}, fmt.Errorf("read: %w", translate(err))
+		return ranking.Snapshot{}, fmt.Errorf("read: %w", Translate(err))
 	}
 	return snap, nil
 }

@@ -29,10 +29,10 @@ func (s *Stats) send(ctx context.Context, batch *pgx.Batch) error {
 	conn, err := s.questions.Acquire(acquiring)
 	cancel()
 	if err != nil {
-		return translate(s.commands.SendBatch(ctx, batch).Close())
+		return Translate(s.commands.SendBatch(ctx, batch).Close())
 	}
 	defer conn.Release()
-	return translate(conn.SendBatch(ctx, batch).Close())
+	return Translate(conn.SendBatch(ctx, batch).Close())
 }
 
 // Ranking implements stats.Store.

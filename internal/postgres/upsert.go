@@ -14,23 +14,23 @@ import (
 // UpsertChatAndPlayers implements ranking.Store.
 func (s *Store) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	var batch pgx.Batch
-	s.lease.require(&batch)
+	s.lease.Require(&batch)
 	// an earlier id of a chat neither inserts a chat nor updates the current one
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
-	queueGroup(&batch, chat)
+	QueueGroup(&batch, chat)
 	queuePlayers(&batch, []ranking.Changes{{People: changes}})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("upsert chat and players: %w", translate(err))
+		return fmt.Errorf("upsert chat and players: %w", Translate(err))
 	}
 	return nil
 }
 
-// queueGroup inserts the group and the ladder of a chat, unless the chat is private.
-func queueGroup(batch *pgx.Batch, chat ranking.Chat) {
+// QueueGroup inserts the group and the ladder of a chat, unless the chat is private.
+func QueueGroup(batch *pgx.Batch, chat ranking.Chat) {
 	if !chat.IsGroup() {
 		return
 	}

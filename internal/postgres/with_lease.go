@@ -27,8 +27,8 @@ func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
 }
 
-// require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
-func (l *Lease) require(batch *pgx.Batch) {
+// Require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
+func (l *Lease) Require(batch *pgx.Batch) {
 	if l != nil {
 		queueEpoch(batch, l.name, l.Epoch())
 	}
@@ -37,12 +37,12 @@ func (l *Lease) require(batch *pgx.Batch) {
 // transact runs fn in a transaction, under the lease if there is one. The server ends the session if the transaction
 // is idle for idleTimeout, because a stalled process must not keep others from taking over.
 func (l *Lease) transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return transact(ctx, pool, func(tx pgx.Tx) error {
+	return Transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch
 			batch.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`,
 				strconv.FormatInt(l.idleTimeout.Milliseconds(), 10))
-			l.require(&batch)
+			l.Require(&batch)
 			if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgintake"
 	"elobot/internal/ranking"
 )
 
@@ -63,7 +64,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			letter := intake.DeadLetter{
 				Update: intake.Update{ID: 7, Raw: []byte("{}")}, LastError: "why", Attempts: 1, FirstSeen: time.Now(),
 			}
-			return postgres.NewDeadLetters(w.Pool).WithLease(l).Save(ctx, letter)
+			return pgintake.NewDeadLetters(w.Pool).WithLease(l).Save(ctx, letter)
 		}},
 		{"purge", func(ctx context.Context, l *postgres.Lease) error {
 			_, err := newPurger(w.Pool).WithLease(l).Purge(ctx)

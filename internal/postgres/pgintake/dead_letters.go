@@ -1,4 +1,4 @@
-package postgres
+package pgintake
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 )
 
-// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which Outbox adds.
+// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds.
 type DeadLetters struct {
 	pool  *pgxpool.Pool
-	lease *Lease // writes fail without it; nil: no lease is needed
+	lease *postgres.Lease // writes fail without it; nil: no lease is needed
 	// committed, if set, is called with each lane that has something new to send. It must not block.
 	committed func(outbox.Lane)
 	now       func() time.Time // the messenger's clock
@@ -36,7 +37,7 @@ func (d *DeadLetters) WithClock(now func() time.Time) *DeadLetters {
 
 // WithLease returns the dead letters as the holder of a lease writes them: Save fails with outbox.ErrLeaseLost once
 // somebody else has taken over the lease.
-func (d *DeadLetters) WithLease(l *Lease) *DeadLetters {
+func (d *DeadLetters) WithLease(l *postgres.Lease) *DeadLetters {
 	clone := *d
 	clone.lease = l
 	return &clone
@@ -44,7 +45,7 @@ func (d *DeadLetters) WithLease(l *Lease) *DeadLetters {
 
 // DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {
-	ID        DeadLetterID
+	ID        postgres.DeadLetterID
 	Update    int64       // the id of the update, 0 for a notice
 	Notice    *DeadNotice // nil for an update
 	LastError string
@@ -78,16 +79,16 @@ const upsertUpdateLetter = `
 		    last_seen_at = now()`
 
 func updateLetterArgs(l intake.DeadLetter) []any {
-	return []any{l.Update.ID, []byte(l.Update.Raw), storable(l.LastError), l.Attempts, l.FirstSeen}
+	return []any{l.Update.ID, []byte(l.Update.Raw), postgres.Storable(l.LastError), l.Attempts, l.FirstSeen}
 }
 
 // Save implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
 func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
-	d.lease.require(&batch)
+	d.lease.Require(&batch)
 	batch.Queue(upsertUpdateLetter, updateLetterArgs(letter)...)
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("save dead letter: %w", translate(err))
+		return fmt.Errorf("save dead letter: %w", postgres.Translate(err))
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 }
 
 // Find returns the dead letters with these ids that exist, oldest first; without ids, all.
-func (d *DeadLetters) Find(ctx context.Context, ids []DeadLetterID) ([]DeadLetter, error) {
+func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + fromDeadLetters + `
 		WHERE coalesce(cardinality($1::bigint[]), 0) = 0 OR d.id = ANY ($1) ORDER BY d.id`
 	letters, err := d.collect(ctx, func(row pgx.CollectableRow) (DeadLetter, error) { return scanDeadLetter(row) }, sql, ids)
@@ -141,7 +142,7 @@ func (d *DeadLetters) Find(ctx context.Context, ids []DeadLetterID) ([]DeadLette
 }
 
 // Open returns a dead letter with its payload.
-func (d *DeadLetters) Open(ctx context.Context, id DeadLetterID) (DeadLetter, error) {
+func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = $1`
 	var payload []byte
 	letters, err := d.collect(ctx, func(row pgx.CollectableRow) (DeadLetter, error) { return scanDeadLetter(row, &payload) }, sql, id)
@@ -164,12 +165,12 @@ func (d *DeadLetters) collect(ctx context.Context, row pgx.RowToFunc[DeadLetter]
 }
 
 // Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.
-func (d *DeadLetters) Drop(ctx context.Context, ids []DeadLetterID) ([]DeadLetterID, error) {
+func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]postgres.DeadLetterID, error) {
 	rows, err := d.pool.Query(ctx, `DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("drop dead letters: %w", err)
 	}
-	dropped, err := pgx.CollectRows(rows, pgx.RowTo[DeadLetterID])
+	dropped, err := pgx.CollectRows(rows, pgx.RowTo[postgres.DeadLetterID])
 	if err != nil {
 		return nil, fmt.Errorf("drop dead letters: %w", err)
 	}
@@ -179,8 +180,8 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []DeadLetterID) ([]DeadLette
 // SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An
 // edit gets a fresh deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or
 // with ErrNotDead if the notice is not dead; both rows stay as they are then.
-func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
-	err := transact(ctx, d.pool, func(tx pgx.Tx) error {
+func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
+	err := postgres.Transact(ctx, d.pool, func(tx pgx.Tx) error {
 		var notice int64
 		err := tx.QueryRow(ctx, `DELETE FROM dead_letters WHERE id = $1 AND kind = 'notice' RETURNING outbox_id`, id).Scan(&notice)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -192,7 +193,7 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 		tag, err := tx.Exec(ctx, `
 			UPDATE outbox SET state = 'planned', failures = 0, tried_at = NULL, not_before = NULL, batch = NULL,
 			    finished_at = NULL, expires_at = CASE WHEN action = 'edit' THEN now() + $2::interval END
-			WHERE id = $1 AND state = 'dead'`, notice, editLifetime)
+			WHERE id = $1 AND state = 'dead'`, notice, postgres.EditLifetime)
 		if err == nil && tag.RowsAffected() == 0 {
 			return ErrNotDead
 		}
@@ -205,11 +206,11 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id DeadLetterID) error {
 }
 
 // FailedAgain records that another attempt at the update of a dead letter has failed.
-func (d *DeadLetters) FailedAgain(ctx context.Context, id DeadLetterID, reason error) error {
+func (d *DeadLetters) FailedAgain(ctx context.Context, id postgres.DeadLetterID, reason error) error {
 	const sql = `
 		UPDATE dead_letters SET last_error = $2, attempts = attempts + 1, last_seen_at = now()
 		WHERE id = $1 AND kind = 'update'`
-	if _, err := d.pool.Exec(ctx, sql, id, storable(reason.Error())); err != nil {
+	if _, err := d.pool.Exec(ctx, sql, id, postgres.Storable(reason.Error())); err != nil {
 		return fmt.Errorf("record the failure of dead letter %d: %w", id, err)
 	}
 	return nil

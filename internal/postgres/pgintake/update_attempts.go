@@ -1,4 +1,4 @@
-package postgres
+package pgintake
 
 import (
 	"context"
@@ -10,19 +10,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/intake"
+	"elobot/internal/postgres"
 )
 
 // UpdateAttempts stores which attempts at updates have begun and not returned. It implements intake.Attempts.
 type UpdateAttempts struct {
 	pool  *pgxpool.Pool
-	lease *Lease // Begin requires it; nil: no lease is needed
+	lease *postgres.Lease // Begin requires it; nil: no lease is needed
 }
 
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
 // NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with outbox.ErrLeaseLost
 // once somebody else has taken over the lease.
-func NewUpdateAttempts(pool *pgxpool.Pool, lease *Lease) *UpdateAttempts {
+func NewUpdateAttempts(pool *pgxpool.Pool, lease *postgres.Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }
 
@@ -31,7 +32,7 @@ func (a *UpdateAttempts) Lost(ctx context.Context, update int64) (n int, first t
 	const sql = `SELECT attempts, first_seen_at FROM update_attempts WHERE update_id = $1`
 	err = a.pool.QueryRow(ctx, sql, update).Scan(&n, &first)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return 0, first, fmt.Errorf("read the attempts at update %d: %w", update, translate(err))
+		return 0, first, fmt.Errorf("read the attempts at update %d: %w", update, postgres.Translate(err))
 	}
 	return n, first, nil
 }
@@ -42,10 +43,10 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 		INSERT INTO update_attempts AS u (update_id, attempts) VALUES ($1, 1)
 		ON CONFLICT ON CONSTRAINT update_attempts_pkey DO UPDATE SET attempts = u.attempts + 1, last_begun_at = now()`
 	var batch pgx.Batch
-	a.lease.require(&batch)
+	a.lease.Require(&batch)
 	batch.Queue(sql, update)
 	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("record an attempt at update %d: %w", update, translate(err))
+		return fmt.Errorf("record an attempt at update %d: %w", update, postgres.Translate(err))
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func (a *UpdateAttempts) End(ctx context.Context, update int64, done bool) error
 	batch.Queue(`DELETE FROM update_attempts WHERE update_id = $1 AND ($2 OR attempts = 1)`, update, done)
 	batch.Queue(`UPDATE update_attempts SET attempts = attempts - 1 WHERE update_id = $1 AND attempts > 1`, update)
 	if err := a.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("record the end of an attempt at update %d: %w", update, translate(err))
+		return fmt.Errorf("record the end of an attempt at update %d: %w", update, postgres.Translate(err))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package postgres
+package pgintake
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -38,13 +39,13 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		addressee = o.Sender.Name
 	}
 	var batch pgx.Batch
-	d.lease.require(&batch)
+	d.lease.Require(&batch)
 	// an existing chat is not updated: what such an update says may be wrong
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO NOTHING`, o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
-	queueGroup(&batch, o.Chat)
+	postgres.QueueGroup(&batch, o.Chat)
 	var notified []outbox.ChatID
 	batch.Queue(`
 		WITH letter AS (`+upsertUpdateLetter+`
@@ -60,13 +61,13 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
-		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, storable(addressee), action, button,
-			o.ReplyTo, o.Thread, timeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
+		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, postgres.Storable(addressee), action, button,
+			o.ReplyTo, o.Thread, postgres.TimeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("save dead letter and notify: %w", translate(err))
+		return fmt.Errorf("save dead letter and notify: %w", postgres.Translate(err))
 	}
 	for _, chat := range notified {
 		if d.committed != nil {

@@ -1,4 +1,4 @@
-package postgres_test
+package pgintake_test
 
 import (
 	"errors"
@@ -15,12 +15,13 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgintake"
 )
 
 // deadLetters is an outbox whose notices fail for good, with the dead letters.
 type deadLetters struct {
 	dbtest.Mail
-	*postgres.DeadLetters
+	*pgintake.DeadLetters
 }
 
 // newDeadLetters has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to a private
@@ -28,7 +29,7 @@ type deadLetters struct {
 func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
 	m := dbtest.NewMail(t)
-	d := deadLetters{m, postgres.NewDeadLetters(m.Pool)}
+	d := deadLetters{m, pgintake.NewDeadLetters(m.Pool)}
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET title = 'Club' WHERE id = 1`)
 	d.die(t, 1)
 	d.keep(t, 70)
@@ -63,22 +64,22 @@ func (d deadLetters) contents(t *testing.T) []string {
 
 // The letters of newDeadLetters, without their times.
 var (
-	letterToClub = postgres.DeadLetter{
-		ID: 1, Notice: &postgres.DeadNotice{ID: 1, State: "dead", Kind: "a", Chat: -100, Title: "Club"},
+	letterToClub = pgintake.DeadLetter{
+		ID: 1, Notice: &pgintake.DeadNotice{ID: 1, State: "dead", Kind: "a", Chat: -100, Title: "Club"},
 		LastError: "refused", Attempts: 1,
 	}
-	letterOfUpdate = postgres.DeadLetter{ID: 2, Update: 70, LastError: "broken", Attempts: 9}
-	letterToOne    = postgres.DeadLetter{
-		ID: 3, Notice: &postgres.DeadNotice{ID: 2, State: "dead", Kind: "b", Chat: 5}, LastError: "refused", Attempts: 1,
+	letterOfUpdate = pgintake.DeadLetter{ID: 2, Update: 70, LastError: "broken", Attempts: 9}
+	letterToOne    = pgintake.DeadLetter{
+		ID: 3, Notice: &pgintake.DeadNotice{ID: 2, State: "dead", Kind: "b", Chat: 5}, LastError: "refused", Attempts: 1,
 	}
 )
 
-var timeless = cmp.Options{cmpopts.IgnoreFields(postgres.DeadLetter{}, "FirstSeen", "LastSeen"), cmpopts.EquateEmpty()}
+var timeless = cmp.Options{cmpopts.IgnoreFields(pgintake.DeadLetter{}, "FirstSeen", "LastSeen"), cmpopts.EquateEmpty()}
 
 func TestListDeadLetters(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	for limit, want := range map[int][]postgres.DeadLetter{
+	for limit, want := range map[int][]pgintake.DeadLetter{
 		50: {letterToOne, letterOfUpdate, letterToClub},
 		2:  {letterToOne, letterOfUpdate},
 	} {
@@ -94,7 +95,7 @@ func TestListDeadLetters(t *testing.T) {
 	again := letterOfUpdate
 	again.Attempts = 18
 	got, _, err := d.List(t.Context(), 1)
-	if diff := cmp.Diff([]postgres.DeadLetter{again}, got, timeless); diff != "" || err != nil {
+	if diff := cmp.Diff([]pgintake.DeadLetter{again}, got, timeless); diff != "" || err != nil {
 		t.Errorf("the newest: %v (-want +got):\n%s", err, diff)
 	}
 	if got[0].FirstSeen.Unix() != 1_700_000_000 || time.Since(got[0].LastSeen).Abs() > time.Minute {
@@ -111,13 +112,13 @@ func TestFindDeadLetters(t *testing.T) {
 	d := newDeadLetters(t)
 	dbtest.Exec(t, d.Pool, `DELETE FROM outbox WHERE id = 2`)
 	withoutRow := letterToOne
-	withoutRow.Notice = &postgres.DeadNotice{ID: 2}
+	withoutRow.Notice = &pgintake.DeadNotice{ID: 2}
 	for name, tc := range map[string]struct {
 		ids  []postgres.DeadLetterID
-		want []postgres.DeadLetter
+		want []pgintake.DeadLetter
 	}{
-		"all":     {nil, []postgres.DeadLetter{letterToClub, letterOfUpdate, withoutRow}},
-		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []postgres.DeadLetter{letterOfUpdate, withoutRow}},
+		"all":     {nil, []pgintake.DeadLetter{letterToClub, letterOfUpdate, withoutRow}},
+		"some":    {[]postgres.DeadLetterID{3, 99, 2}, []pgintake.DeadLetter{letterOfUpdate, withoutRow}},
 		"unknown": {[]postgres.DeadLetterID{99}, nil},
 	} {
 		got, err := d.Find(t.Context(), tc.ids)
@@ -132,13 +133,13 @@ func TestOpenDeadLetter(t *testing.T) {
 	d := newDeadLetters(t)
 	notice, update := letterToClub, letterOfUpdate
 	notice.Payload, update.Payload = []byte(`{"n": 1}`), []byte("\x0070\xff")
-	for _, want := range []postgres.DeadLetter{notice, update} {
+	for _, want := range []pgintake.DeadLetter{notice, update} {
 		got, err := d.Open(t.Context(), want.ID)
 		if diff := cmp.Diff(want, got, timeless); diff != "" || err != nil {
 			t.Errorf("letter %d: %v (-want +got):\n%s", want.ID, err, diff)
 		}
 	}
-	if _, err := d.Open(t.Context(), 99); !errors.Is(err, postgres.ErrNoDeadLetter) {
+	if _, err := d.Open(t.Context(), 99); !errors.Is(err, pgintake.ErrNoDeadLetter) {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -189,7 +190,7 @@ func TestSendAgain(t *testing.T) {
 	letters, err := d.Find(t.Context(), nil)
 	again := letterToClub
 	again.ID, again.Attempts = 4, 2+1
-	if diff := cmp.Diff([]postgres.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
+	if diff := cmp.Diff([]pgintake.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
 		t.Errorf("rejected once more: %v (-want +got):\n%s", err, diff)
 	}
 }
@@ -199,7 +200,7 @@ func TestSendAgain(t *testing.T) {
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewMail(t)
-	d := deadLetters{m, postgres.NewDeadLetters(m.Pool)}
+	d := deadLetters{m, pgintake.NewDeadLetters(m.Pool)}
 	dbtest.Exec(t, d.Pool, `UPDATE outbox SET created_at = to_timestamp(1700000000), attempts = 4 WHERE id = 1`)
 	for _, want := range []int{5, 6, 7} {
 		d.die(t, 1)
@@ -227,7 +228,7 @@ func TestSendAgainNotDead(t *testing.T) {
 	dbtest.Exec(t, d.Pool, `DELETE FROM outbox WHERE id = 2`)
 	before := d.contents(t)
 	for id, want := range map[postgres.DeadLetterID]error{
-		1: postgres.ErrNotDead, 2: postgres.ErrNoDeadLetter, 3: postgres.ErrNotDead, 99: postgres.ErrNoDeadLetter,
+		1: pgintake.ErrNotDead, 2: pgintake.ErrNoDeadLetter, 3: pgintake.ErrNotDead, 99: pgintake.ErrNoDeadLetter,
 	} {
 		if err := d.SendAgain(t.Context(), id); !errors.Is(err, want) {
 			t.Errorf("letter %d: %v, want %v", id, err, want)
@@ -258,7 +259,7 @@ func TestFailedAgain(t *testing.T) {
 func TestDeadLettersOfUpdates(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	letters := postgres.NewDeadLetters(pool)
+	letters := pgintake.NewDeadLetters(pool)
 	letter := intake.DeadLetter{
 		Update:    intake.Update{ID: 77, Raw: []byte("{\x00\xff broken")},
 		LastError: "first", Attempts: 3, FirstSeen: time.Unix(1_700_000_000, 0),

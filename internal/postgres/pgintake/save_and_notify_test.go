@@ -1,4 +1,4 @@
-package postgres_test
+package pgintake_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgintake"
 	"elobot/internal/ranking"
 )
 
@@ -27,7 +28,7 @@ func TestSaveAndNotify(t *testing.T) {
 	w := dbtest.NewWorld(t)
 	dbtest.Exec(t, w.Pool, `INSERT INTO chat_aliases SELECT -50, id FROM chats`)
 	var woken []outbox.Lane
-	letters := postgres.NewDeadLetters(w.Pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
+	letters := pgintake.NewDeadLetters(w.Pool).WithWake(func(l outbox.Lane) { woken = append(woken, l) })
 	sent := time.Unix(1_700_000_000, 0)
 	letters = letters.WithClock(func() time.Time { return sent.Add(time.Hour) })
 	letter := func(update int64) intake.DeadLetter {
@@ -110,7 +111,7 @@ func relabelled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lan
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	letters := postgres.NewDeadLetters(pool)
+	letters := pgintake.NewDeadLetters(pool)
 	for update := range int64(20) {
 		var work sync.WaitGroup
 		for range 4 {
@@ -133,7 +134,7 @@ func TestNotifiedOnce(t *testing.T) {
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
-	store, letters := postgres.NewStore(pool, dbtest.Ignore), postgres.NewDeadLetters(pool)
+	store, letters := postgres.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
 	if err := store.UpsertChatAndPlayers(t.Context(), dbtest.Club, nil); err != nil {
 		t.Fatal(err)
 	}

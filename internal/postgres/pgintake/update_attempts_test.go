@@ -1,4 +1,4 @@
-package postgres_test
+package pgintake_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgintake"
 )
 
 // TestUpdateAttempts: attempts that have not returned are counted by update; a finished update is forgotten.
@@ -17,7 +18,7 @@ func TestUpdateAttempts(t *testing.T) {
 	pool := pgtest.Borrow(t).Pool
 	lease := postgres.NewLease(pool, "leader", "a", time.Hour)
 	dbtest.Acquire(t, lease, true)
-	a := postgres.NewUpdateAttempts(pool, lease)
+	a := pgintake.NewUpdateAttempts(pool, lease)
 	lost := func(want int) {
 		t.Helper()
 		n, first, err := a.Lost(t.Context(), 5)
