@@ -16,6 +16,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgintake"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -152,7 +153,7 @@ func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings 
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)
 	}
 	service := ranking.NewService(store, b.log, settings)
-	questions := stats.NewService(postgres.NewStats(b.pools.Questions, b.pools.Commands), service)
+	questions := stats.NewService(pgstats.NewStore(b.pools.Questions, b.pools.Commands), service)
 	router := bot.NewRouter(service, questions, b.admins, self, b.client.Now)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)

@@ -9,6 +9,7 @@ import (
 	"elobot/internal/bot"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -46,5 +47,5 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 	// no wake-up: the running bot finds new notices by itself
 	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
 	service := ranking.NewService(store, log, settings)
-	return client, bot.NewRouter(service, stats.NewService(postgres.NewStats(pool, pool), service), client, self, client.Now), nil
+	return client, bot.NewRouter(service, stats.NewService(pgstats.NewStore(pool, pool), service), client, self, client.Now), nil
 }

@@ -30,7 +30,7 @@ func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([
 	const sql = `
 		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
 		FROM groups g JOIN chats c ON c.id = g.chat_id
-		WHERE $1::bigint = 0 OR c.id = ` + thisChat + `
+		WHERE $1::bigint = 0 OR c.id = ` + ThisChat + `
 		ORDER BY g.id`
 	rows, err := b.tx.Query(ctx, sql, chat)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read standings: %w", err)
 	}
-	standings, err := pgx.CollectRows(rows, scanRankedPlayer)
+	standings, err := pgx.CollectRows(rows, ScanRankedPlayer)
 	if err != nil {
 		return nil, fmt.Errorf("read standings: %w", err)
 	}

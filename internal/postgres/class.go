@@ -38,7 +38,7 @@ func (s *Store) RetryLater(err error) bool {
 
 // unresponsive reports whether the database does not answer.
 func (s *Store) unresponsive() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), PingTimeout)
 	defer cancel()
 	return s.auxiliary.Ping(ctx) != nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 )
 
@@ -42,7 +43,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
-			got, err := postgres.NewStats(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
 			if len(got.Rows) != 20 || got.Total != 60 {
 				t.Errorf("the ranking is %+v", got)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -16,7 +17,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
 	pool, plain := dbtest.NewYears(t, &rec)
-	store, questions := postgres.NewStore(pool, dbtest.Ignore), postgres.NewStats(pool, pool)
+	store, questions := postgres.NewStore(pool, dbtest.Ignore), pgstats.NewStore(pool, pool)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	player := dbtest.Value[int64](t, plain, `
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id

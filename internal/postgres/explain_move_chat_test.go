@@ -6,6 +6,7 @@ import (
 
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 )
 
@@ -36,7 +37,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := postgres.NewStats(pool, pool).Ranking(ctx, late.ID, &alice, 20)
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, 20)
 			if len(got.Rows) != 20 || got.Title != "Club 150" {
 				t.Errorf("read %+v", got)
 			}

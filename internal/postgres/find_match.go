@@ -50,7 +50,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		LEFT JOIN players p ON p.id = m.reported_by
 		LEFT JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = m.reported_by
-		WHERE g.chat_id = ` + thisChat + ` AND `
+		WHERE g.chat_id = ` + ThisChat + ` AND `
 	const byNumber = match + `m.number = $2`
 	// messages are found by the id that the chat had when they were sent
 	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
@@ -69,7 +69,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		        (SELECT r.number FROM matches r
 		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
-		    WHERE sender.id = ` + thisPlayer + `)`
+		    WHERE sender.id = ` + ThisPlayer + `)`
 	switch {
 	case ref.Number != 0 && ref.NumberMessage != 0:
 		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}

@@ -19,7 +19,7 @@ func (s *Store) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
 		// The group may be deleted while we wait for it, because its chat was joined with another one. The second try
 		// finds the group that the chat has then.
 		for range 2 {
-			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+thisChat+` FOR NO KEY UPDATE`, chat)
+			held, err := tx.Exec(ctx, `SELECT FROM groups WHERE chat_id = `+ThisChat+` FOR NO KEY UPDATE`, chat)
 			if err != nil {
 				return fmt.Errorf("lock the group: %w", err)
 			}

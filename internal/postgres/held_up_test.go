@@ -9,6 +9,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -36,7 +37,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 			pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
 			store := postgres.NewStore(pool, dbtest.Ignore)
 			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-			for _, c := range everyKind(service, stats.NewService(postgres.NewStats(pool, pool), service)) {
+			for _, c := range everyKind(service, stats.NewService(pgstats.NewStore(pool, pool), service)) {
 				if c.before != nil {
 					if err := c.before(t.Context()); err != nil {
 						t.Fatalf("before %s: %v", c.name, err)

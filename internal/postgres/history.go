@@ -12,7 +12,7 @@ import (
 // MatchHistory implements ranking.Store.
 func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from int) (ranking.MatchHistory, error) {
 	// the array is built once; a join would scan all matches of each player in the ladder
-	const playing = rankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
+	const playing = RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		    WHERE m.ladder_id = $1 AND m.number >= $2))
 		ORDER BY s.id`
@@ -24,7 +24,7 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 	var batch pgx.Batch
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var err error
-		history.Standings, err = pgx.CollectRows(rows, scanRankedPlayer)
+		history.Standings, err = pgx.CollectRows(rows, ScanRankedPlayer)
 		return err
 	})
 	batch.Queue(playedMatches, ladder, from).Query(func(rows pgx.Rows) error {
@@ -41,7 +41,7 @@ func (s *Store) MatchHistory(ctx context.Context, ladder ranking.LadderID, from 
 }
 
 // allRankedPlayers reads all ranked players of a ladder.
-const allRankedPlayers = rankedPlayers + `$1 ORDER BY s.id`
+const allRankedPlayers = RankedPlayers + `$1 ORDER BY s.id`
 
 // playedMatches has one row for each player in a match.
 const playedMatches = `

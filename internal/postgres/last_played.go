@@ -15,7 +15,7 @@ func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who
 	const sql = `
 		SELECT max(played_at) FROM (
 		    SELECT m.played_at FROM match_players mp JOIN matches m ON m.id = mp.match_id
-		    WHERE mp.player_id = ` + thisPlayer + ` AND m.ladder_id = ` + thisLadder + `
+		    WHERE mp.player_id = ` + ThisPlayer + ` AND m.ladder_id = ` + ThisLadder + `
 		    ORDER BY mp.match_id DESC LIMIT 1) AS last`
 	var last time.Time
 	if err := s.db.QueryRow(ctx, sql, chat, who.ID, who.Username).Scan((*zeronull.Timestamptz)(&last)); err != nil {

@@ -112,11 +112,11 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 			return nil, err
 		}
 		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {
-			rows, err := s.db.Query(ctx, rankedPlayers+`$1 AND s.player_id = $2`, m.Ladder, player)
+			rows, err := s.db.Query(ctx, RankedPlayers+`$1 AND s.player_id = $2`, m.Ladder, player)
 			if err != nil {
 				return nil, fmt.Errorf("read standing: %w", err)
 			}
-			if *to, err = pgx.CollectExactlyOneRow(rows, scanRankedPlayer); err != nil {
+			if *to, err = pgx.CollectExactlyOneRow(rows, ScanRankedPlayer); err != nil {
 				return nil, fmt.Errorf("read standing: %w", err)
 			}
 		}

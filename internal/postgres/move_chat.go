@@ -73,7 +73,7 @@ func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID
 }
 
 func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
-	const chat = `SELECT coalesce(max(id), 0), coalesce(max(telegram_chat_id), 0) FROM chats WHERE id = ` + thisChat
+	const chat = `SELECT coalesce(max(id), 0), coalesce(max(telegram_chat_id), 0) FROM chats WHERE id = ` + ThisChat
 	var batch pgx.Batch
 	batch.Queue(chat, from).QueryRow(func(row pgx.Row) error { return row.Scan(&older.ID, &older.External) })
 	batch.Queue(chat, to).QueryRow(func(row pgx.Row) error { return row.Scan(&newer.ID, &newer.External) })

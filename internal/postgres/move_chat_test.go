@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -203,7 +203,7 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := postgres.NewStats(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

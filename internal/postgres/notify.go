@@ -212,7 +212,7 @@ func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.N
 	if err == nil || ctx.Err() != nil || waiting.Err() == nil {
 		return notification, err
 	}
-	pinging, cancel := context.WithTimeout(ctx, pingTimeout)
+	pinging, cancel := context.WithTimeout(ctx, PingTimeout)
 	defer cancel()
 	return notification, conn.Ping(pinging)
 }

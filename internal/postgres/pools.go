@@ -34,8 +34,8 @@ const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan =
 // standby, and ends the idle sessions of all pools.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
-// pingTimeout is how soon a working database answers a ping.
-const pingTimeout = time.Second
+// PingTimeout is how soon a working database answers a ping.
+const PingTimeout = time.Second
 
 const (
 	connectTimeout = 5 * time.Second        // for one attempt to connect
@@ -125,7 +125,7 @@ func newOpener(url string) (*opener, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
-	config.PingTimeout = pingTimeout // a dead session must not use up all the time of a command
+	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
 	o := &opener{config, new(sessionWatch)}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil

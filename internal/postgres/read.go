@@ -34,7 +34,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false), c.greeted_at, c.added_at
-		FROM (SELECT ` + thisChat + ` AS id) AS wanted
+		FROM (SELECT ` + ThisChat + ` AS id) AS wanted
 		LEFT JOIN chats c ON c.id = wanted.id
 		LEFT JOIN groups g ON g.chat_id = c.id
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
@@ -62,7 +62,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.streak, 0), s.left_at, namesakes.others, namesakes.earlier,
 		       CASE WHEN person.place <= $4 AND ` + thatPlayer + ` IS NULL THEN nextval('players_id_seq') ELSE 0 END
 		FROM unnest($2::bigint[], $3::text[], $5::text[]) WITH ORDINALITY AS person (user_id, username, called, place)
-		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
+		CROSS JOIN (SELECT ` + ThisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
 		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
 		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = ` + thatPlayer + `
@@ -100,7 +100,7 @@ func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
 	fields := append([]any{
 		&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
 		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
-	}, standingFields(&s)...)
+	}, StandingFields(&s)...)
 	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Reserved)...)
 	if byID.ID != 0 {
 		k.ByID = &byID

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 )
 
@@ -138,7 +138,7 @@ func TestReadNamesakes(t *testing.T) {
 	if diff := cmp.Diff([]counts{{2, 0}, {2, 1}, {2, 2}, {3, 3}, {0, 0}}, got); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	page, err := postgres.NewStats(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20)
+	page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

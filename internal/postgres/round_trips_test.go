@@ -12,6 +12,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -42,7 +43,7 @@ func countRoundTrips(t *testing.T, under func(*postgres.Store, *pgxpool.Pool) *p
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	service := ranking.NewService(under(postgres.NewStore(pool, dbtest.Ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
-	questions := stats.NewService(postgres.NewStats(pool, pool), service)
+	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// rankedPlayers reads standings with everything needed to name their players. The id of the ladder must follow.
-const rankedPlayers = `
+// RankedPlayers reads standings with everything needed to name their players. The id of the ladder must follow.
+const RankedPlayers = `
 	SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
 	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
 	       p.merged_into IS NOT NULL
@@ -21,15 +21,15 @@ const rankedPlayers = `
 	) AS namesakes
 	WHERE s.ladder_id = `
 
-// scanRankedPlayer reads a row of rankedPlayers.
-func scanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
+// ScanRankedPlayer reads a row of RankedPlayers.
+func ScanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
 	var c ranking.RankedPlayer
-	err := row.Scan(append(standingFields(&c.Standing), &c.Username, &c.Namesakes, &c.Earlier, &c.Merged)...)
+	err := row.Scan(append(StandingFields(&c.Standing), &c.Username, &c.Namesakes, &c.Earlier, &c.Merged)...)
 	return c, err
 }
 
-// standingFields returns the scan targets for the columns of a standing, in the order of rankedPlayers.
-func standingFields(s *ranking.Standing) []any {
+// StandingFields returns the scan targets for the columns of a standing, in the order of RankedPlayers.
+func StandingFields(s *ranking.Standing) []any {
 	return []any{&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Version,
 		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt)}
 }

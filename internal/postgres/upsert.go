@@ -35,10 +35,10 @@ func QueueGroup(batch *pgx.Batch, chat ranking.Chat) {
 		return
 	}
 	batch.Queue(`
-		INSERT INTO groups (chat_id) SELECT id FROM chats WHERE id = `+thisChat+`
+		INSERT INTO groups (chat_id) SELECT id FROM chats WHERE id = `+ThisChat+`
 		ON CONFLICT ON CONSTRAINT groups_chat_id_key DO NOTHING`, chat.ID)
 	batch.Queue(`
-		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+thisChat+`
+		INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE chat_id = `+ThisChat+`
 		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 }
 

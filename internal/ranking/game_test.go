@@ -12,6 +12,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/rapidtest"
 	"elobot/internal/stats"
@@ -59,7 +60,7 @@ func (g *game) newInstance() *ranking.Service { return newService(newStore(g.poo
 
 // questions returns the stats service, which answers by s from the same database.
 func (g *game) questions(s *ranking.Service) *stats.Service {
-	return stats.NewService(postgres.NewStats(g.pool, g.pool), s)
+	return stats.NewService(pgstats.NewStore(g.pool, g.pool), s)
 }
 
 func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {

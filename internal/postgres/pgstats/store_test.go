@@ -1,4 +1,4 @@
-package postgres_test
+package pgstats_test
 
 import (
 	"net"
@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
 )
 
 // TestQuestionsWithoutConnection: where the server accepts no further connections, does not answer or has become a standby,
@@ -35,7 +35,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
 		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := postgres.NewStats(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, 20)
+		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Club.ID, nil, 20)
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}

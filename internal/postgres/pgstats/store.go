@@ -1,4 +1,4 @@
-package postgres
+package pgstats
 
 import (
 	"context"
@@ -8,40 +8,41 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
-// Stats reads what questions ask for. It implements stats.Store.
-type Stats struct {
+// Store reads what questions ask for. It implements stats.Store.
+type Store struct {
 	questions, commands *pgxpool.Pool
 }
 
-var _ stats.Store = (*Stats)(nil)
+var _ stats.Store = (*Store)(nil)
 
-// NewStats returns Stats that read through questions. If no connection can be had there soon, because all are in use or
-// the server accepts no more, they read through commands.
-func NewStats(questions, commands *pgxpool.Pool) *Stats { return &Stats{questions, commands} }
+// NewStore returns a store that reads through questions. If no connection can be had there soon, because all are in use or
+// the server accepts no more, it reads through commands.
+func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
 // send runs a batch of queries.
-func (s *Stats) send(ctx context.Context, batch *pgx.Batch) error {
-	acquiring, cancel := context.WithTimeout(ctx, pingTimeout)
+func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
+	acquiring, cancel := context.WithTimeout(ctx, postgres.PingTimeout)
 	conn, err := s.questions.Acquire(acquiring)
 	cancel()
 	if err != nil {
-		return Translate(s.commands.SendBatch(ctx, batch).Close())
+		return postgres.Translate(s.commands.SendBatch(ctx, batch).Close())
 	}
 	defer conn.Release()
-	return Translate(conn.SendBatch(ctx, batch).Close())
+	return postgres.Translate(conn.SendBatch(ctx, batch).Close())
 }
 
 // Ranking implements stats.Store.
-func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
+func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
 	var page stats.RankingPage
 	var top []standing
 	var own standing
 	var batch pgx.Batch
-	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '')`
+	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
 	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
 	queueTop(&batch, chat, rows, &top)
 	queueTotal(&batch, chat, &page.Total)
@@ -62,7 +63,7 @@ func (s *Stats) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker 
 }
 
 // Standing implements stats.Store.
-func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (stats.MyStanding, error) {
+func (s *Store) Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (stats.MyStanding, error) {
 	var total int
 	var own standing
 	var batch pgx.Batch
@@ -84,7 +85,7 @@ func (s *Stats) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 }
 
 // Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of.
-func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (stats.MyStandings, error) {
+func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int) (stats.MyStandings, error) {
 	const sql = `
 		SELECT mine.title, 1 + others.better, 1 + others.all, mine.elo, mine.won, mine.drawn, mine.lost, mine.groups
 		FROM (
@@ -93,7 +94,7 @@ func (s *Stats) Standings(ctx context.Context, who ranking.Person, limit int) (s
 		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
 		    JOIN groups g ON g.id = l.group_id
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
-		    WHERE s.player_id = ` + thisPlayer + ` AND s.played > 0 AND s.left_at IS NULL
+		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played > 0 AND s.left_at IS NULL
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
 		CROSS JOIN LATERAL (
@@ -130,9 +131,9 @@ func (s standing) row() stats.Row {
 // queueTop reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
 // joined the ladder.
 func queueTop(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, top *[]standing) {
-	const sql = rankedPlayers + thisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
+	const sql = postgres.RankedPlayers + postgres.ThisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
 	batch.Queue(sql, chat, limit).Query(func(rows pgx.Rows) error {
-		all, err := pgx.CollectRows(rows, scanRankedPlayer)
+		all, err := pgx.CollectRows(rows, postgres.ScanRankedPlayer)
 		for i, c := range all {
 			s := standing{c, i + 1}
 			if i > 0 && c.Elo == all[i-1].Elo {
@@ -147,7 +148,7 @@ func queueTop(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, top *[]s
 // queueTotal counts the players in the ranking.
 func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
 	const sql = `
-		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + thisLadder
+		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + postgres.ThisLadder
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
 }
 
@@ -163,7 +164,7 @@ func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Pe
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
 		FROM players p
-		CROSS JOIN (SELECT ` + thisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
+		CROSS JOIN (SELECT ` + postgres.ThisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
 		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = p.id
 		CROSS JOIN LATERAL (
 		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
@@ -171,10 +172,10 @@ func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Pe
 		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
 		      AND lower(o.name) = lower(coalesce(s.name, p.display_name))
 		) AS namesakes
-		WHERE p.id = ` + thisPlayer
+		WHERE p.id = ` + postgres.ThisPlayer
 	batch.Queue(sql, chat, who.ID, who.Username).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
-			err := rows.Scan(append(standingFields(&own.Standing), &own.Username, &own.Namesakes, &own.Earlier, &own.position)...)
+			err := rows.Scan(append(postgres.StandingFields(&own.Standing), &own.Username, &own.Namesakes, &own.Earlier, &own.position)...)
 			if err != nil {
 				return fmt.Errorf("scan standing: %w", err)
 			}
