@@ -14,6 +14,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -35,7 +36,7 @@ func TestBulk(t *testing.T) {
 	}
 
 	var verified ranking.Progress
-	store := postgres.NewStore(db.Pool, func(outbox.Lane) {})
+	store := pgranking.NewStore(db.Pool, func(outbox.Lane) {})
 	err = ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { t.Errorf("wrong: %+v", f) },
 		func(p ranking.Progress) { verified = p })
 	if want := (ranking.Progress{Groups: 3, OfGroups: 3, Matches: 301}); err != nil || verified != want {

@@ -11,6 +11,7 @@ import (
 	"elobot/internal/app"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -49,7 +50,7 @@ func (v *verifyCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer postgres.Close(pool)
-	store := postgres.NewStore(pool, func(outbox.Lane) {})
+	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	differences, ladders, err := v.verify(ctx, store)
 	switch {
 	case err != nil || differences == 0:
@@ -80,7 +81,7 @@ type ladder struct {
 }
 
 // verify prints the differences. It returns their number, and the ladders with differences that can be repaired.
-func (v *verifyCommand) verify(ctx context.Context, store *postgres.Store) (int, []ladder, error) {
+func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []ladder, error) {
 	var differences int
 	var ladders []ladder
 	var last ranking.Progress

@@ -16,6 +16,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgintake"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -147,7 +148,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 
 // handling returns the handling of updates. Its writes need the lease, unless that is nil.
 func (b *instance) handling(lease *postgres.Lease, self telegram.Self, settings ranking.Settings) handling {
-	store := postgres.NewStore(b.pools.Commands, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
+	store := pgranking.NewStore(b.pools.Commands, b.committed).WithSendSlots(b.reserve).WithClock(b.client.Now).WithLog(b.log).WithAuxiliary(b.pools.Auxiliary)
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands).WithWake(b.committed).WithClock(b.client.Now)
 	if lease != nil {
 		store, deadLetters = store.WithLease(lease), deadLetters.WithLease(lease)

@@ -8,7 +8,7 @@ import (
 
 	"elobot/internal/bot"
 	"elobot/internal/outbox"
-	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -45,7 +45,7 @@ func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Clie
 		return nil, nil, err
 	}
 	// no wake-up: the running bot finds new notices by itself
-	store := postgres.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
+	store := pgranking.NewStore(pool, func(outbox.Lane) {}).WithClock(client.Now).WithLog(log)
 	service := ranking.NewService(store, log, settings)
 	return client, bot.NewRouter(service, stats.NewService(pgstats.NewStore(pool, pool), service), client, self, client.Now), nil
 }

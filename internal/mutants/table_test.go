@@ -4,9 +4,9 @@ package mutants
 
 var mutants = []mutant{
 	{
-		name: "no unique key", file: "internal/postgres/apply.go",
+		name: "no unique key", file: "internal/postgres/pgranking/apply.go",
 		before: "AS c (key, sender, sent_at, rate_class)`,", after: "AS c (key, sender, sent_at, rate_class) ON CONFLICT DO NOTHING`,",
-		packages: "./internal/ranking ./internal/postgres", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
+		packages: "./internal/ranking ./internal/postgres/pgranking", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{
 		name: "confirmed before the commit", file: "internal/intake/poller.go",
@@ -19,9 +19,9 @@ var mutants = []mutant{
 		packages: "./internal/postgres", tests: "^TestTake$",
 	},
 	{
-		name: "no version check", file: "internal/postgres/amend.go",
+		name: "no version check", file: "internal/postgres/pgranking/amend.go",
 		before: "WHERE s.id = w.id AND s.version = w.version", after: "WHERE s.id = w.id",
-		packages: "./internal/postgres", tests: "^TestVersionGuard$",
+		packages: "./internal/postgres/pgranking", tests: "^TestVersionGuard$",
 	},
 	{
 		name: "another key at each attempt", file: "internal/ranking/attempt.go",

@@ -71,8 +71,8 @@ func (a *abandoned) end(ctx context.Context, conn *pgxpool.Conn) error {
 		     ON a.pid = p.pid AND a.backend_start = p.since
 		WHERE a.pid <> pg_backend_pid()`
 	var ended bool
-	err := conn.QueryRow(ctx, sql, column(a.processes, func(p process) int32 { return p.PID }),
-		column(a.processes, func(p process) time.Time { return p.Since })).Scan(&ended)
+	err := conn.QueryRow(ctx, sql, Column(a.processes, func(p process) int32 { return p.PID }),
+		Column(a.processes, func(p process) time.Time { return p.Since })).Scan(&ended)
 	if err != nil {
 		return fmt.Errorf("terminate abandoned processes: %w", err)
 	}

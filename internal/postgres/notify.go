@@ -154,7 +154,7 @@ func (n *Notifier) publish(ctx context.Context) error {
 	clear(n.chats)
 	n.mu.Unlock()
 	payloads := laneLists(lanes)
-	channels := column(payloads, func(string) string { return outboxChannel })
+	channels := Column(payloads, func(string) string { return outboxChannel })
 	for _, c := range chats {
 		channels, payloads = append(channels, adminsChannel), append(payloads, strconv.FormatInt(int64(c), 10))
 	}

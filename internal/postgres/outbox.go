@@ -47,7 +47,7 @@ func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Resu
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
-	queueEpoch(&batch, LeaderLease, epoch)
+	QueueEpoch(&batch, LeaderLease, epoch)
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)

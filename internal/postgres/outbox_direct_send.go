@@ -6,9 +6,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// queueDirectSend marks the notice with a key as being sent if it is the first in the lane of its chat and may be sent
+// QueueDirectSend marks the notice with a key as being sent if it is the first in the lane of its chat and may be sent
 // now. The returned message is filled in when the batch has run; if it has no items, nothing was taken.
-func queueDirectSend(batch *pgx.Batch, chat outbox.ChatID, key string) *outbox.Message {
+func QueueDirectSend(batch *pgx.Batch, chat outbox.ChatID, key string) *outbox.Message {
 	const sql = `
 		UPDATE outbox i SET state = 'sending', attempts = 1, tried_at = clock_timestamp()
 		FROM chats c

@@ -203,20 +203,20 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		rows = append(rows, outcomes(i+1, r)...)
 	}
 	batch.Queue(sql,
-		column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		column(results, func(r outbox.Result) int64 { return r.MessageID }),
-		column(results, func(r outbox.Result) string { return r.Fingerprint }),
-		column(results, covered),
-		column(results, reason),
-		column(results, pause),
-		column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
-		column(rows, func(o outcome) int { return o.result }),
-		column(rows, func(o outcome) int64 { return o.id }),
-		column(rows, func(o outcome) int { return o.attempts }),
-		column(rows, func(o outcome) string { return o.state }),
-		column(rows, func(o outcome) bool { return o.first }),
-		column(rows, func(o outcome) bool { return o.skipped }),
-		column(rows, func(o outcome) bool { return o.unnamed }))
+		Column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		Column(results, func(r outbox.Result) int64 { return r.MessageID }),
+		Column(results, func(r outbox.Result) string { return r.Fingerprint }),
+		Column(results, covered),
+		Column(results, reason),
+		Column(results, pause),
+		Column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
+		Column(rows, func(o outcome) int { return o.result }),
+		Column(rows, func(o outcome) int64 { return o.id }),
+		Column(rows, func(o outcome) int { return o.attempts }),
+		Column(rows, func(o outcome) string { return o.state }),
+		Column(rows, func(o outcome) bool { return o.first }),
+		Column(rows, func(o outcome) bool { return o.skipped }),
+		Column(rows, func(o outcome) bool { return o.unnamed }))
 }
 
 // queueEdited records the content of edited messages.
@@ -231,9 +231,9 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE match_messages mm SET fingerprint = r.fingerprint
 		FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (sent_to, message_id, fingerprint)
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.message_id`,
-		column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
-		column(edited, func(r outbox.Result) string { return r.Fingerprint }))
+		Column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		Column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
+		Column(edited, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
 // queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime,
@@ -253,11 +253,11 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		JOIN chats c ON c.id = r.chat_id AND c.telegram_chat_id = r.sent_to
 		ON CONFLICT ON CONSTRAINT ensured_messages_pkey DO UPDATE
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`,
-		column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		column(ensured, func(r outbox.Result) string { return r.Message.Object }),
-		column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
-		column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
+		Column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		Column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		Column(ensured, func(r outbox.Result) string { return r.Message.Object }),
+		Column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
+		Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
 // queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:
@@ -271,9 +271,9 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
 		FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS r (chat_id, sent_to, pause)
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`,
-		column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
+		Column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		Column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		Column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
 }
 
 // queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after
@@ -292,7 +292,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,
-		column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
+		Column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		Column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
 }

@@ -25,8 +25,8 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	for i, l := range lanes {
 		turns[i].Lane = l
 	}
-	chats := column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
-	toasts := column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
+	chats := Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
+	toasts := Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
 	bounds.Merge, bounds.MaxWaiting = max(bounds.Merge, 1), max(bounds.MaxWaiting, 1)
 	queueExpiry(batch, chats, toasts, bounds, turns)
 	queueTake(batch, chats, toasts, bounds, turns)

@@ -23,7 +23,7 @@ func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) er
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer rollback(ctx, tx) // also if fn panics; it has no effect after the commit
+	defer Rollback(ctx, tx) // also if fn panics; it has no effect after the commit
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) er
 	return nil
 }
 
-// rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and
+// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and
 // the server rolls back by itself, so there is nothing to report.
-func rollback(ctx context.Context, tx pgx.Tx) {
+func Rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = tx.Rollback(ctx)
@@ -46,8 +46,8 @@ func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
-// column returns one value of each element, for unnest.
-func column[E, T any](elements []E, value func(E) T) []T {
+// Column returns one value of each element, for unnest.
+func Column[E, T any](elements []E, value func(E) T) []T {
 	values := make([]T, len(elements))
 	for i, e := range elements {
 		values[i] = value(e)

@@ -110,7 +110,7 @@ func (p *Purger) Purge(ctx context.Context) (removed int64, err error) {
 }
 
 func (p *Purger) purgeSome(ctx context.Context, sql string) (n int64, err error) {
-	err = p.lease.transact(ctx, p.pool, func(tx pgx.Tx) error {
+	err = p.lease.Transact(ctx, p.pool, func(tx pgx.Tx) error {
 		var mine bool
 		if err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1)`, purgeLock).Scan(&mine); err != nil || !mine {
 			return err

@@ -19,10 +19,10 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 // two.
 const maxIdle = 5 * time.Second
 
-// queueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with
+// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with
 // outbox.ErrLeaseLost if the lease has another epoch. The check must be a statement of its own: it starts after the lock
 // was granted, and so sees what the previous holder of the lock has committed.
-func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
+func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
 }
@@ -30,13 +30,13 @@ func queueEpoch(batch *pgx.Batch, name string, epoch int64) {
 // Require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
 func (l *Lease) Require(batch *pgx.Batch) {
 	if l != nil {
-		queueEpoch(batch, l.name, l.Epoch())
+		QueueEpoch(batch, l.name, l.Epoch())
 	}
 }
 
-// transact runs fn in a transaction, under the lease if there is one. The server ends the session if the transaction
+// Transact runs fn in a transaction, under the lease if there is one. The server ends the session if the transaction
 // is idle for idleTimeout, because a stalled process must not keep others from taking over.
-func (l *Lease) transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
+func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return Transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
 			var batch pgx.Batch

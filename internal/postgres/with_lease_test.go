@@ -19,6 +19,7 @@ import (
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgintake"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -32,30 +33,30 @@ type writing struct {
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
 	al := w.ID(t, "Al")
-	by := func(change func(context.Context, *postgres.Store) error) func(context.Context, *postgres.Lease) error {
+	by := func(change func(context.Context, *pgranking.Store) error) func(context.Context, *postgres.Lease) error {
 		return func(ctx context.Context, l *postgres.Lease) error { return change(ctx, w.Store.WithLease(l)) }
 	}
 	return []writing{
-		{"Apply", by(func(ctx context.Context, s *postgres.Store) error {
+		{"Apply", by(func(ctx context.Context, s *pgranking.Store) error {
 			return s.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "2"))
 		})},
-		{"UpsertChatAndPlayers", by(func(ctx context.Context, s *postgres.Store) error {
+		{"UpsertChatAndPlayers", by(func(ctx context.Context, s *pgranking.Store) error {
 			return s.UpsertChatAndPlayers(ctx, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Carol)})
 		})},
-		{"Rewrite", by(func(ctx context.Context, s *postgres.Store) error {
+		{"Rewrite", by(func(ctx context.Context, s *pgranking.Store) error {
 			standing := *w.Read(t, dbtest.Alice).People[0].Standing
 			standing.Elo--
 			return s.Rewrite(ctx, ranking.Rewrite{Standings: []ranking.Standing{standing}})
 		})},
-		{"WithGroupLock", by(func(ctx context.Context, s *postgres.Store) error {
+		{"WithGroupLock", by(func(ctx context.Context, s *pgranking.Store) error {
 			return s.WithGroupLock(ctx, dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error {
 				return inside.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "3"))
 			})
 		})},
-		{"Merge", by(func(ctx context.Context, s *postgres.Store) error {
+		{"Merge", by(func(ctx context.Context, s *pgranking.Store) error {
 			return s.Merge(ctx, al, w.ID(t, "Alice"), func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) { return nil, nil })
 		})},
-		{"Move", by(func(ctx context.Context, s *postgres.Store) error {
+		{"Move", by(func(ctx context.Context, s *pgranking.Store) error {
 			return s.Move(ctx, dbtest.Club.ID, dbtest.Upgraded.ID, func(ranking.Appended) (ranking.Appendix, error) {
 				return ranking.Appendix{}, errors.New("there is nothing to be appended")
 			})
@@ -133,9 +134,9 @@ func TestUnderLostLease(t *testing.T) {
 // transaction of many statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(ctx context.Context, s *postgres.Store, c ranking.Changes) error{
-		"batch": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
-		"transaction": func(ctx context.Context, s *postgres.Store, c ranking.Changes) error {
+	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
+		"batch": func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
+		"transaction": func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error {
 			return s.WithGroupLock(ctx, dbtest.Club.ID, func(ctx context.Context, inside ranking.Store) error { return inside.Apply(ctx, c) })
 		},
 	} {
@@ -256,7 +257,7 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 	dbtest.Acquire(t, lease, true)
 	var session *pgx.Conn
 	var under, later string
-	err := lease.Transact(t.Context(), func(tx pgx.Tx) error {
+	err := lease.Transact(t.Context(), pool, func(tx pgx.Tx) error {
 		session = tx.Conn()
 		return tx.QueryRow(t.Context(), sql).Scan(&under)
 	})

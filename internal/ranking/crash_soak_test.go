@@ -14,6 +14,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/migrations"
 )
@@ -66,7 +67,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	if err := postgres.Migrate(t.Context(), g.pool, migrations.FS); err != nil {
 		t.Fatal(err)
 	}
-	g.store = postgres.NewStore(g.pool, func(outbox.Lane) {})
+	g.store = pgranking.NewStore(g.pool, func(outbox.Lane) {})
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 	return server, g
 }

@@ -11,7 +11,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 	"elobot/internal/rapidtest"
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 type game struct {
 	*ranking.Service
 	pool  *pgxpool.Pool
-	store *postgres.Store
+	store *pgranking.Store
 	url   string
 	keys  int
 }
@@ -46,8 +46,8 @@ func newGameOn(d *pgtest.Database) *game {
 	return g
 }
 
-func newStore(pool *pgxpool.Pool) *postgres.Store {
-	return postgres.NewStore(pool, func(outbox.Lane) {})
+func newStore(pool *pgxpool.Pool) *pgranking.Store {
+	return pgranking.NewStore(pool, func(outbox.Lane) {})
 }
 
 // newService returns a service without a limit on results.

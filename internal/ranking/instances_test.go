@@ -17,6 +17,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -107,7 +108,7 @@ type event struct {
 type instance struct {
 	assignment
 	service *ranking.Service
-	store   *postgres.Store
+	store   *pgranking.Store
 	stop    chan struct{} // closed when no new requests may be started
 	// killOnCommit is set when the process must kill itself after the next commit.
 	killOnCommit atomic.Bool
@@ -154,7 +155,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 		return err
 	}
 	defer postgres.Close(pool)
-	i.store = postgres.NewStore(pool, i.committed)
+	i.store = pgranking.NewStore(pool, i.committed)
 	i.service = ranking.NewService(i.store, logger, ranking.Settings{ResultsPerMinute: -1})
 	var clients errgroup.Group
 	for c := range clientsEach {

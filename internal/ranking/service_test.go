@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
-	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -159,7 +159,7 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 }
 
 // verify returns the findings of a verification of all groups.
-func verify(t *testing.T, store *postgres.Store) (found []ranking.Finding) {
+func verify(t *testing.T, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
 	err := ranking.Verify(t.Context(), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
 	if err != nil {
@@ -169,7 +169,7 @@ func verify(t *testing.T, store *postgres.Store) (found []ranking.Finding) {
 }
 
 // verifyClean verifies all groups and expects no findings.
-func verifyClean(t *testing.T, store *postgres.Store) {
+func verifyClean(t *testing.T, store *pgranking.Store) {
 	t.Helper()
 	if found := verify(t, store); len(found) > 0 {
 		t.Errorf("stored data differs from its replay: %+v", found)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 )
 
 // Leader returns the leader's lease for a holder.
@@ -26,7 +27,7 @@ func Acquire(t *testing.T, l *postgres.Lease, want bool) {
 const RunsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
 // AsLeader returns a store under a lease that is held, and the lease.
-func (w *World) AsLeader(t *testing.T) (*postgres.Store, *postgres.Lease) {
+func (w *World) AsLeader(t *testing.T) (*pgranking.Store, *postgres.Lease) {
 	t.Helper()
 	lease := Leader(w.Pool, "a")
 	Acquire(t, lease, true)

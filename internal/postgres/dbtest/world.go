@@ -11,7 +11,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -35,7 +35,7 @@ func AsNew(p ranking.Person) ranking.PlayerChange {
 // World is a migrated database with a store.
 type World struct {
 	Pool  *pgxpool.Pool
-	Store *postgres.Store
+	Store *pgranking.Store
 	Wakes atomic.Int64 // how often the store has called committed
 }
 
@@ -49,7 +49,7 @@ func NewWorld(t *testing.T, people ...ranking.Person) *World {
 func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *World {
 	t.Helper()
 	w := &World{Pool: d.Pool}
-	w.Store = postgres.NewStore(w.Pool, func(outbox.Lane) { w.Wakes.Add(1) })
+	w.Store = pgranking.NewStore(w.Pool, func(outbox.Lane) { w.Wakes.Add(1) })
 	changes := make([]ranking.PlayerChange, len(people))
 	for i, p := range people {
 		changes[i] = AsNew(p)

@@ -10,6 +10,7 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -45,7 +46,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO NOTHING`, o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
-	postgres.QueueGroup(&batch, o.Chat)
+	pgranking.QueueGroup(&batch, o.Chat)
 	var notified []outbox.ChatID
 	batch.Queue(`
 		WITH letter AS (`+upsertUpdateLetter+`
@@ -62,7 +63,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
 		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, postgres.Storable(addressee), action, button,
-			o.ReplyTo, o.Thread, postgres.TimeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
+			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})

@@ -11,9 +11,9 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgintake"
+	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
 
@@ -134,7 +134,7 @@ func TestNotifiedOnce(t *testing.T) {
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
-	store, letters := postgres.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
+	store, letters := pgranking.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
 	if err := store.UpsertChatAndPlayers(t.Context(), dbtest.Club, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,140 @@
+package pgranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// amendedBy returns what an effect amends, nil if it is no amendment.
+func amendedBy(e ranking.Effect) *ranking.Amended {
+	switch e := e.(type) {
+	case *ranking.Undone:
+		return &e.Amended
+	case *ranking.Fixed:
+		return &e.Amended
+	}
+	return nil
+}
+
+// queueAmendment undoes or fixes a match and rewrites what follows from it. It does nothing for other effects.
+func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
+	switch e := e.(type) {
+	case *ranking.Undone:
+		queueUndo(batch, *e)
+		queueRewrite(batch, e.Rewrite)
+	case *ranking.Fixed:
+		queueFix(batch, *e)
+		queueRewrite(batch, e.Rewrite)
+	}
+}
+
+func queueUndo(batch *pgx.Batch, u ranking.Undone) {
+	batch.Queue(`
+		WITH undone AS (
+		    UPDATE matches SET undone_at = now(), undone_by = nullif($2::bigint, 0)
+		    WHERE id = $1 AND undone_at IS NULL
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM undone)::unchanged`, u.Match, u.By)
+}
+
+func queueFix(batch *pgx.Batch, f ranking.Fixed) {
+	batch.Queue(`
+		WITH fixed AS (
+		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7
+		    WHERE id = $1 AND undone_at IS NULL
+		      AND score_a = $2 AND score_b = $3 AND sets IS NOT DISTINCT FROM $4::smallint[]
+		    RETURNING 1
+		), noted AS (
+		    INSERT INTO match_fixes
+		        (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by)
+		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0) FROM fixed
+		)
+		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
+		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By)
+}
+
+// Rewrite implements ranking.Store.
+func (s *Store) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+	var batch pgx.Batch
+	s.lease.Require(&batch)
+	queueRewrite(&batch, w)
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("rewrite: %w", postgres.Translate(err))
+	}
+	return nil
+}
+
+// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has
+// changed since it was read.
+func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
+	if len(w.Superseded) > 0 {
+		batch.Queue(`
+			WITH superseded AS (
+			    UPDATE elo_history SET superseded_at = clock_timestamp() WHERE id = ANY ($1) AND superseded_at IS NULL
+			    RETURNING 1)
+			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
+	}
+	queueEntries(batch, w)
+	queueChangedStandings(batch, w.Standings)
+}
+
+func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
+	n := len(w.Appended)
+	if n == 0 {
+		return
+	}
+	matches, players := make([]int64, n), make([]int64, n)
+	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	for i, e := range w.Appended {
+		matches[i], players[i] = int64(e.Match), int64(e.Player)
+		before[i], after[i] = int32(e.Before), int32(e.After)
+		best[i], streak[i] = int32(e.BestBefore), int32(e.StreakBefore)
+	}
+	batch.Queue(`
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		SELECT e.*, $7
+		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS e`,
+		matches, players, before, after, best, streak, w.Reason)
+}
+
+// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in
+// the order of their ids, the order in which all transactions lock them.
+func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
+	n := len(standings)
+	if n == 0 {
+		return
+	}
+	standings = slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) })
+	ids, versions := make([]int64, n), make([]int64, n)
+	var numbers [8][]int32
+	for i := range numbers {
+		numbers[i] = make([]int32, n)
+	}
+	left := make([]zeronull.Timestamptz, n)
+	for i, s := range standings {
+		ids[i], versions[i], left[i] = int64(s.ID), s.Version, zeronull.Timestamptz(s.LeftAt)
+		for j, number := range [...]int{s.Elo, s.StartElo, s.BestElo, s.Played, s.Won, s.Drawn, s.Lost, s.Streak} {
+			numbers[j][i] = int32(number)
+		}
+	}
+	batch.Queue(`
+		WITH changed AS (
+		    UPDATE group_players s
+		    SET elo = w.elo, start_elo = w.start_elo, best_elo = w.best_elo, played = w.played, won = w.won,
+		        drawn = w.drawn, lost = w.lost, streak = w.streak, left_at = w.left_at, version = s.version + 1
+		    FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+		                $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::timestamptz[])
+		         AS w (id, version, elo, start_elo, best_elo, played, won, drawn, lost, streak, left_at)
+		    WHERE s.id = w.id AND s.version = w.version
+		    RETURNING 1)
+		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
+		ids, versions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], left)
+}

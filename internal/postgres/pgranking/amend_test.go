@@ -1,0 +1,65 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+var errPlanned = errors.New("only planned")
+
+// planner is a store that keeps the first changes it is asked to apply, and applies nothing.
+type planner struct {
+	ranking.Store
+	changes *ranking.Changes
+}
+
+func (p planner) Apply(_ context.Context, c ranking.Changes) error {
+	*p.changes = c
+	return errPlanned
+}
+
+func (p planner) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID,
+	fn func(context.Context, ranking.Store) error,
+) error {
+	return p.Store.WithGroupLock(ctx, chat, func(ctx context.Context, inside ranking.Store) error {
+		return fn(ctx, planner{inside, p.changes})
+	})
+}
+
+// plan returns what a command would change now.
+func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking.Changes {
+	t.Helper()
+	var c ranking.Changes
+	if err := command(dbtest.Service(planner{w.Store, &c})); !errors.Is(err, errPlanned) {
+		t.Fatalf("error is %v", err)
+	}
+	return c
+}
+
+// commands amend the matches of newAmendable.
+var commands = map[string]func(context.Context, *ranking.Service) error{
+	"match": func(ctx context.Context, s *ranking.Service) error {
+		return s.RecordMatch(ctx, dbtest.By("k", carol), aliceBeatsBob)
+	},
+	"undo": func(ctx context.Context, s *ranking.Service) error {
+		return s.UndoMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
+	},
+	"fix": func(ctx context.Context, s *ranking.Service) error {
+		return s.FixMatch(ctx, dbtest.By("k", alice), dbtest.Number(2), []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}})
+	},
+}
+
+// newAmendable returns a world with four matches; later ones depend on the second.
+func newAmendable(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, alice, bob, carol)
+	w.Record(t, "m1", alice, carol, 3, 1)
+	w.Record(t, "m2", alice, bob, 3, 1)
+	w.Record(t, "m3", bob, alice, 2, 2)
+	w.Record(t, "m4", bob, carol, 3, 1)
+	return w
+}

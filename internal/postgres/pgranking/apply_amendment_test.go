@@ -1,0 +1,248 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// planned returns the world of newAmendable and what one of the commands would change in it.
+func planned(t *testing.T, command string) (*world, ranking.Changes) {
+	t.Helper()
+	w := newAmendable(t)
+	c := w.plan(t, func(s *ranking.Service) error { return commands[command](t.Context(), s) })
+	return w, c
+}
+
+func TestApplyUndo(t *testing.T) {
+	t.Parallel()
+	w, c := planned(t, "undo")
+	if err := w.Store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	// 16 of Carol, then a draw of 1500 against 1516, then Bob wins with 1501 against 1484
+	w.mustYield(t, `
+		SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak, 'v' || version)
+		FROM group_players ORDER BY name`,
+		"Alice 1515 1516 1500 2 1 1 0 0 v4", "Bob 1516 1516 1500 2 1 1 0 1 v4", "Carol 1469 1500 1500 2 0 0 2 -2 v3")
+	w.mustYield(t, `
+		SELECT concat_ws(' ', number, undone_at IS NOT NULL, p.username)
+		FROM matches m LEFT JOIN players p ON p.id = m.undone_by ORDER BY number`,
+		"1 f", "2 t alice", "3 f", "4 f")
+	w.mustYield(t, `
+		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after, best_before, streak_before, reason)
+		FROM elo_history h JOIN matches m ON m.id = match_id JOIN match_players USING (match_id, player_id)
+		JOIN players p ON p.id = player_id WHERE superseded_at IS NULL ORDER BY number, side`,
+		"1 Alice 1500 1516 1500 0 match", "1 Carol 1500 1484 1500 0 match",
+		"3 Bob 1500 1501 1500 0 undo", "3 Alice 1516 1515 1516 1 undo",
+		"4 Bob 1501 1516 1501 0 undo", "4 Carol 1484 1469 1500 -1 undo")
+	w.mustYield(t, `
+		SELECT concat_ws(' ', number, count(*), bool_and(superseded_at > h.created_at)) FROM elo_history h
+		JOIN matches m ON m.id = match_id WHERE superseded_at IS NOT NULL GROUP BY number ORDER BY number`,
+		"2 2 t", "3 2 t", "4 2 t")
+}
+
+func TestApplyFix(t *testing.T) {
+	t.Parallel()
+	w, c := planned(t, "fix")
+	if err := w.Store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
+	w.Fix(t, "again", bob, 2, ranking.Score{A: 0, B: 2}) // in the order of the card, which does not change
+	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
+	w.mustYield(t, `
+		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)
+		FROM match_fixes f JOIN matches m ON m.id = match_id JOIN players p ON p.id = fixed_by ORDER BY f.id`,
+		"2 3 1 to 1 2 {{11,7},{7,11},{8,11}} alice", "2 1 2 {{11,7},{7,11},{8,11}} to 0 2 bob")
+	w.mustYield(t, `SELECT DISTINCT reason FROM elo_history WHERE superseded_at IS NULL ORDER BY 1`, "fix", "match")
+}
+
+// mustYield runs a query that yields texts.
+func (w *world) mustYield(t *testing.T, sql string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, sql)); diff != "" {
+		t.Errorf("%s\n(-want +got):\n%s", sql, diff)
+	}
+}
+
+const conflict, handled = "conflict", "handled"
+
+// failsWith reports whether an error is the expected one.
+func failsWith(err error, want string) bool {
+	var pg *pgconn.PgError
+	switch want {
+	case conflict:
+		return errors.Is(err, ranking.ErrConflict)
+	case handled:
+		return errors.Is(err, ranking.ErrHandled)
+	default:
+		return errors.As(err, &pg) && pg.ConstraintName == want
+	}
+}
+
+// amended returns the amendment among the changes.
+func amended(c *ranking.Changes) *ranking.Amended {
+	if undone, ok := c.Effect.(*ranking.Undone); ok {
+		return &undone.Amended
+	}
+	return &fixed(c).Amended
+}
+
+func fixed(c *ranking.Changes) *ranking.Fixed { return c.Effect.(*ranking.Fixed) }
+
+// TestAmendmentIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger. What
+// others have changed in the meantime stays as it is.
+func TestAmendmentIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	type changes = ranking.Changes
+	both := []string{"undo", "fix"}
+	for name, tc := range map[string]struct {
+		commands []string
+		sql      string // to run first, or the change that a trigger refuses
+		spoil    func(*changes)
+		want     string // conflict, handled or the name of the violated constraint
+	}{
+		"key is there":         {both, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
+		"undone by others":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},
+		"score A changed":      {both[1:], `UPDATE matches SET score_a = 4 WHERE number = 2`, nil, conflict},
+		"score B changed":      {both[1:], `UPDATE matches SET score_b = 0 WHERE number = 2`, nil, conflict},
+		"sets added":           {both[1:], `UPDATE matches SET sets = '{{1,0},{1,0}}'`, nil, conflict},
+		"entry superseded":     {both, `UPDATE elo_history SET superseded_at = now() WHERE elo_before = 1484`, nil, conflict},
+		"entry is gone":        {both, "", func(c *changes) { amended(c).Rewrite.Superseded[1] = 999 }, conflict},
+		"first is stale":       {both, `UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, conflict},
+		"last is stale":        {both, `UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, conflict},
+		"standing is gone":     {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].ID = 999 }, conflict},
+		"no match":             {both[:1], "", func(c *changes) { amended(c).Match = 999 }, conflict},
+		"no match to fix":      {both[1:], "", func(c *changes) { amended(c).Match = 999 }, conflict},
+		"undone by nobody":     {both[:1], "", func(c *changes) { amended(c).By = 999 }, "matches_undone_by_fkey"},
+		"fixed by nobody":      {both[1:], "", func(c *changes) { amended(c).By = 999 }, "match_fixes_fixed_by_fkey"},
+		"fixed to the same":    {both[1:], "", func(c *changes) { fixed(c).New = fixed(c).Old }, "match_fixes_change_check"},
+		"one set":              {both[1:], "", func(c *changes) { fixed(c).New.Sets = fixed(c).New.Sets[:1] }, "matches_sets_check"},
+		"bad history":          {both, "", func(c *changes) { amended(c).Rewrite.Appended[1].After = -1 }, "elo_history_elo_check"},
+		"bad best":             {both, "", func(c *changes) { amended(c).Rewrite.Appended[0].BestBefore = 1 }, "elo_history_best_before_check"},
+		"history of nobody":    {both, "", func(c *changes) { amended(c).Rewrite.Appended[0].Player = 999 }, "elo_history_match_player_fkey"},
+		"two current entries":  {both, "", func(c *changes) { amended(c).Rewrite.Appended[1] = amended(c).Rewrite.Appended[0] }, "elo_history_current_key"},
+		"bad reason":           {both, "", func(c *changes) { amended(c).Rewrite.Reason = "whim" }, "elo_history_reason_check"},
+		"bad rating":           {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].Elo = -1 }, "group_players_elo_check"},
+		"no chat":              {both, "", func(c *changes) { c.Chat = 99 }, "outbox_chat_id_fkey"},
+		"handled_commands":     {both, "handled_commands INSERT", nil, "refused"},
+		"matches":              {both, "matches UPDATE", nil, "refused"},
+		"match_fixes":          {both[1:], "match_fixes INSERT", nil, "refused"},
+		"elo_history replaced": {both, "elo_history UPDATE", nil, "refused"},
+		"elo_history appended": {both, "elo_history INSERT", nil, "refused"},
+		"group_players":        {both, "group_players UPDATE", nil, "refused"},
+		"outbox":               {both, "outbox INSERT", nil, "refused"},
+		"card":                 {both, "outbox UPDATE", nil, "refused"},
+		"chats":                {both, "chats UPDATE", nil, "refused"},
+	} {
+		for _, command := range tc.commands {
+			t.Run(command+", "+name, func(t *testing.T) {
+				t.Parallel()
+				w, c := planned(t, command)
+				if tc.spoil != nil {
+					tc.spoil(&c)
+				}
+				dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+				if table, event, _ := strings.Cut(tc.sql, " "); tc.want == "refused" {
+					refuse(t, w.Pool, table, event)
+				} else {
+					dbtest.Exec(t, w.Pool, tc.sql)
+				}
+				before, wakes := w.Contents(t), w.Wakes.Load()
+				if err := w.Store.Apply(t.Context(), c); !failsWith(err, tc.want) {
+					t.Errorf("error is %v", err)
+				}
+				if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
+					t.Errorf("something was written:\n%s", diff)
+				}
+				if w.Wakes.Load() != wakes {
+					t.Error("woken for a commit that did not happen")
+				}
+			})
+		}
+	}
+}
+
+// TestVersionGuard changes a standing without locking the group, between a command's reading and writing: before it
+// writes, and while it waits for that standing. The foreign change survives.
+func TestVersionGuard(t *testing.T) {
+	t.Parallel()
+	for name := range commands {
+		for _, player := range []string{"Alice", "Bob"} {
+			t.Run(name+" and "+player, func(t *testing.T) {
+				t.Parallel()
+				w, c := planned(t, name)
+				const foreign = `UPDATE group_players SET elo = elo + 100, best_elo = best_elo + 100, version = version + 1
+					WHERE name = $1`
+				dbtest.Exec(t, w.Pool, foreign, player)
+				w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
+
+				c = w.plan(t, func(s *ranking.Service) error { return commands[name](t.Context(), s) })
+				writer := dbtest.Begin(t, w.Pool)
+				if _, err := writer.Exec(t.Context(), foreign, player); err != nil {
+					t.Fatal(err)
+				}
+				waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+				dbtest.Await(t, w.Pool, dbtest.Blocked)
+				if err := writer.Commit(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.mustConflict(t, waiting)
+			})
+		}
+	}
+}
+
+// mustConflict waits for the end of a command, which must fail with a conflict and write nothing. The change that it
+// conflicts with is committed.
+func (w *world) mustConflict(t *testing.T, result <-chan error) {
+	t.Helper()
+	before := w.Contents(t)
+	if err := dbtest.Receive(t, result); !errors.Is(err, ranking.ErrConflict) {
+		t.Errorf("error is %v, want a conflict", err)
+	}
+	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
+		t.Errorf("something was written:\n%s", diff)
+	}
+}
+
+// TestForeignWriterInTheMiddle changes a standing while the service works on it: the service retries with the new
+// standing.
+func TestForeignWriterInTheMiddle(t *testing.T) {
+	t.Parallel()
+	w := newAmendable(t)
+	meddled := false
+	store := meddler{w.Store, func() {
+		if !meddled {
+			meddled = true
+			dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
+		}
+	}}
+	if err := commands["match"](t.Context(), dbtest.Service(store)); err != nil {
+		t.Fatal(err)
+	}
+	got := dbtest.Value[string](t, w.Pool, `SELECT elo_before || ' ' || (elo_after - elo_before) FROM elo_history h
+		JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id WHERE number = 5 AND display_name = 'Alice'`)
+	if got != "1700 8" {
+		t.Errorf("the match counts as %s, want from 1700 and 8 more", got)
+	}
+}
+
+// meddler is a store that runs a function before each Apply.
+type meddler struct {
+	ranking.Store
+	meddle func()
+}
+
+func (m meddler) Apply(ctx context.Context, c ranking.Changes) error {
+	m.meddle()
+	return m.Store.Apply(ctx, c)
+}

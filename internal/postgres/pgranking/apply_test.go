@@ -1,0 +1,283 @@
+package pgranking_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+func TestApplyMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+	snap := w.Read(t, alice, bob)
+	c := dbtest.Match(snap, "m:-100:7")
+	c.Addressee = "Alice"
+	if err := w.Store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Wakes.Load(); got != 1 {
+		t.Errorf("committed was called %d times", got)
+	}
+	a, b := w.ID(t, "Alice"), w.ID(t, "Bob")
+	for sql, want := range map[string]string{
+		`SELECT number || ' ' || score_a || ':' || score_b || ' K' || k_factor || ' ' || (reported_by = $1) || ' ' ||
+			(played_at = to_timestamp(1700000000)) || ' ' || idempotency_key || ' ' || (undone_at IS NULL)
+			FROM matches WHERE $2::bigint > 0`: "1 3:1 K32 true true m:-100:7 true",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || side, ' ' ORDER BY side)
+			FROM match_players`: "a1 b2",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo_before || ' ' || elo_after || ' ' || reason,
+			', ' ORDER BY elo_after DESC) FROM elo_history`: "a1500 1516 match, b1500 1484 match",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo || ' ' || best_elo || ' ' || start_elo
+			|| ' ' || played || won || drawn || lost || ' ' || streak || ' ' || name || ' v' || version, ', ' ORDER BY elo DESC)
+			FROM group_players`: "a1516 1516 1500 1100 1 Alice v1, b1484 1500 1500 1001 -1 Bob v1",
+		`SELECT kind || ' ' || state || ' ' || reply_to || ' ' || thread_id || ' ' || (payload->>'number') || ' ' || key || ' ' || purpose
+			|| ' ' || addressee FROM outbox
+			WHERE $1::bigint + $2::bigint > 0`: "match_recorded planned 7 8 1 m:-100:7 outcome Alice",
+		`SELECT last_match_number || ' ' || (SELECT parked_at IS NULL FROM chats) || ' ' || (SELECT key FROM handled_commands)
+			FROM groups WHERE $1::bigint + $2::bigint > 0`: "1 true m:-100:7",
+	} {
+		if got := dbtest.Value[string](t, w.Pool, sql, int64(a), int64(b)); got != want {
+			t.Errorf("%s\nyields %q, want %q", sql, got, want)
+		}
+	}
+	w.Play(t, "2", bob, alice)
+	var n ranking.MatchRecorded
+	payload := dbtest.Value[[]byte](t, w.Pool, `SELECT payload FROM outbox ORDER BY id DESC LIMIT 1`)
+	if err := json.Unmarshal(payload, &n); err != nil || n.Number != 2 || n.Sides[0].Score != 3 {
+		t.Errorf("the second notice is %s (%v)", payload, err)
+	}
+}
+
+func TestApplyNoticeAndJoin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice)
+	snap := w.Read(t, alice)
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: "Alice"}
+	if err := w.Store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
+		t.Errorf("applied twice: %v", err)
+	}
+	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
+		Ladder: snap.Ladder.ID, Standing: ranking.Standing{
+			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
+		},
+	}}
+	if err := w.Store.Apply(t.Context(), join); err != nil {
+		t.Fatal(err)
+	}
+	join.Key = "3"
+	if err := w.Store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
+		t.Errorf("joined twice: %v", err)
+	}
+	got := dbtest.Values[string](t, w.Pool, `
+		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, '')) FROM outbox ORDER BY id`)
+	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
+		t.Errorf("outbox (-want +got):\n%s", diff)
+	}
+	if got := w.Wakes.Load(); got != 2 {
+		t.Errorf("committed was called %d times", got)
+	}
+}
+
+// TestParkedChatIsTriedAgain: a command unparks its chat, but the bot writes there once a minute at most.
+func TestParkedChatIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		parked, frozen string // parked how long ago; frozen for how much longer
+		want           string // for how many more seconds it is frozen
+	}{
+		"not parked":               {"", "", ""},
+		"frozen":                   {"", "1 hour", "3600"},
+		"parked long ago":          {"61 seconds", "", ""},
+		"parked long ago, frozen":  {"61 seconds", "1 hour", "3600"},
+		"just parked":              {"10 seconds", "", "50"},
+		"just parked, frozen":      {"10 seconds", "1 hour", "3600"},
+		"just parked, frozen less": {"10 seconds", "30 seconds", "50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice)
+			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now() - nullif($1, '')::interval, frozen_until = now() + nullif($2, '')::interval`,
+				tc.parked, tc.frozen)
+			if err := w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+				t.Fatal(err)
+			}
+			if dbtest.Value[bool](t, w.Pool, `SELECT parked_at IS NOT NULL FROM chats`) {
+				t.Error("the chat is still parked")
+			}
+			if got := dbtest.Value[string](t, w.Pool, `SELECT concat(round(extract(epoch FROM frozen_until - now()), -1)) FROM chats`); got != tc.want {
+				t.Errorf("the chat is frozen for %s s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestApplyIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger, on a
+// connection that has never seen the statements and on one that has.
+func TestApplyIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	constraint := func(name string) func(error) bool {
+		return func(err error) bool {
+			var pg *pgconn.PgError
+			return errors.As(err, &pg) && pg.ConstraintName == name
+		}
+	}
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	for name, tc := range map[string]struct {
+		sql     string
+		spoil   func(*ranking.Changes)
+		want    func(error) bool
+		refused string // the statement that a trigger refuses on the table of that name
+	}{
+		"no group":          {"", func(c *ranking.Changes) { recorded(c).Group = 99 }, is(ranking.ErrConflict), ""},
+		"key is there":      {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
+		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled), ""},
+		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},
+		"second is stale":   {`UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, is(ranking.ErrConflict), ""},
+		"standing is gone":  {"", func(c *ranking.Changes) { recorded(c).Players[1].After.ID = 99 }, is(ranking.ErrConflict), ""},
+		"standing is there": {"", func(c *ranking.Changes) { recorded(c).Players[1].Before.ID = 0 }, is(ranking.ErrConflict), ""},
+		"bad rating":        {"", func(c *ranking.Changes) { recorded(c).Players[1].After.Elo = -1 }, constraint("group_players_elo_check"), ""},
+		"bad score":         {"", func(c *ranking.Changes) { recorded(c).A = 1000 }, constraint("matches_score_check"), ""},
+		"other's ladder":    {"", func(c *ranking.Changes) { recorded(c).Ladder = 99 }, constraint("matches_ladder_id_fkey"), ""},
+		"bad side":          {"", func(c *ranking.Changes) { recorded(c).Players[1].Side = 3 }, constraint("match_players_side_check"), ""},
+		"bad history":       {"", func(c *ranking.Changes) { recorded(c).Players[0].Before.Elo = -1 }, constraint("elo_history_elo_check"), ""},
+		"no chat":           {"", func(c *ranking.Changes) { c.Chat = 99 }, constraint("outbox_chat_id_fkey"), ""},
+		"groups":            {"", nil, constraint("refused"), "UPDATE"},
+		"handled_commands":  {"", nil, constraint("refused"), "INSERT"},
+		"group_players":     {"", nil, constraint("refused"), "UPDATE"},
+		"matches":           {"", nil, constraint("refused"), "INSERT"},
+		"match_players":     {"", nil, constraint("refused"), "INSERT"},
+		"elo_history":       {"", nil, constraint("refused"), "INSERT"},
+		"outbox":            {"", nil, constraint("refused"), "INSERT"},
+		"chats":             {"", nil, constraint("refused"), "UPDATE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.Play(t, "1", alice, bob)
+			c := dbtest.Match(w.Read(t, alice, bob), "k")
+			if tc.spoil != nil {
+				tc.spoil(&c)
+			}
+			dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
+			dbtest.Exec(t, w.Pool, tc.sql)
+			if tc.refused != "" {
+				refuse(t, w.Pool, name, tc.refused)
+			}
+			before, wakes := w.Contents(t), w.Wakes.Load()
+			forget(t, w.Pool)
+			for _, temperature := range []string{"cold", "warm"} {
+				if err := w.Store.Apply(t.Context(), c); !tc.want(err) {
+					t.Errorf("%s: error is %v", temperature, err)
+				}
+			}
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
+				t.Errorf("something was written:\n%s", diff)
+			}
+			if w.Wakes.Load() != wakes {
+				t.Error("woken for a commit that did not happen")
+			}
+		})
+	}
+}
+
+// TestApplyWaitsForAnotherWriter changes a standing without locking the group: the match waits, and then finds that
+// its data is stale.
+func TestApplyWaitsForAnotherWriter(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		commit bool
+		want   error
+	}{"who commits": {true, ranking.ErrConflict}, "who rolls back": {false, nil}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.Play(t, "1", alice, bob)
+			c := dbtest.Match(w.Read(t, alice, bob), "2")
+			writer := dbtest.Begin(t, w.Pool)
+			if _, err := writer.Exec(t.Context(), `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`); err != nil {
+				t.Fatal(err)
+			}
+			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			end := writer.Rollback
+			if tc.commit {
+				end = writer.Commit
+			}
+			if err := end(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
+				t.Errorf("error is %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestApplyFirstStandingsAtOnce lets two instances record the first match of the same people.
+func TestApplyFirstStandingsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	snap := w.Read(t, alice, bob)
+	results := make(chan error, 2)
+	for _, key := range []string{"1", "2"} {
+		go func() { results <- w.Store.Apply(t.Context(), dbtest.Match(snap, key)) }()
+	}
+	first, second := dbtest.Receive(t, results), dbtest.Receive(t, results)
+	if first != nil {
+		first, second = second, first
+	}
+	if first != nil || !errors.Is(second, ranking.ErrConflict) {
+		t.Fatalf("errors are %v and %v, want one conflict", first, second)
+	}
+	w.Play(t, "3", alice, bob)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT max(number) FROM matches`); got != 2 {
+		t.Errorf("%d matches, want 2", got)
+	}
+}
+
+// TestApplySameKeyAtOnce delivers one command to several instances at the same time.
+func TestApplySameKeyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.Play(t, "1", alice, bob)
+	c := dbtest.Match(w.Read(t, alice, bob), "2")
+	results := make(chan error, 4)
+	for range 4 {
+		go func() { results <- w.Store.Apply(t.Context(), c) }()
+	}
+	applied := 0
+	for range 4 {
+		switch err := dbtest.Receive(t, results); {
+		case err == nil:
+			applied++
+		case !errors.Is(err, ranking.ErrHandled):
+			t.Errorf("error is %v", err)
+		}
+	}
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); applied != 1 || got != 2 {
+		t.Errorf("%d were applied, there are %d matches", applied, got)
+	}
+}
+
+// forget makes all connections of the pool forget their prepared statements.
+func forget(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	for _, conn := range pool.AcquireAllIdle(t.Context()) {
+		if err := conn.Conn().DeallocateAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+		conn.Release()
+	}
+}

@@ -1,0 +1,118 @@
+package pgranking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+var _ ranking.AuditStore = (*Store)(nil)
+
+// Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs. Its
+// error is returned.
+func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer postgres.Rollback(ctx, tx)
+	return fn(ctx, auditReader{tx})
+}
+
+// auditReader reads the database in one transaction.
+type auditReader struct{ tx pgx.Tx }
+
+// Groups implements ranking.AuditReader.
+func (b auditReader) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
+	const sql = `
+		SELECT c.telegram_chat_id, c.title, g.id, ARRAY(SELECT l.id FROM ladders l WHERE l.group_id = g.id ORDER BY l.id)
+		FROM groups g JOIN chats c ON c.id = g.chat_id
+		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
+		ORDER BY g.id`
+	rows, err := b.tx.Query(ctx, sql, chat)
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.AuditedGroup])
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	if chat != 0 && len(groups) == 0 {
+		return nil, fmt.Errorf("%w: %d", ranking.ErrNoSuchGroup, chat)
+	}
+	return groups, nil
+}
+
+// Standings implements ranking.AuditReader.
+func (b auditReader) Standings(ctx context.Context, ladder ranking.LadderID) ([]ranking.RankedPlayer, error) {
+	rows, err := b.tx.Query(ctx, allRankedPlayers, ladder)
+	if err != nil {
+		return nil, fmt.Errorf("read standings: %w", err)
+	}
+	standings, err := pgx.CollectRows(rows, postgres.ScanRankedPlayer)
+	if err != nil {
+		return nil, fmt.Errorf("read standings: %w", err)
+	}
+	return standings, nil
+}
+
+// Matches implements ranking.AuditReader.
+func (b auditReader) Matches(ctx context.Context, ladder ranking.LadderID, yield func(ranking.PlayedMatch) error) error {
+	rows, err := b.tx.Query(ctx, playedMatches, ladder, 0)
+	if err != nil {
+		return fmt.Errorf("read matches: %w", err)
+	}
+	defer rows.Close()
+	return eachMatch(rows, yield)
+}
+
+// IntegrityIssues implements ranking.AuditReader. It returns at most a hundred issues of each kind.
+func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+	const missing = `
+		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
+		WHERE g.id = $1 AND NOT EXISTS (SELECT FROM matches m WHERE m.group_id = $1 AND m.number = n)
+		ORDER BY n LIMIT 100`
+	const neverDrawn = `
+		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
+		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
+	// Keys are kept for longer than Telegram redelivers an update, which is a day.
+	const withoutKey = `
+		SELECT m.number FROM matches m
+		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
+		  AND NOT EXISTS (SELECT FROM handled_commands h WHERE h.key = m.idempotency_key)
+		ORDER BY m.number LIMIT 100`
+	const duplicateKey = `
+		SELECT m.number FROM matches m
+		WHERE m.group_id = $1
+		  AND EXISTS (SELECT FROM matches o WHERE o.idempotency_key = m.idempotency_key AND o.id <> m.id)
+		ORDER BY m.number LIMIT 100`
+	// The history of a ladder is read from the players of its matches, so a match without players is missing there.
+	const empty = `
+		SELECT m.number FROM matches m
+		WHERE m.group_id = $1 AND m.undone_at IS NULL
+		  AND NOT EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id)
+		ORDER BY m.number LIMIT 100`
+	var issues ranking.IntegrityIssues
+	var batch pgx.Batch
+	for _, q := range []struct {
+		sql string
+		to  *[]int
+	}{
+		{missing, &issues.Missing}, {neverDrawn, &issues.NotAssigned}, {withoutKey, &issues.WithoutKey},
+		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty},
+	} {
+		batch.Queue(q.sql, group).Query(func(rows pgx.Rows) error {
+			var err error
+			*q.to, err = pgx.CollectRows(rows, pgx.RowTo[int])
+			return err
+		})
+	}
+	if err := b.tx.SendBatch(ctx, &batch).Close(); err != nil {
+		return issues, fmt.Errorf("read numbers and keys: %w", err)
+	}
+	return issues, nil
+}

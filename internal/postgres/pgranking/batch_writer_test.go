@@ -1,0 +1,401 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+// town is a world of many groups in which Alice and Bob have played one match each.
+type town struct {
+	*world
+	chats []ranking.Chat
+}
+
+func newTown(t *testing.T, groups int) *town {
+	t.Helper()
+	town := &town{world: newWorld(t, alice, bob)}
+	for i := range groups {
+		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - i), Kind: ranking.Group, Title: fmt.Sprint("Club ", i)}
+		town.chats = append(town.chats, chat)
+		if err := town.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	town.Wakes.Store(0)
+	return town
+}
+
+// match returns the changes by which Alice beats Bob in a group.
+func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
+	t.Helper()
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], People: []ranking.Person{alice, bob}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dbtest.Match(snap, key)
+}
+
+// gather applies changes that have to wait, and returns their outcomes as soon as they need not wait any more.
+func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Changes) []<-chan error {
+	t.Helper()
+	resume := store.HoldResults()
+	results := make([]<-chan error, len(all))
+	for i, c := range all {
+		results[i] = dbtest.Start(func() error { return store.Apply(t.Context(), c) })
+		w.awaitWaiting(t, store, i+1)
+	}
+	resume()
+	return results
+}
+
+// awaitWaiting waits until n results wait.
+func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
+	t.Helper()
+	deadline := time.After(dbtest.MaxWait)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for store.WaitingResults() != n {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%d results wait, want %d", store.WaitingResults(), n)
+		}
+	}
+}
+
+// recorded returns the keys of all matches but the first ones, by transaction.
+func (w *town) recorded(t *testing.T) []string {
+	t.Helper()
+	return dbtest.Values[string](t, w.Pool, `
+		SELECT string_agg(idempotency_key, ' ' ORDER BY idempotency_key) FROM matches
+		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`)
+}
+
+// everything is all rows that results write, without times and order.
+var everything = map[string]string{
+	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
+	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
+	"handled commands": `SELECT concat_ws(' ', key, sender, sent_at, rate_class) FROM handled_commands ORDER BY 1`,
+	"chats":            `SELECT concat_ws(' ', id, parked_at IS NULL, is_active) FROM chats ORDER BY 1`,
+	"standings": `SELECT to_jsonb(s) - '{id,player_id,created_at}'::text[] || jsonb_build_object('who', p.display_name) FROM group_players s
+		JOIN players p ON p.id = s.player_id ORDER BY ladder_id, p.display_name`,
+	"matches": `SELECT to_jsonb(m) - '{id,created_at}'::text[] FROM matches m ORDER BY idempotency_key`,
+	"who played": `SELECT concat_ws(' ', m.idempotency_key, p.display_name, side, place)
+		FROM match_players JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id ORDER BY 1`,
+	"history": `SELECT concat_ws(' ', m.idempotency_key, p.display_name, to_jsonb(h) - '{id,match_id,player_id,created_at}'::text[])
+		FROM elo_history h JOIN matches m ON m.id = match_id JOIN players p ON p.id = player_id ORDER BY 1`,
+	"outbox": `SELECT concat_ws(' ', m.idempotency_key, to_jsonb(o) - '{id,match_id,created_at,expires_at}'::text[],
+		    'hours to live', round(extract(epoch FROM expires_at - o.created_at) / 3600))
+		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
+}
+
+// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in a transaction of
+// its own.
+func TestTogetherAsAlone(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	apply := func(write func(w *town, all []ranking.Changes) error) map[string][]string {
+		w := newTown(t, 7)
+		dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now(), is_active = false WHERE id % 2 = 0`)
+		all := make([]ranking.Changes, len(w.chats))
+		for i := range all {
+			all[i] = w.match(t, i, fmt.Sprint("k", i))
+			all[i].SentAt = now.Add(-time.Duration(i) * time.Hour)
+			all[i].Addressee = fmt.Sprint("Somebody ", i)
+			all[i].RateEntry = ranking.RateEntry{RateClass: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
+		}
+		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
+		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
+		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
+		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, "", ranking.NoChange
+		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
+			change := dbtest.AsNew(p)
+			change.Reserved = dbtest.Value[ranking.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
+			all[5].People = append(all[5].People, change)
+			before := ranking.Standing{Player: change.Reserved, Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+			after := before
+			after.Played, after.Drawn = 1, 1
+			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+		}
+		al := ranking.PlayerChange{Player: *w.Read(t, alice).People[0].Player}
+		al.Player.Name = "Al"
+		all[6].People = []ranking.PlayerChange{al}
+		if err := write(w, all); err != nil {
+			t.Fatal(err)
+		}
+		if got := int(w.Wakes.Load()); got != len(all) {
+			t.Errorf("%d lanes were woken, want %d", got, len(all))
+		}
+		found := make(map[string][]string)
+		for name, sql := range everything {
+			found[name] = dbtest.Values[string](t, w.Pool, sql)
+		}
+		return found
+	}
+	together := apply(func(w *town, all []ranking.Changes) error { return w.Store.ApplyTogether(t.Context(), all...) })
+	alone := apply(func(w *town, all []ranking.Changes) error {
+		for _, c := range all {
+			if err := w.Store.Apply(t.Context(), c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for name, rows := range alone {
+		if len(rows) == 0 {
+			t.Errorf("there are no %s", name)
+		}
+	}
+	if diff := cmp.Diff(alone, together); diff != "" {
+		t.Errorf("rows (-alone +together):\n%s", diff)
+	}
+}
+
+// TestWrittenTogether: results that have to wait are written in one transaction, up to the maximum.
+func TestWrittenTogether(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, pgranking.MaxTogether+2)
+	var all []ranking.Changes
+	for i := range w.chats {
+		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
+	}
+	for i, r := range w.gather(t, w.Store, all...) {
+		if err := dbtest.Receive(t, r); err != nil {
+			t.Errorf("result %d: %v", i, err)
+		}
+	}
+	sizes := dbtest.Values[int](t, w.Pool, `
+		SELECT count(*) FROM matches WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1 DESC`)
+	if diff := cmp.Diff([]int{pgranking.MaxTogether, 2}, sizes); diff != "" {
+		t.Errorf("results in one transaction (-want +got):\n%s", diff)
+	}
+}
+
+// TestTogetherOfOneGroup: of several results of one group, only one is written with those of others. The next one
+// finds that its data is stale.
+func TestTogetherOfOneGroup(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	results := w.gather(t, w.Store, w.match(t, 0, "a"), w.match(t, 0, "b"), w.match(t, 1, "c"))
+	for i, want := range []error{nil, ranking.ErrConflict, nil} {
+		if err := dbtest.Receive(t, results[i]); !errors.Is(err, want) {
+			t.Errorf("result %d: %v, want %v", i, err, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"a c"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not keep the others from
+// being recorded.
+func TestTogetherWithBadOnes(t *testing.T) {
+	t.Parallel()
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+	for name, tc := range map[string]struct {
+		spoil func(*ranking.Changes)
+		sql   string // run by somebody else in an open transaction
+		want  func(error) bool
+	}{
+		"handled":        {func(c *ranking.Changes) { c.Key = "first 2" }, "", is(ranking.ErrHandled)},
+		"stale":          {func(c *ranking.Changes) { recorded(c).Players[0].After.Version++ }, "", is(ranking.ErrConflict)},
+		"out of range":   {func(c *ranking.Changes) { recorded(c).A = 1000 }, "", func(err error) bool { return err != nil }},
+		"group is taken": {nil, `SELECT FROM groups WHERE id = 4 FOR NO KEY UPDATE`, is(nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t, 4)
+			var all []ranking.Changes
+			for i := range w.chats {
+				all = append(all, w.match(t, i, fmt.Sprint("k", i)))
+			}
+			if tc.spoil != nil {
+				tc.spoil(&all[2])
+			}
+			somebody := dbtest.Begin(t, w.Pool)
+			if _, err := somebody.Exec(t.Context(), tc.sql); err != nil {
+				t.Fatal(err)
+			}
+			results := w.gather(t, w.Store, all...)
+			for _, i := range []int{0, 1, 3} {
+				if err := dbtest.Receive(t, results[i]); err != nil {
+					t.Errorf("result %d: %v", i, err)
+				}
+			}
+			if diff := cmp.Diff([]string{"k0", "k1", "k3"}, w.recorded(t)); diff != "" {
+				t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+			}
+			if got := w.Wakes.Load(); got != 3 {
+				t.Errorf("%d lanes were woken", got)
+			}
+			if err := somebody.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, results[2]); !tc.want(err) {
+				t.Errorf("result 2: %v", err)
+			}
+		})
+	}
+}
+
+// TestTogetherUnderLostLease: results that wait are not written after the lease is lost, and each caller gets that
+// error.
+func TestTogetherUnderLostLease(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 3)
+	store, _ := w.AsLeader(t)
+	dbtest.Exec(t, w.Pool, `UPDATE leases SET epoch = epoch + 1`)
+	var all []ranking.Changes
+	for i := range w.chats {
+		all = append(all, w.match(t, i, fmt.Sprint("k", i)))
+	}
+	for i, r := range w.gather(t, store, all...) {
+		if err := dbtest.Receive(t, r); !errors.Is(err, outbox.ErrLeaseLost) {
+			t.Errorf("result %d: %v", i, err)
+		}
+	}
+	if got := w.recorded(t); len(got) > 0 {
+		t.Errorf("recorded: %v", got)
+	}
+}
+
+// TestGivenUpBeforeWritten: a result whose caller has given up is not recorded with the others.
+func TestGivenUpBeforeWritten(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	resume := w.Store.HoldResults()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Store.Apply(ctx, w.match(t, 0, "given up")); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	c := w.match(t, 1, "k")
+	result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+	w.awaitWaiting(t, w.Store, 1)
+	resume()
+	if err := dbtest.Receive(t, result); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// TestGivenUpWhileWritten: when a caller gives up while the result is being written with others, it is not recorded,
+// and the others are.
+func TestGivenUpWhileWritten(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	dbtest.Define(t, w.Pool, "wait", `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE INSERT ON matches FOR EACH ROW EXECUTE FUNCTION wait();
+		ALTER FUNCTION wait() SET lock_timeout = 0`)
+	holder := dbtest.Begin(t, w.Pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(77)`); err != nil {
+		t.Fatal(err)
+	}
+	resume := w.Store.HoldResults()
+	ctx, giveUp := context.WithCancel(t.Context())
+	givenUp, kept := w.match(t, 0, "given up"), w.match(t, 1, "k")
+	first := dbtest.Start(func() error { return w.Store.Apply(ctx, givenUp) })
+	second := dbtest.Start(func() error { return w.Store.Apply(t.Context(), kept) })
+	w.awaitWaiting(t, w.Store, 2)
+	resume()
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	writer := dbtest.Value[int](t, w.Pool, `
+		SELECT pid FROM pg_stat_activity
+		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+	giveUp()
+	if err := dbtest.Receive(t, first); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	dbtest.Await(t, w.Pool, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, writer) // the server has noticed
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtest.Receive(t, second); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"k"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// bad is a notice that cannot be encoded.
+type bad struct{ ranking.MatchRecorded }
+
+func (bad) MarshalJSON() ([]byte, error) { panic("bad") }
+
+// TestTogetherWithPanic: a result that makes the bot panic does so for its caller only.
+func TestTogetherWithPanic(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, 2)
+	guilty, innocent := w.match(t, 0, "guilty"), w.match(t, 1, "innocent")
+	guilty.Notice = bad{}
+	resume := w.Store.HoldResults()
+	first := make(chan any, 1)
+	go func() {
+		defer func() { first <- recover() }()
+		_ = w.Store.Apply(t.Context(), guilty) // it panics
+	}()
+	second := dbtest.Start(func() error { return w.Store.Apply(t.Context(), innocent) })
+	w.awaitWaiting(t, w.Store, 2)
+	resume()
+	if got := dbtest.Receive(t, first); got != "bad" {
+		t.Errorf("panics with %v", got)
+	}
+	if err := dbtest.Receive(t, second); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"innocent"}, w.recorded(t)); diff != "" {
+		t.Errorf("recorded, by transaction (-want +got):\n%s", diff)
+	}
+}
+
+// TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are recorded.
+func TestLockedGroupsDelayNoOthers(t *testing.T) {
+	t.Parallel()
+	const held = 5
+	w := newTown(t, held+2)
+	holder := dbtest.Begin(t, w.Pool)
+	if _, err := holder.Exec(t.Context(), `SELECT FROM groups WHERE id BETWEEN 2 AND $1 FOR NO KEY UPDATE`, held+1); err != nil {
+		t.Fatal(err)
+	}
+	var stuck []<-chan error
+	for i := range held {
+		c := w.match(t, i, fmt.Sprintf("k%02d", i))
+		stuck = append(stuck, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
+	}
+	dbtest.Await(t, w.Pool, `SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
+	defer cancel()
+	for i := held; i < held+2; i++ {
+		if err := w.Store.Apply(ctx, w.match(t, i, fmt.Sprintf("k%02d", i))); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := len(w.recorded(t)); got != 2 {
+		t.Errorf("%d results are recorded", got)
+	}
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range stuck {
+		if err := dbtest.Receive(t, r); err != nil {
+			t.Errorf("result %d: %v", i, err)
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package pgranking_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+// cards is a world with one match whose card waits, and the means to send it.
+type cards struct {
+	*world
+	dbtest.Mail
+}
+
+func newCards(t *testing.T) cards {
+	t.Helper()
+	w := newWorld(t, alice, bob)
+	w.Play(t, "1", alice, bob)
+	return cards{w, w.Mail(t)}
+}
+
+// change changes the card of match 1 to show the number n.
+func (c cards) change(t *testing.T, key string, n int) {
+	t.Helper()
+	if err := c.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outboxRows returns all rows of the outbox, sent or not.
+func (c cards) outboxRows(t *testing.T) []string {
+	t.Helper()
+	return dbtest.Values[string](t, c.world.Pool, `
+		SELECT action || ' ' || state || ' ' || kind || ' ' || coalesce(match_id, 0) || ' shows ' || (payload->>'number')
+		FROM outbox ORDER BY id`)
+}
+
+func (c cards) mustHave(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, c.outboxRows(t)); diff != "" {
+		t.Errorf("outbox (-want +got):\n%s", diff)
+	}
+}
+
+// messages are the messages that show a match.
+const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
+
+// send takes the next message and finishes it as sent with this id.
+func (c cards) send(t *testing.T, message int64) outbox.Message {
+	t.Helper()
+	taken := c.Take(t, 1)
+	if taken == nil {
+		t.Fatal("there is nothing to send")
+	}
+	c.Finish(t, dbtest.SentAs(*taken, message))
+	return *taken
+}
+
+// TestCardThatWaits: a card that has not been sent yet is sent with the new content.
+func TestCardThatWaits(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.mustHave(t, "send planned match_recorded 1 shows 1")
+	c.change(t, "2", 22)
+	c.change(t, "3", 33)
+	c.mustHave(t, "send planned match_recorded 1 shows 33")
+	if m := c.MustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
+		t.Errorf("took %+v", m)
+	}
+}
+
+// TestCardOnItsWay: a message that may have arrived is edited, with the last of several changes.
+func TestCardOnItsWay(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	card := c.MustTake(t, 1, 1)
+	c.change(t, "2", 22)
+	c.mustHave(t, "send sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
+	c.change(t, "3", 33)
+	c.mustHave(t, "send sending match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
+	c.Finish(t, dbtest.SentAs(card, 71))
+	edit := c.Take(t, 1)
+	want := outbox.Message{
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", Action: outbox.Edit, Purpose: outbox.Outcome, Target: 71, KnownFingerprint: "print 71", Count: 1,
+		Row:   outbox.Item{Key: "3", Kind: ranking.KindMatchRecorded, Attempts: 1},
+		Items: []outbox.Item{{ID: 1, Key: "1", Kind: ranking.KindMatchRecorded, ReplyTo: 7, Attempts: 1}},
+	}
+	for _, item := range append(edit.Items, edit.Row) {
+		var outboxRows ranking.MatchRecorded
+		if err := json.Unmarshal(item.Payload, &outboxRows); err != nil || outboxRows.Number != 33 {
+			t.Errorf("the edit shows %s (%v)", item.Payload, err)
+		}
+	}
+	want.Row.ID, edit.Row.Payload, edit.Items[0].Payload = edit.Row.ID, nil, nil
+	if diff := cmp.Diff(&want, edit); diff != "" {
+		t.Errorf("edit (-want +got):\n%s", diff)
+	}
+}
+
+// TestCardThatWasSent: one edit with the last content waits; after it was taken, a change adds a new one.
+func TestCardThatWasSent(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	c.change(t, "3", 33)
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit planned match_recorded 1 shows 33")
+	first := *c.Take(t, 1)
+	c.change(t, "4", 44)
+	c.change(t, "5", 55)
+	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sending match_recorded 1 shows 33",
+		"edit planned match_recorded 1 shows 55")
+	c.Finish(t, outbox.Result{Message: first, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: "first"})
+	c.mustYield(t, messages, "-100 71 1 first")
+	if last := c.send(t, 71); last.Target != 71 || last.KnownFingerprint != "first" {
+		t.Errorf("the last edit is %+v", last)
+	}
+	c.mustHave(t, "send sent match_recorded 1 shows 55", "edit sent match_recorded 1 shows 33",
+		"edit sent match_recorded 1 shows 55")
+	c.mustYield(t, messages, "-100 71 1 print 71")
+}
+
+// TestEditThatWasTried: an edit that was tried once is not superseded, because it may have arrived.
+func TestEditThatWasTried(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	r := dbtest.Failed(*c.Take(t, 1), outbox.Unreachable)
+	r.Pause = 0
+	c.Finish(t, r)
+	c.change(t, "3", 33)
+	c.change(t, "4", 44)
+	c.mustHave(t, "send sent match_recorded 1 shows 44", "edit planned match_recorded 1 shows 22", "edit planned match_recorded 1 shows 44")
+	for range 2 { // each has the current content of the card
+		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
+			t.Errorf("the edit shows %s, want 44", edit.Items[0].Payload)
+		}
+	}
+}
+
+// TestEditsWaitForever: the content of a card is corrected, however late.
+func TestEditsWaitForever(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	changes := ranking.Changes{
+		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
+		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
+	}
+	if err := c.Store.Apply(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
+		t.Errorf("took %+v", edit)
+	}
+}
+
+// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices that refer to the
+// match.
+func TestCardOfAnotherMatch(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	c.Play(t, "2", bob, alice)
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
+	c.change(t, "3", 33)
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "send planned match_recorded 2 shows 2", "send planned other 1 shows 9",
+		"edit planned match_recorded 1 shows 33")
+}
+
+// TestCardIsTakenConcurrently begins to send a card while it is being changed: its message is edited.
+func TestCardIsTakenConcurrently(t *testing.T) {
+	t.Parallel()
+	for state, finish := range map[string]string{"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71"} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			c := newCards(t)
+			dispatcher := dbtest.Begin(t, c.world.Pool)
+			if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET attempts = 1, state = $1`+finish, state); err != nil {
+				t.Fatal(err)
+			}
+			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
+			changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "2", 1, card) })
+			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
+			if err := dispatcher.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, changed); err != nil {
+				t.Fatal(err)
+			}
+			c.mustHave(t, "send "+state+" match_recorded 1 shows 22", "edit planned match_recorded 1 shows 22")
+		})
+	}
+}
+
+// TestEditIsTakenConcurrently begins to send the edit of a card while the card is changed once more: the message is
+// edited again.
+func TestEditIsTakenConcurrently(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	dispatcher := dbtest.Begin(t, c.world.Pool)
+	if _, err := dispatcher.Exec(t.Context(), `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`); err != nil {
+		t.Fatal(err)
+	}
+	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
+	changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "3", 1, card) })
+	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
+	if err := dispatcher.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtest.Receive(t, changed); err != nil {
+		t.Fatal(err)
+	}
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
+}
+
+// TestTakeWaitsForTheChange is the opposite order: the message that is taken has the changed content.
+func TestTakeWaitsForTheChange(t *testing.T) {
+	t.Parallel()
+	for _, action := range []outbox.Action{outbox.Send, outbox.Edit} {
+		t.Run(string(action), func(t *testing.T) {
+			t.Parallel()
+			c := newCards(t)
+			if action == outbox.Edit {
+				c.send(t, 71)
+				c.change(t, "2", 11)
+			}
+			changer := dbtest.Begin(t, c.world.Pool)
+			if _, err := changer.Exec(t.Context(), `UPDATE outbox SET payload = '{"number": 22}'`); err != nil {
+				t.Fatal(err)
+			}
+			taken := make(chan []outbox.Turn, 1)
+			failed := dbtest.Start(func() error {
+				turns, err := c.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds)
+				taken <- turns
+				return err
+			})
+			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
+			if err := changer.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, failed); err != nil {
+				t.Fatal(err)
+			}
+			if m := dbtest.Receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
+				t.Errorf("took %+v", m)
+			}
+		})
+	}
+}
+
+// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent; a message sent
+// under another id cannot be edited any more.
+func TestMessagesOfAnUpgradedGroup(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	card := c.MustTake(t, 1, 1)
+	dbtest.Exec(t, c.world.Pool, `UPDATE chats SET telegram_chat_id = -1000100`) // during the request
+	c.Finish(t, dbtest.SentAs(card, 71))
+	c.Finish(t, dbtest.SentAs(card, 72)) // finished already
+	c.mustYield(t, messages, "-100 71 1 print 71")
+	c.change(t, "2", 22)
+	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.ExternalChat != -1000100 || len(edit.Items) != 1 {
+		t.Errorf("took %+v", edit)
+	}
+	c.mustYield(t, messages, "-100 71 1 print 71")
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO match_messages VALUES (-1000100, 5, 1), (-1000100, 3, 1), (-200, 99, 1)`)
+	c.change(t, "3", 33)
+	if edit := c.Take(t, 1); edit.Target != 5 || len(edit.Items) != 1 || edit.Items[0].ID != edit.Row.ID {
+		t.Errorf("took %+v, want an edit of the newest message under the current id of the chat", edit)
+	}
+}
+
+// TestNoMessageOfAMatch: only cards are recorded as messages of a match.
+func TestNoMessageOfAMatch(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET match_id = NULL`)
+	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, match_id, callback_query_id) VALUES
+		(1, 'match_recorded', '{"number": 1}', 'edit', 1, NULL), (1, 'refusal', '{}', 'toast', NULL, 'press')`)
+	for _, message := range []int64{71, 72} {
+		c.send(t, message)
+	}
+	c.Finish(t, dbtest.SentAs(*c.Turn(t, dbtest.Answers(1)).Message, 73))
+	if n := dbtest.Value[int](t, c.world.Pool, `SELECT count(*) FROM match_messages`); n != 0 {
+		t.Errorf("%d messages show a match", n)
+	}
+}
+
+// TestCallbackAnswer: a button press is answered where it was made; the chat is notified only of what has changed.
+func TestCallbackAnswer(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	c.send(t, 71)
+	refusal := ranking.Refusal{Code: ranking.NotYours, Number: 1}
+	var woken []outbox.Lane
+	store := pgranking.NewStore(c.world.Pool, func(l outbox.Lane) { woken = append(woken, l) })
+	for _, changes := range []ranking.Changes{
+		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
+		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
+	} {
+		if err := store.Apply(t.Context(), changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]outbox.Lane{dbtest.Answers(1), dbtest.Chat(1), dbtest.Answers(1)}, woken); diff != "" {
+		t.Errorf("woken lanes (-want +got):\n%s", diff)
+	}
+	c.mustYield(t, `
+		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
+		FROM outbox WHERE state = 'planned' ORDER BY id`,
+		"toast c:1 planned refusal outcome not_yours press 1", "toast c:2 planned refusal outcome not_yours press 2 Bob",
+		"send c:2 planned refusal outcome not_yours 7 Bob")
+	for _, button := range []string{"press 1", "press 2"} {
+		m := c.Turn(t, dbtest.Answers(1)).Message
+		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.ExternalChat != -100 || m.Target != 0 || len(m.Items) != 1 {
+			t.Fatalf("took %+v", m)
+		}
+		c.Finish(t, dbtest.SentAs(*m, 0))
+	}
+	c.MustTake(t, 1, 4)
+}

@@ -1,0 +1,171 @@
+package pgranking_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestDeadlines answers commands of different ages: answers that are too late are skipped and expire silently.
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		notice ranking.Notice
+		button string
+		age    time.Duration // of the command
+		late   bool
+	}{
+		"a page of the ranking":           {notice: stats.RankingPage{}, age: 9 * time.Minute},
+		"a page of the ranking, too late": {notice: stats.RankingPage{}, age: 11 * time.Minute, late: true},
+		"a refusal":                       {notice: ranking.Refusal{}, age: 23 * time.Hour},
+		"a refusal, too late":             {notice: ranking.Refusal{}, age: 25 * time.Hour, late: true},
+		"an outcome":                      {notice: ranking.MatchUndone{}, age: 23 * time.Hour},
+		"a callback answer":               {notice: ranking.Refusal{}, button: "q", age: 10 * time.Second},
+		"a callback answer, too late":     {notice: ranking.Refusal{}, button: "q", age: 16 * time.Second, late: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCards(t)
+			dbtest.Exec(t, c.world.Pool, `DELETE FROM outbox`)
+			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Notice: tc.notice}
+			if tc.button != "" {
+				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
+			}
+			if err := c.Store.Apply(t.Context(), changes); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+				t.Fatal(err)
+			}
+			lane, states := dbtest.Chat(1), []string{"sending", "sending"}
+			switch {
+			case tc.button != "":
+				lane = dbtest.Answers(1)
+				states = []string{"sending", "planned"}
+				if tc.late {
+					states = []string{"expired", "planned"}
+				}
+			case tc.late:
+				states = []string{"expired", "sending"}
+			case tc.notice.Kind() == stats.KindRankingPage: // sent alone
+				states = []string{"sending", "planned"}
+			}
+			turn := c.Turn(t, lane)
+			expired := 0
+			if tc.late {
+				expired = 1
+			}
+			if turn.Expired != expired {
+				t.Errorf("%d have expired", turn.Expired)
+			}
+			if diff := cmp.Diff(states, dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's. The age of a
+// command determines how long notices of all kinds live.
+func TestDeadlinesByAnotherClock(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			theirs := func() time.Time { return time.Now().Add(ahead) }
+			store := w.Store.WithClock(theirs)
+			sent := theirs().Add(-3 * time.Hour)
+			won := dbtest.Match(w.Read(t, alice, bob), "won")
+			won.SentAt = sent
+			for _, c := range []ranking.Changes{
+				won,
+				{Key: "answer", Chat: 1, SentAt: sent, Notice: ranking.MatchUndone{}},
+				{Key: "toast", Chat: 1, SentAt: sent, Button: "q", CallbackAnswer: ranking.MatchUndone{}},
+				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
+				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
+			} {
+				if err := store.Apply(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := dbtest.Values[string](t, w.Pool, `
+				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
+			if diff := cmp.Diff([]string{"won 21", "answer 21", "toast -3", "refused 21", "future 24"}, got); diff != "" {
+				t.Errorf("hours to live (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was
+// sent: the result is then reported as a number only.
+func TestCardsLiveForADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	c := dbtest.Match(w.Read(t, alice, bob), "k")
+	c.SentAt = time.Now().Add(-time.Hour)
+	if err := w.Store.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if left := dbtest.Value[int](t, w.Pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
+		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
+	}
+	m := w.Mail(t)
+	if taken := m.Take(t, 1); taken == nil || taken.Row.Kind != ranking.KindMatchRecorded {
+		t.Fatalf("the first is %+v", taken)
+	}
+	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
+	taken := m.Take(t, 1)
+	if taken == nil || taken.Row.Kind != ranking.KindResultsExpired || len(taken.Items) != 1 || taken.Row.PossibleDuplicates != 0 {
+		t.Fatalf("a late card is reported by %+v", taken)
+	}
+	m.Finish(t, dbtest.SentAs(*taken, 71))
+	m.MustWait(t)
+}
+
+// TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is
+// sent.
+func TestEditsLiveForAWeek(t *testing.T) {
+	t.Parallel()
+	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
+	c := newCards(t)
+	c.send(t, 71)
+	c.change(t, "2", 22)
+	for _, key := range []string{"3", "4"} {
+		if hours := dbtest.Value[*int](t, c.world.Pool, lives); hours == nil || *hours != 7*24 {
+			t.Fatalf("the edit lives for %v hours, want a week", hours)
+		}
+		dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() + interval '1 hour' WHERE action = 'edit'`)
+		c.change(t, key, 33)
+	}
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
+	if turn := c.Turn(t, dbtest.Chat(1)); turn.Message != nil || turn.Expired != 1 {
+		t.Errorf("too late, the turn is %+v", turn)
+	}
+}
+
+// TestPossibleDuplicatesExpire: results that may have been sent are reported as expired, by a notice of its own.
+// Edits expire silently.
+func TestPossibleDuplicatesExpire(t *testing.T) {
+	t.Parallel()
+	c := newCards(t)
+	r := dbtest.Failed(c.MustTake(t, 1, 1), outbox.Ambiguous)
+	r.Pause = 0
+	c.Finish(t, r)
+	c.change(t, "2", 22)
+	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now()`)
+	turn := c.Turn(t, dbtest.Chat(1))
+	if diff := cmp.Diff([]string{`1 results_expired {"count": 1}`}, dbtest.Items(turn.Message)); diff != "" || turn.Expired != 2 {
+		t.Fatalf("%d have expired, sent (-want +got):\n%s", turn.Expired, diff)
+	}
+	if i := turn.Message.Row; i.PossibleDuplicates != 0 || i.PreviousUnknown {
+		t.Errorf("the notice has %d possible duplicates", i.PossibleDuplicates)
+	}
+}

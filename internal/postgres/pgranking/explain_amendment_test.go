@@ -1,0 +1,164 @@
+package pgranking_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+func TestNoAmendmentScansATable(t *testing.T) {
+	t.Parallel()
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	store, queue := pgranking.NewStore(pool, dbtest.Ignore), postgres.NewOutbox(pool)
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
+	person := func(claimed bool) (p ranking.Person) {
+		err := plain.QueryRow(t.Context(), `
+			SELECT coalesce(telegram_user_id, 0), username, display_name FROM players p
+			JOIN match_players mp ON mp.player_id = p.id JOIN matches m ON m.id = mp.match_id
+			WHERE m.ladder_id = 150 AND m.number > 30 AND (telegram_user_id IS NOT NULL) = $1 LIMIT 1`, claimed).
+			Scan(&p.ID, &p.Username, &p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	known, unclaimed := person(true), person(false)
+	find := func(name string, number int, sender *ranking.Person, ref ranking.MatchRef) dbtest.Explained {
+		return dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
+			got, err := store.FindMatch(ctx, club.ID, ref, sender)
+			if got == nil || number != 0 && got.Number != number {
+				t.Errorf("%s finds %+v", name, got)
+			}
+			return err
+		}, Want: 1}
+	}
+	admin := func(n int) ranking.Amendment {
+		t := dbtest.Number(n)
+		t.IsAdmin = func(context.Context) (bool, error) { return true, nil }
+		return t
+	}
+	s := dbtest.Service(store)
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		find("match by number", 40, nil, ranking.MatchRef{Number: 40}),
+		find("match by message", 40, nil, ranking.MatchRef{Message: 40, Key: "none"}),
+		find("match by key", 45, nil, ranking.MatchRef{Message: 45_000, Key: "m:-150:45"}),
+		find("last match", 0, &known, ranking.MatchRef{}),
+		{Name: "history", Run: func(ctx context.Context) error {
+			got, err := store.MatchHistory(ctx, 150, 41)
+			if len(got.Matches) != 10 || len(got.Standings) != 11 {
+				t.Errorf("the history has %d matches of %d players", len(got.Matches), len(got.Standings))
+			}
+			return err
+		}, Want: 2},
+		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
+			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
+		}, Want: 3 + 5},
+		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
+			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
+		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+		{Name: "fix", Run: func(ctx context.Context) error {
+			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
+		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+		{Name: "card that waits", Run: func(ctx context.Context) error {
+			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
+			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})
+		}, Want: 1},
+		{Name: "merge", Run: func(ctx context.Context) error {
+			p := known
+			p.Username = unclaimed.Username
+			err := s.Answer(ctx, in(club, "merge", p), ranking.Refusal{})
+			if n := dbtest.Value[int](t, plain, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); n != 1 {
+				t.Errorf("%d players are merged", n)
+			}
+			return err
+		}, Want: -1},
+		{Name: "toast", Run: func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", CallbackAnswer: ranking.Refusal{}})
+		}, Want: 3},
+		{Name: "take of an edit", Run: func(ctx context.Context) error {
+			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
+				WHERE chat_id = 150 AND state = 'planned' AND action <> 'edit'`)
+			turns, err := queue.Advance(ctx, 1, nil, []outbox.Lane{dbtest.Chat(150)}, dbtest.Bounds)
+			if m := turns[0].Message; m == nil || m.Target != 40 {
+				t.Errorf("took %+v", m)
+			}
+			return err
+		}, Want: 2 + 4},
+		{Name: "finish of a card", Run: func(ctx context.Context) error {
+			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
+				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
+			item := outbox.Item{ID: id}
+			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4711)}, nil, dbtest.Bounds)
+			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
+				t.Error("the message is not recorded")
+			}
+			return err
+		}, Want: 2 + 1},
+	})
+}
+
+// TestRewriteTakesFewStatements: rewriting 1,000 entries takes as many statements as rewriting one.
+func TestRewriteTakesFewStatements(t *testing.T) {
+	t.Parallel()
+	const players, matches = 50, 1_000
+	var rec dbtest.Recorder
+	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
+	dbtest.Exec(t, pool, `
+		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
+		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1000);
+		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
+		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
+		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    SELECT 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 1000) n;
+		INSERT INTO match_players SELECT id, 1 + number % 50, 1 FROM matches;
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 1500, 0, 'match' FROM match_players;`)
+	store := pgranking.NewStore(pool, dbtest.Ignore)
+	c, err := store.MatchHistory(t.Context(), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Matches) != matches || len(c.Standings) != players {
+		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
+	}
+	// rewrite changes n matches and standings, and returns how many statements that took.
+	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.RankedPlayer) int {
+		w := ranking.Rewrite{Reason: ranking.ByRepair}
+		for _, m := range matches {
+			e := *m.Parts[0].Entry
+			w.Superseded = append(w.Superseded, e.ID)
+			e.After++
+			w.Appended = append(w.Appended, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
+		}
+		for _, s := range standings {
+			s.Elo++
+			w.Standings = append(w.Standings, s.Standing)
+		}
+		rec.Take()
+		if err := store.Rewrite(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		return len(rec.Take())
+	}
+	one := rewrite(c.Matches[:1], c.Standings[:1])
+	all := rewrite(c.Matches[1:], c.Standings[1:])
+	if one != all || one != 3 { // entries superseded and appended, standings
+		t.Errorf("%d statements for one entry, %d for all others, want 3", one, all)
+	}
+	const appended = `SELECT count(*) FROM elo_history WHERE reason = 'repair' AND elo_after = 1501`
+	if got := dbtest.Value[int](t, pool, appended); got != matches {
+		t.Errorf("%d entries were appended", got)
+	}
+}

@@ -1,0 +1,71 @@
+package pgranking_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+)
+
+func TestNoCommandScansATable(t *testing.T) {
+	t.Parallel()
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	store := pgranking.NewStore(pool, dbtest.Ignore)
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
+	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE ladder_id = 150 ORDER BY id LIMIT 2`)
+	var elsewhere [2]ranking.Snapshot
+	for i := range elsewhere {
+		var two []ranking.Person
+		for _, id := range dbtest.Values[int64](t, plain, `
+			SELECT player_id FROM group_players WHERE ladder_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 151+i) {
+			two = append(two, ranking.Person{ID: ranking.UserID(id)})
+		}
+		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
+		var err error
+		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: two}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec.Take()
+	people := []ranking.Person{
+		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
+		{ID: 99_999, Username: "user_7", Name: "Seven"},
+	}
+	var snap ranking.Snapshot
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "read people", Run: func(ctx context.Context) (err error) {
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
+			return err
+		}, Want: 2},
+		{Name: "read ranking", Run: func(ctx context.Context) error {
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
+			if len(got.Rows) != 20 || got.Total != 60 {
+				t.Errorf("the ranking is %+v", got)
+			}
+			return err
+		}, Want: 4},
+		{Name: "introduce", Run: func(ctx context.Context) error {
+			k := snap.People[1]
+			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
+			return store.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{change, dbtest.AsNew(ranking.Person{ID: 88_888, Name: "N"})})
+		}, Want: 6},
+		{Name: "match", Run: func(ctx context.Context) error {
+			c := dbtest.Match(snap, "k")
+			return store.Apply(ctx, c)
+		}, Want: 5},
+		{Name: "matches together", Run: func(ctx context.Context) error {
+			return store.ApplyTogether(ctx, dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
+		}, Want: 7},
+		{Name: "answer", Run: func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
+		}, Want: 3},
+		{Name: "exclusively", Run: func(ctx context.Context) error {
+			return store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
+		}, Want: 3},
+	})
+}

@@ -1,0 +1,68 @@
+package pgranking_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestNoGroupLifeScansATable checks reading a person's standing, and recording that a person has left.
+func TestNoGroupLifeScansATable(t *testing.T) {
+	t.Parallel()
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	store, questions := pgranking.NewStore(pool, dbtest.Ignore), pgstats.NewStore(pool, pool)
+	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
+	player := dbtest.Value[int64](t, plain, `
+		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
+		WHERE ladder_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
+	people := []ranking.Person{{ID: ranking.UserID(player), Name: "Somebody"}}
+	var snap ranking.Snapshot
+	apply := func(c ranking.Changes) func(context.Context) error {
+		return func(ctx context.Context) error { return store.Apply(ctx, c) }
+	}
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "read", Run: func(ctx context.Context) (err error) {
+			snap, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, People: people})
+			return err
+		}, Want: 2},
+		{Name: "standing", Run: func(ctx context.Context) error {
+			got, err := questions.Standing(ctx, club.ID, people[0])
+			if got.Position == 0 || got.Total != 60 || got.Name.Name == "" {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, Want: 2},
+		{Name: "last match", Run: func(ctx context.Context) error {
+			got, err := store.LastPlayed(ctx, club.ID, people[0])
+			if got.IsZero() {
+				t.Error("the player has never played")
+			}
+			return err
+		}, Want: 1},
+		{Name: "all groups", Run: func(ctx context.Context) error {
+			got, err := questions.Standings(ctx, people[0], 20)
+			if len(got.Groups) == 0 || got.More != 0 || got.Groups[0].Total != 60 {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, Want: 1},
+		{Name: "left", Run: func(ctx context.Context) error {
+			left := *snap.People[0].Standing
+			left.LeftAt = time.Now()
+			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Effect: (*ranking.ChangedStanding)(&left)})
+		}, Want: 3},
+		{Name: "added", Run: apply(ranking.Changes{
+			Key: "added", Chat: 150, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+			Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"},
+		}), Want: 4},
+		{Name: "removed", Run: apply(ranking.Changes{Key: "removed", Chat: 150, Presence: ranking.BotInactive}), Want: 2},
+		{Name: "of nobody", Run: apply(ranking.Changes{Key: "nobody"}), Want: 2},
+	})
+}

@@ -1,0 +1,67 @@
+package pgranking_test
+
+import (
+	"context"
+	"testing"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+)
+
+// TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all
+// notices of one of them.
+func TestNoMoveScansATable(t *testing.T) {
+	t.Parallel()
+	var rec dbtest.Recorder
+	pool, plain := dbtest.NewYears(t, &rec)
+	store := pgranking.NewStore(pool, dbtest.Ignore)
+	late := ranking.Chat{ID: -1_000_150, Kind: ranking.Group, Title: "As it was"}
+	move := func(from, to ranking.ExternalChatID) func(context.Context) error {
+		return func(ctx context.Context) error { return store.Move(ctx, from, to, nothingAppended(t)) }
+	}
+	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
+		{Name: "read", Run: func(ctx context.Context) error {
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, People: []ranking.Person{alice}})
+			if got.Chat.ID != -150 {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, Want: 2},
+		{Name: "match", Run: func(ctx context.Context) error {
+			got, err := store.FindMatch(ctx, late.ID, ranking.MatchRef{Number: 45, NumberMessage: 40}, &alice)
+			if got == nil || got.Number != 45 {
+				t.Errorf("found %+v", got)
+			}
+			return err
+		}, Want: 1},
+		{Name: "ranking", Run: func(ctx context.Context) error {
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, 20)
+			if len(got.Rows) != 20 || got.Title != "Club 150" {
+				t.Errorf("read %+v", got)
+			}
+			return err
+		}, Want: 4},
+		{Name: "introduce", Run: func(ctx context.Context) error { return store.UpsertChatAndPlayers(ctx, late, nil) }, Want: 3},
+		{Name: "exclusively", Run: func(ctx context.Context) error {
+			return store.WithGroupLock(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
+		}, Want: 3},
+		{Name: "move of a chat in which much waits", Run: move(-3, -2_000_003), Want: 1 + 2 + 4 + 2 + 4 + 1},
+		{Name: "move that is done", Run: move(-3, -2_000_003), Want: 1 + 2 + 1},
+		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 4 + 2 + 3 + 1},
+		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1},
+	})
+	if got := dbtest.Value[int](t, plain, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {
+		t.Errorf("%d of 2 chats have moved", got)
+	}
+}
+
+// nothingAppended is for moves that join no groups.
+func nothingAppended(t *testing.T) func(ranking.Appended) (ranking.Appendix, error) {
+	t.Helper()
+	return func(a ranking.Appended) (ranking.Appendix, error) {
+		t.Errorf("appended: %+v", a)
+		return ranking.Appendix{}, nil
+	}
+}

@@ -1,0 +1,44 @@
+package pgranking
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// MaxTogether is how many results one transaction writes at most.
+const MaxTogether = maxTogether
+
+// ApplyTogether applies results in one transaction.
+func (s *Store) ApplyTogether(ctx context.Context, all ...ranking.Changes) error {
+	return s.writeAll(ctx, all, nil)
+}
+
+// ChangeCard changes the card of a match.
+func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID, card ranking.Card) error {
+	var batch pgx.Batch
+	if err := queueCard(&batch, chat, key, card); err != nil {
+		return err
+	}
+	return s.db.SendBatch(ctx, &batch).Close()
+}
+
+// HoldResults makes all results wait until the returned function is called. After that one transaction runs at a
+// time.
+func (s *Store) HoldResults() (resume func()) {
+	g := s.batchWriter
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writing += maxConcurrentWrites
+	return func() { g.next(s) }
+}
+
+// WaitingResults returns how many results wait to be written together.
+func (s *Store) WaitingResults() int {
+	g := s.batchWriter
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}

@@ -1,0 +1,85 @@
+package pgranking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// FindMatch implements ranking.Store.
+func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (
+	found *ranking.StoredMatch, err error,
+) {
+	sql, args := matchQuery(chat, ref, sender)
+	if sql == "" {
+		return found, nil
+	}
+	rows, err := s.db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find the match: %w", postgres.Translate(err))
+	}
+	matches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ranking.StoredMatch, err error) {
+		var points [][]int16
+		var key string
+		err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
+			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
+		m.Result.Sets = setScores(points)
+		m.ByCommand = ref.Number == 0 && ref.Key == key
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the match: %w", postgres.Translate(err))
+	}
+	if len(matches) > 0 {
+		found = &matches[0]
+	}
+	return found, nil
+}
+
+// matchQuery returns the query for the match that is meant. It is empty if the last match of nobody is meant.
+func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
+	const match = `
+		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
+		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
+		       ` + sidesSwapped + `, m.idempotency_key
+		FROM groups g JOIN matches m ON m.group_id = g.id
+		LEFT JOIN players p ON p.id = m.reported_by
+		LEFT JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = m.reported_by
+		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
+	const byNumber = match + `m.number = $2`
+	// messages are found by the id that the chat had when they were sent
+	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
+		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 ORDER BY mm.match_id DESC LIMIT 1)`
+	const byNumberFrom = match + `m.id = coalesce(` + matchOfMessage + `,
+		    (SELECT shown.id FROM matches shown WHERE shown.group_id = g.id AND shown.number = $3))`
+	// a message that shows several matches does not tell which one is meant
+	const byMessage = match + `m.id = coalesce((SELECT min(mm.match_id) FROM match_messages mm
+		     WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2 HAVING count(*) = 1),
+		    (SELECT made.id FROM matches made WHERE made.idempotency_key = $3))`
+	const last = match + `m.number = (
+		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
+		        (SELECT played.number FROM match_players mp JOIN matches played ON played.id = mp.match_id
+		         WHERE mp.player_id = sender.id AND played.group_id = g.id ORDER BY mp.match_id DESC LIMIT 1)
+		        UNION ALL
+		        (SELECT r.number FROM matches r
+		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
+		    ) AS of_sender
+		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
+	switch {
+	case ref.Number != 0 && ref.NumberMessage != 0:
+		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}
+	case ref.Number != 0:
+		return byNumber, []any{chat, ref.Number}
+	case ref.Message != 0:
+		return byMessage, []any{chat, ref.Message, ref.Key}
+	case sender != nil:
+		return last, []any{chat, sender.ID, sender.Username}
+	}
+	return "", nil
+}

@@ -1,0 +1,117 @@
+package pgranking_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// locks are what others may have locked.
+var locks = map[string]string{
+	"chats":            `SELECT FROM chats FOR UPDATE`,
+	"groups":           `SELECT FROM groups FOR UPDATE`,
+	"ladders":          `SELECT FROM ladders FOR UPDATE`,
+	"players":          `SELECT FROM players FOR UPDATE`,
+	"group_players":    `SELECT FROM group_players FOR UPDATE`,
+	"handled_commands": `LOCK TABLE handled_commands IN EXCLUSIVE MODE`,
+	"matches":          `LOCK TABLE matches IN EXCLUSIVE MODE`,
+	"outbox":           `LOCK TABLE outbox IN EXCLUSIVE MODE`,
+	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
+}
+
+// TestLockedIsNobodysFault makes commands of all kinds wait too long for locks of somebody else. Each is answered, or
+// fails with an error that says nothing against it, and has been handled exactly once when the locks are free.
+func TestLockedIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	for held, lock := range locks {
+		t.Run(held, func(t *testing.T) {
+			t.Parallel()
+			pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
+			store := pgranking.NewStore(pool, dbtest.Ignore)
+			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+			for _, c := range everyKind(service, stats.NewService(pgstats.NewStore(pool, pool), service)) {
+				if c.before != nil {
+					if err := c.before(t.Context()); err != nil {
+						t.Fatalf("before %s: %v", c.name, err)
+					}
+				}
+				holder := dbtest.Begin(t, pool)
+				if _, err := holder.Exec(t.Context(), lock); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
+				err := c.run(ctx)
+				cancel()
+				if err != nil && !store.RetryLater(err) {
+					t.Errorf("%s fails with %v", c.name, err)
+				}
+				if err := holder.Rollback(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.run(t.Context()); err != nil {
+					t.Errorf("%s fails when nothing is locked: %v", c.name, err)
+				}
+				const trace = `
+					SELECT (SELECT count(*) FROM handled_commands WHERE key = $1) * 10
+					     + (SELECT count(*) FROM outbox WHERE key = $1 AND action = 'send')`
+				if n := dbtest.Value[int](t, pool, trace, c.name); n != 11 && !c.silent {
+					t.Errorf("%s leaves %d keys and answers, want one of each", c.name, n)
+				}
+			}
+		})
+	}
+}
+
+// action is a command that a service handles, with a key.
+type action struct {
+	name        string
+	before, run func(context.Context) error
+	silent      bool // it gets no answer
+}
+
+// everyKind returns commands of all kinds; each can be done after those before it.
+func everyKind(s *ranking.Service, questions *stats.Service) []action {
+	origin := func(key string, sender *ranking.Person) ranking.Origin {
+		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
+	}
+	against := func(p ranking.Person) ranking.Report {
+		return ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{p}, Scores: []ranking.Score{{A: 3, B: 1}}}
+	}
+	record := func(key string, r ranking.Report) func(context.Context) error {
+		return func(ctx context.Context) error { return s.RecordMatch(ctx, origin(key, &alice), r) }
+	}
+	unclaimed := ranking.Person{Username: "zoe"}
+	named := zoe
+	named.Username = "zoe"
+	upgraded := club
+	upgraded.ID = -1000
+	isAdmin := func(context.Context) (bool, error) { return true, nil }
+	return []action{
+		{name: "record", before: record("before", aliceBeatsBob), run: record("record", aliceBeatsBob)},
+		{name: "newcomer", run: record("newcomer", against(carol))},
+		{name: "undo", run: func(ctx context.Context) error {
+			return s.UndoMatch(ctx, origin("undo", &alice), ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin})
+		}},
+		{name: "ranking", run: func(ctx context.Context) error { return questions.ShowRanking(ctx, origin("ranking", &bob)) }},
+		{name: "merge", before: func(ctx context.Context) error {
+			if err := s.Join(ctx, origin("join", &zoe)); err != nil {
+				return err
+			}
+			return record("unclaimed", against(unclaimed))(ctx)
+		}, run: func(ctx context.Context) error { return s.Join(ctx, origin("merge", &named)) }},
+		{name: "removed", silent: true, run: func(ctx context.Context) error { return s.BotRemoved(ctx, origin("removed", nil)) }},
+		{name: "move", silent: true, before: func(ctx context.Context) error {
+			o := origin("newer", &alice)
+			o.Chat = upgraded
+			return s.RecordMatch(ctx, o, aliceBeatsBob)
+		}, run: func(ctx context.Context) error { return s.MoveChat(ctx, club.ID, upgraded.ID) }},
+	}
+}

@@ -1,0 +1,9 @@
+package pgranking_test
+
+import (
+	"testing"
+
+	"elobot/internal/postgres/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }

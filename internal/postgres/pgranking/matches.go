@@ -1,0 +1,214 @@
+package pgranking
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// queueNumbers assigns the numbers of new matches, which also locks their groups. A single match waits for its group.
+// With several, none may wait for another's group.
+func queueNumbers(batch *pgx.Batch, all []ranking.Changes) {
+	groups := postgres.Column(newMatches(all), func(m newMatch) ranking.GroupID { return m.Group })
+	if len(groups) > 1 {
+		batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
+	}
+	if len(groups) > 0 {
+		batch.Queue(`
+			WITH assigned AS (
+			    UPDATE groups SET last_match_number = last_match_number + 1 WHERE id = ANY ($1) RETURNING 1)
+			SELECT (count(*) = cardinality($1))::unchanged FROM assigned`, groups)
+	}
+}
+
+// newMatch is a match to be inserted, with the key and the notice of its command.
+type newMatch struct {
+	*ranking.NewMatch
+	ranking.Changes
+}
+
+// newMatches returns the matches among the changes.
+func newMatches(all []ranking.Changes) (matches []newMatch) {
+	for _, c := range all {
+		if m, ok := c.Effect.(*ranking.NewMatch); ok {
+			matches = append(matches, newMatch{m, c})
+		}
+	}
+	return matches
+}
+
+// insertMatches inserts several matches of different groups at once.
+const insertMatches = `
+	WITH new AS (
+	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
+	                         $7::bigint[], $8::timestamptz[], $9::text[], $10::bigint[], $11::text[], $12::text[],
+	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::interval[])
+	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
+	              reported_by, played_at, key, chat_id, kind, purpose,
+	              payload, addressee, reply_to, thread_id, time_left)
+	), match AS (
+	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
+	                         idempotency_key)
+	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
+	           nullif(n.reported_by, 0), n.played_at, n.key
+	    FROM new n JOIN groups g ON g.id = n.group_id
+	    RETURNING id, group_id, number
+	), sides AS (
+	    INSERT INTO match_players (match_id, player_id, side, place)
+	    SELECT match.id, p.player_id, p.side, p.place
+	    FROM unnest($18::bigint[], $19::bigint[], $20::smallint[], $21::smallint[])
+	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
+	), history AS (
+	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.best_before, p.streak_before, 'match'
+	    FROM unnest($18::bigint[], $19::bigint[], $22::integer[], $23::integer[], $24::integer[], $25::integer[])
+	         AS p (group_id, player_id, elo_before, elo_after, best_before, streak_before) JOIN match USING (group_id)
+	)
+	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
+	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id
+	FROM new n JOIN match USING (group_id)`
+
+// queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of
+// different groups.
+func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
+	matches := newMatches(all)
+	switch len(matches) {
+	case 0:
+		return nil
+	case 1:
+		return queueMatch(batch, now, matches[0])
+	}
+	var payloads [][]byte
+	var players []matchPlayer
+	for _, m := range matches {
+		payload, err := encode(m.Notice)
+		if err != nil {
+			return err
+		}
+		payloads = append(payloads, payload)
+		for i, p := range m.Players {
+			players = append(players, matchPlayer{p, m.Group, i + 1})
+		}
+	}
+	batch.Queue(insertMatches,
+		postgres.Column(matches, func(m newMatch) ranking.GroupID { return m.Group }),
+		postgres.Column(matches, func(m newMatch) ranking.LadderID { return m.Ladder }),
+		postgres.Column(matches, func(m newMatch) int { return m.A }),
+		postgres.Column(matches, func(m newMatch) int { return m.B }),
+		postgres.Column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
+		postgres.Column(matches, func(m newMatch) int { return m.K }),
+		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.ReportedBy }),
+		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
+		postgres.Column(matches, func(m newMatch) string { return m.Key }),
+		postgres.Column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
+		postgres.Column(matches, func(m newMatch) string { return m.Notice.Kind() }),
+		postgres.Column(matches, func(m newMatch) string { return string(m.Notice.Purpose()) }),
+		payloads,
+		postgres.Column(matches, func(m newMatch) string { return m.Addressee }),
+		postgres.Column(matches, func(m newMatch) int64 { return m.ReplyTo }),
+		postgres.Column(matches, func(m newMatch) int64 { return m.Thread }),
+		postgres.Column(matches, func(m newMatch) *time.Duration {
+			return TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
+		}),
+		postgres.Column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
+		postgres.Column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
+		postgres.Column(players, func(p matchPlayer) int { return p.Side }),
+		postgres.Column(players, func(p matchPlayer) int { return p.place }),
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Elo }),
+		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }))
+	return nil
+}
+
+// queueMatch is queueMatches for a single match. Arrays would work for one match too, but more slowly.
+func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
+	const sql = `
+		WITH match AS (
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
+		                         idempotency_key)
+		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, nullif($7::bigint, 0), $8, $9
+		    FROM groups g WHERE g.id = $1
+		    RETURNING id, number
+		), sides AS (
+		    INSERT INTO match_players (match_id, player_id, side, place)
+		    SELECT match.id, played.player_id, played.side, played.place
+		    FROM match, unnest($10::bigint[], $11::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
+		), history AS (
+		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
+		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.best_before, moved.streak_before,
+		           'match'
+		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
+		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
+		)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
+		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id
+		FROM match`
+	payload, err := encode(m.Notice)
+	if err != nil {
+		return err
+	}
+	n := len(m.Players)
+	players, sides := make([]int64, n), make([]int16, n)
+	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	for i, p := range m.Players {
+		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
+		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
+		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
+	}
+	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, m.Key,
+		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee,
+		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()))
+	return nil
+}
+
+// matchPlayer is a player of one of several new matches; place is the position among its players, from 1.
+type matchPlayer struct {
+	ranking.MatchPlayer
+	group ranking.GroupID
+	place int
+}
+
+// setsText returns the points of sets in PostgreSQL's notation, because all elements of an array of arrays must have
+// the same length.
+func setsText(sets []ranking.Score) *string {
+	if len(sets) == 0 {
+		return nil
+	}
+	pairs := make([]string, len(sets))
+	for i, s := range sets {
+		pairs[i] = fmt.Sprintf("{%d,%d}", s.A, s.B)
+	}
+	text := "{" + strings.Join(pairs, ",") + "}"
+	return &text
+}
+
+// setPoints returns the points of sets in their stored form: nil, or an array of pairs.
+func setPoints(sets []ranking.Score) [][]int16 {
+	var points [][]int16
+	for _, s := range sets {
+		points = append(points, []int16{int16(s.A), int16(s.B)})
+	}
+	return points
+}
+
+// sidesSwapped tells whether side B comes first on the card of a match m, because it was the winner originally.
+const sidesSwapped = `coalesce(
+		           (SELECT f.old_score_b > f.old_score_a FROM match_fixes f WHERE f.match_id = m.id ORDER BY f.id LIMIT 1),
+		           m.score_b > m.score_a)`
+
+// setScores is the opposite of setPoints.
+func setScores(points [][]int16) []ranking.Score {
+	var sets []ranking.Score
+	for _, p := range points {
+		sets = append(sets, ranking.Score{A: int(p[0]), B: int(p[1])})
+	}
+	return sets
+}

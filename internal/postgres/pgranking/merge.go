@@ -1,0 +1,165 @@
+package pgranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// errNothingToMerge ends the transaction of a merge that somebody else has done, or that is not possible any more.
+var errNothingToMerge = errors.New("nothing to merge")
+
+// Merge implements ranking.Store.
+func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
+) error {
+	var merges []ranking.LadderMerge
+	err := s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+		inside := &Store{pool: s.pool, db: tx, now: s.now}
+		if err := inside.lockForMerge(ctx, from, into); err != nil {
+			return err
+		}
+		shared, err := inside.shared(ctx, from, into)
+		if err != nil {
+			return err
+		}
+		if merges, err = decide(shared); err != nil {
+			return err
+		}
+		return inside.applyMerge(ctx, from, into, merges)
+	})
+	if errors.Is(err, errNothingToMerge) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("merge players: %w", postgres.Translate(err))
+	}
+	for _, m := range merges {
+		s.wake(m.Chat)
+	}
+	return nil
+}
+
+// lockForMerge locks the groups in which from is ranked, in the order of their ids, and then the players. After that
+// nobody can add the unclaimed player to a ladder, because that takes the lock of its row.
+func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
+	const groups = `
+		SELECT g.id FROM groups g
+		WHERE g.id IN (SELECT l.group_id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE s.player_id = $1)
+		ORDER BY g.id`
+	held, err := s.db.Exec(ctx, groups+` FOR NO KEY UPDATE`, from)
+	if err != nil {
+		return fmt.Errorf("lock the groups: %w", err)
+	}
+	const unclaimed = `
+		SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NULL AND merged_into IS NULL FOR UPDATE`
+	const known = `SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NOT NULL FOR NO KEY UPDATE`
+	for _, player := range []struct {
+		sql string
+		id  ranking.PlayerID
+	}{{unclaimed, from}, {known, into}} {
+		found, err := s.db.Exec(ctx, player.sql, player.id)
+		if err != nil {
+			return fmt.Errorf("lock player %d: %w", player.id, err)
+		}
+		if found.RowsAffected() == 0 {
+			return errNothingToMerge
+		}
+	}
+	// without locks: whoever holds a new group may be waiting for the player
+	again, err := s.db.Exec(ctx, groups, from)
+	if err != nil {
+		return fmt.Errorf("read the groups again: %w", err)
+	}
+	if again.RowsAffected() != held.RowsAffected() {
+		return fmt.Errorf("%w: player %d has joined another ladder", ranking.ErrConflict, from)
+	}
+	return nil
+}
+
+// shared reads the ladders in which both players are ranked.
+func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
+	const ladders = `
+		SELECT l.id, g.chat_id, (
+		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
+		    WHERE mp.player_id IN ($1, $2) AND m.ladder_id = l.id)
+		FROM group_players f
+		JOIN ladders l ON l.id = f.ladder_id
+		JOIN groups g ON g.id = l.group_id
+		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.ladder_id = l.id AND i.player_id = $2)
+		ORDER BY l.id`
+	type ladderRow struct {
+		Ladder ranking.LadderID
+		Chat   ranking.ChatID
+		First  int // the number of the first match of either
+	}
+	rows, err := s.db.Query(ctx, ladders, from, into)
+	if err != nil {
+		return nil, fmt.Errorf("read ladders: %w", err)
+	}
+	ladderRows, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ladderRow])
+	if err != nil {
+		return nil, fmt.Errorf("read ladders: %w", err)
+	}
+	all := make([]ranking.SharedLadder, len(ladderRows))
+	for i, m := range ladderRows {
+		all[i].Chat = m.Chat
+		if all[i].MatchHistory, err = s.MatchHistory(ctx, m.Ladder, m.First); err != nil {
+			return nil, err
+		}
+		for player, to := range map[ranking.PlayerID]*ranking.RankedPlayer{from: &all[i].From, into: &all[i].Into} {
+			rows, err := s.db.Query(ctx, postgres.RankedPlayers+`$1 AND s.player_id = $2`, m.Ladder, player)
+			if err != nil {
+				return nil, fmt.Errorf("read standing: %w", err)
+			}
+			if *to, err = pgx.CollectExactlyOneRow(rows, postgres.ScanRankedPlayer); err != nil {
+				return nil, fmt.Errorf("read standing: %w", err)
+			}
+		}
+	}
+	return all, nil
+}
+
+// applyMerge writes a merge: first the ladders that both players are in, then everything of from that does not
+// conflict.
+func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
+	var batch pgx.Batch
+	for _, m := range merges {
+		batch.Queue(`
+			WITH undone AS (
+			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
+			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
+	}
+	// A match in which both play stays as it is: it is undone.
+	batch.Queue(`
+		UPDATE match_players mp SET player_id = $2
+		WHERE mp.player_id = $1
+		  AND NOT EXISTS (SELECT FROM match_players other WHERE other.match_id = mp.match_id AND other.player_id = $2)`,
+		from, into)
+	for _, m := range merges {
+		queueRewrite(&batch, m.Rewrite)
+		batch.Queue(`
+			WITH dropped AS (DELETE FROM group_players WHERE id = $1 AND version = $2 RETURNING 1)
+			SELECT EXISTS (SELECT FROM dropped)::unchanged`, m.Drop.ID, m.Drop.Version)
+	}
+	batch.Queue(`
+		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
+		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
+	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
+	for _, m := range merges {
+		if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
+			return err
+		}
+		for _, card := range m.Cards {
+			if err := queueCard(&batch, m.Chat, "", card); err != nil {
+				return err
+			}
+		}
+	}
+	return s.db.SendBatch(ctx, &batch).Close()
+}

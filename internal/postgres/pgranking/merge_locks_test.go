@@ -1,0 +1,256 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// lock is a lock that a command takes: how somebody else takes it first, and how to find out whether it is free.
+type lock struct{ name, take string }
+
+func group(chat ranking.Chat) lock {
+	return lock{chat.Title, fmt.Sprintf(`SELECT FROM groups WHERE chat_id = (
+		SELECT id FROM chats WHERE telegram_chat_id = %d) FOR NO KEY UPDATE`, chat.ID)}
+}
+
+func player(name string) lock {
+	return lock{name, fmt.Sprintf(`SELECT FROM players WHERE display_name = '%s' FOR NO KEY UPDATE`, name)}
+}
+
+func standing(name string) lock {
+	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
+}
+
+// mustLockInOrder makes a command wait for each of its locks in turn, and checks which others it holds then: those
+// before it in the order, and none after it.
+func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
+	t.Helper()
+	for at, step := range order {
+		holder := dbtest.Begin(t, w.Pool)
+		if _, err := holder.Exec(t.Context(), step.take); err != nil {
+			t.Fatal(err)
+		}
+		waiting := dbtest.Start(command)
+		dbtest.Await(t, w.Pool, dbtest.Blocked)
+		for i, other := range order {
+			if i == at {
+				continue
+			}
+			_, err := w.Pool.Exec(t.Context(), other.take+" NOWAIT")
+			if held := err != nil; held != (i < at) {
+				t.Errorf("waiting for %s, it holds %s: %t", step.name, other.name, held)
+			}
+		}
+		dbtest.Exec(t, w.Pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
+		if err := dbtest.Receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
+			t.Errorf("waiting for %s it is canceled: %v", step.name, err)
+		}
+		if err := holder.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMergeLockOrder(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	merge := func() error {
+		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+			t.Error("it got all locks")
+			return nil, nil
+		})
+	}
+	w.mustLockInOrder(t, merge, group(club), group(annex), player("al"), player("Alice"))
+	// changes in other chats of the remaining player do not have to wait
+	holder := dbtest.Begin(t, w.Pool)
+	if _, err := holder.Exec(t.Context(), group(attic).take); err != nil {
+		t.Fatal(err)
+	}
+	w.Answer(t, "m", renamed)
+}
+
+func TestAmendmentLockOrder(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"undo", "fix"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newAmendable(t)
+			command := func() error { return commands[name](t.Context(), dbtest.Service(w.Store)) }
+			// in the order in which they joined the ladder
+			w.mustLockInOrder(t, command, group(club), standing("Alice"), standing("Carol"), standing("Bob"))
+			w.Undo(t, "u", alice, 2)
+		})
+	}
+}
+
+// deadlocks counts the deadlocks that services log.
+type deadlocks struct {
+	slog.Handler
+	n *atomic.Int64
+}
+
+func (d deadlocks) Enabled(context.Context, slog.Level) bool { return true }
+
+func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if strings.Contains(a.Value.String(), "deadlock") {
+			d.n.Add(1)
+		}
+		return true
+	})
+	return nil
+}
+
+// TestMergesAtOnce lets several instances merge the same two pairs of players, who have met in two groups.
+func TestMergesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	bo, robert := ranking.Person{Username: "bo"}, ranking.Person{ID: bob.ID, Username: "bo", Name: "Bob"}
+	as := newWorld(t, alice, bob)
+	for i, chat := range []ranking.Chat{club, annex} {
+		for j, match := range [][2]ranking.Person{{al, bob}, {alice, bo}, {bo, al}, {alice, bob}} {
+			key := fmt.Sprint(i, j)
+			w.recordIn(t, chat, key, match[0], match[1], 3, 1)
+			for k := range match { // replace both by the players they really are
+				switch match[k] {
+				case al:
+					match[k] = alice
+				case bo:
+					match[k] = bob
+				}
+			}
+			as.recordIn(t, chat, key, match[0], match[1], 3, 1)
+		}
+	}
+	var n atomic.Int64
+	var instances errgroup.Group
+	for i := range 6 {
+		s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []ranking.Person{renamed, robert}[i%2])
+		instances.Go(func() error { return s.Answer(t.Context(), o, ranking.Refusal{Code: ranking.NoDraws}) })
+	}
+	if err := instances.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
+	}
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 2 || n.Load() != 0 {
+		t.Errorf("%d players are merged, with %d deadlocks", got, n.Load())
+	}
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
+		t.Errorf("%d merges are announced", got)
+	}
+}
+
+// TestMergeAmongRecordings merges two players while others record matches of both in two groups.
+func TestMergeAmongRecordings(t *testing.T) {
+	t.Parallel()
+	const each = 8 // matches before the merge begins, and after it
+	w := newWorld(t, alice, bob)
+	if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.Record(t, "first", al, bob, 3, 1)
+	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
+	pairs := [][2]ranking.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
+	var n, reported atomic.Int64
+	begun, merged := make(chan struct{}), make(chan struct{})
+	s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+	var work errgroup.Group
+	for i, chat := range []ranking.Chat{club, annex} {
+		for _, reporter := range []ranking.Person{bob, carol} {
+			work.Go(func() error {
+				for j, left := 0, each; left > 0; j++ {
+					o := in(chat, fmt.Sprint(i, reporter.Name, j), reporter)
+					pair := pairs[(i+j)%len(pairs)]
+					if err := s.RecordMatch(t.Context(), o, dbtest.Singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2})); err != nil {
+						return err
+					}
+					if reported.Add(1) == each {
+						close(begun)
+					}
+					select {
+					case <-merged:
+						left--
+					default:
+					}
+				}
+				return nil
+			})
+		}
+	}
+	work.Go(func() error {
+		<-begun
+		defer close(merged)
+		return s.Answer(t.Context(), dbtest.By("m", renamed), ranking.Refusal{Code: ranking.NoDraws})
+	})
+	if err := work.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	w.Answer(t, "last", renamed)
+	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
+	// of many at once, one may lose every time, and must be sent again
+	refused := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
+	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
+		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
+			matches, 1+reported.Load(), refused, n.Load())
+	}
+	w.mustReplay(t)
+	if dbtest.Value[bool](t, w.Pool, `SELECT NOT EXISTS (SELECT FROM matches WHERE undone_at IS NOT NULL)`) {
+		t.Error("no match of al against Alice is undone")
+	}
+	if got := dbtest.Values[string](t, w.Pool, `
+		SELECT 'standing of ' || display_name FROM group_players JOIN players p ON p.id = player_id WHERE p.telegram_user_id IS NULL
+		UNION ALL
+		SELECT 'match of ' || display_name FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
+		WHERE p.telegram_user_id IS NULL AND undone_at IS NULL`); len(got) != 0 {
+		t.Errorf("rows of al that are left: %v", got)
+	}
+}
+
+// mustReplay recalculates the ratings of all ladders with an Elo formula of its own.
+func (w *world) mustReplay(t *testing.T) {
+	t.Helper()
+	ratings := make(map[string]int)
+	for _, m := range dbtest.Values[[]int](t, w.Pool, `
+		SELECT ARRAY[m.ladder_id, a.player_id, b.player_id, sign(m.score_a - m.score_b)] FROM matches m
+		JOIN match_players a ON a.match_id = m.id AND a.side = 1 JOIN match_players b ON b.match_id = m.id AND b.side = 2
+		WHERE undone_at IS NULL ORDER BY m.ladder_id, m.number`) {
+		winner, loser, score := fmt.Sprint(m[0], m[1]), fmt.Sprint(m[0], m[2]), 1.0
+		switch m[3] {
+		case 0:
+			score = 0.5
+		case -1:
+			winner, loser = loser, winner
+		}
+		for _, who := range []string{winner, loser} {
+			if _, there := ratings[who]; !there {
+				ratings[who] = 1500
+			}
+		}
+		expected := 1 / (1 + math.Pow(10, float64(ratings[loser]-ratings[winner])/400))
+		gain := int(math.Round(32 * (score - expected)))
+		ratings[winner], ratings[loser] = ratings[winner]+gain, ratings[loser]-gain
+	}
+	got := make(map[string]int)
+	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[ladder_id, player_id, elo] FROM group_players`) {
+		got[fmt.Sprint(s[0], s[1])] = s[2]
+	}
+	if diff := cmp.Diff(ratings, got); diff != "" {
+		t.Errorf("ratings by ladder and player (-replayed +stored):\n%s", diff)
+	}
+}

@@ -1,0 +1,57 @@
+package pgranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// TestMergeInTeams: a match with both on the same side is undone, and both stay in it. In other matches the one takes
+// the place of the other.
+func TestMergeInTeams(t *testing.T) {
+	t.Parallel()
+	type teams [2][]ranking.Person
+	record := func(w *world, key string, m teams) {
+		t.Helper()
+		report := ranking.Report{A: m[0], B: m[1], Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
+		if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By(key, bob), report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, as := newWorld(t, alice, bob, carol, zoe), newWorld(t, alice, bob, carol, zoe)
+	record(w, "1", teams{{al, bob}, {carol, zoe}})
+	record(as, "1", teams{{alice, bob}, {carol, zoe}})
+	record(w, "2", teams{{al, alice}, {bob, carol}})
+	record(w, "3", teams{{zoe, alice}, {bob, carol}})
+	record(as, "3", teams{{zoe, alice}, {bob, carol}})
+	w.Answer(t, "m", renamed)
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
+	}
+	w.mustYield(t, `
+		SELECT concat_ws(' ', number, undone_at IS NOT NULL, side, string_agg(display_name, ' ' ORDER BY display_name))
+		FROM matches m JOIN match_players mp ON match_id = m.id JOIN players p ON p.id = player_id
+		GROUP BY number, undone_at, side ORDER BY number, side`,
+		"1 f 1 Alice Bob", "1 f 2 Carol Zoe", "2 t 1 Alice al", "2 t 2 Bob Carol", "3 f 1 Alice Zoe", "3 f 2 Bob Carol")
+	w.mustYield(t, `
+		SELECT concat_ws(' ', number, count(*), count(DISTINCT h.player_id)) FROM elo_history h JOIN matches m ON m.id = match_id
+		WHERE superseded_at IS NULL GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
+}
+
+// TestMergeWhereOneHasOnlyJoined merges a player who has only joined a ladder with one who has matches in it.
+func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	if err := dbtest.Service(w.Store).Join(t.Context(), dbtest.By("j", alice)); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
+	w.Record(t, "1", al, bob, 3, 1)
+	w.Answer(t, "m", renamed)
+	// 1 of Bob, for a win with 1500 against 1000 would be 2; with 1000 against 1500 it is 30
+	w.mustYield(t, standings, "Club Alice Alice 1030 1000 1030 1 1 0 0 1", "Club Bob Bob 1470 1500 1500 1 0 0 1 -1")
+	w.mustYield(t, `SELECT count(*)::text FROM players WHERE merged_into IS NOT NULL`, "1")
+}

@@ -1,0 +1,360 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+// Alice has taken a username under which others had recorded an unknown player.
+var (
+	al      = ranking.Person{Username: "al"}
+	renamed = ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
+	annex   = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Annex"}
+	attic   = ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "Attic"}
+)
+
+// in is the origin of a command that a person sends in a chat.
+func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
+	o := dbtest.By(key, sender)
+	o.Chat = chat
+	return o
+}
+
+// recordIn makes Bob report a match in a chat.
+func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
+	t.Helper()
+	report := dbtest.Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
+	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), in(chat, key, bob), report); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newMerge returns a world in which Alice and al are ranked in the club, only al in the annex and only Alice in the
+// attic.
+func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
+	t.Helper()
+	w = newWorld(t, alice, bob)
+	w.Record(t, "1", al, bob, 3, 1)
+	w.Record(t, "2", alice, bob, 3, 1)
+	w.Record(t, "3", bob, al, 3, 1)
+	w.Record(t, "4", al, alice, 3, 1)
+	w.Record(t, "5", bob, alice, 2, 2)
+	w.recordIn(t, annex, "6", al, bob, 3, 1)
+	w.recordIn(t, attic, "7", bob, alice, 3, 1)
+	return w, w.ID(t, "al"), w.ID(t, "Alice")
+}
+
+// standings are all standings, without their ids and versions.
+const standings = `SELECT concat_ws(' ', title, name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
+	FROM group_players s JOIN ladders l ON l.id = ladder_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
+	JOIN players p ON p.id = player_id ORDER BY 1`
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	w.Undo(t, "u", bob, 3) // so that al has a superseded entry
+	w.Wakes.Store(0)
+	w.Answer(t, "m", renamed)
+	if wakes := w.Wakes.Load(); wakes != 2 { // for the merge and for the answer
+		t.Errorf("committed was called %d times", wakes)
+	}
+	as := newWorld(t, alice, bob) // in which the two are one player from the beginning
+	as.Record(t, "1", alice, bob, 3, 1)
+	as.Record(t, "2", alice, bob, 3, 1)
+	as.Record(t, "5", bob, alice, 2, 2)
+	as.recordIn(t, annex, "6", alice, bob, 3, 1)
+	as.recordIn(t, attic, "7", bob, alice, 3, 1)
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
+	}
+	for name, check := range map[string]struct {
+		sql  string
+		want []string
+	}{
+		"players": {
+			`SELECT concat_ws(' ', id = $1, telegram_user_id, username, merged_into = $2) FROM players WHERE id IN ($1, $2) ORDER BY 1`,
+			[]string{"f 1 al", "t t"},
+		},
+		"who played in the club": {
+			`SELECT m.number || CASE player_id WHEN $1 THEN 'al' WHEN $2 THEN 'Alice' ELSE 'Bob' END FROM match_players
+			JOIN matches m ON m.id = match_id JOIN groups g ON g.id = group_id WHERE chat_id = 1 ORDER BY m.number, side`,
+			[]string{"1Alice", "1Bob", "2Alice", "2Bob", "3Bob", "3Alice", "4al", "4Alice", "5Bob", "5Alice"},
+		},
+		"history of al and of what was al's": {
+			`SELECT m.idempotency_key || CASE player_id WHEN $1 THEN ' al ' ELSE ' Alice ' END || elo_before || ' ' || elo_after
+			|| ' ' || reason || CASE WHEN superseded_at IS NULL THEN '' ELSE ' superseded' END FROM elo_history h
+			JOIN matches m ON m.id = match_id WHERE player_id IN ($1, $2) AND idempotency_key IN ('1', '3', '4', '6')
+			ORDER BY idempotency_key, h.id`,
+			[]string{
+				"1 Alice 1500 1516 match", "3 Alice 1516 1498 match superseded",
+				"4 al 1498 1515 match superseded", "4 Alice 1515 1498 match superseded",
+				"4 al 1516 1532 undo superseded", "4 Alice 1515 1499 undo superseded",
+				"6 Alice 1500 1516 match",
+			},
+		},
+		"undone": {
+			`SELECT number || ' ' || (undone_by IS NULL) FROM matches
+			WHERE undone_at IS NOT NULL AND $1::bigint <> $2::bigint ORDER BY 1`,
+			[]string{"3 false", "4 true"},
+		},
+		"card": {
+			`SELECT action || ' ' || (payload->>'undone') || ' ' || coalesce(payload->>'undone_by', 'by nobody') FROM outbox o
+			JOIN matches m ON m.id = match_id WHERE number = 4 AND $1::bigint <> $2::bigint`, []string{"send true by nobody"},
+		},
+		"announced": {
+			`SELECT title || ' ' || (payload->>'username') || ' ' || (payload->>'undone') FROM outbox o
+			JOIN chats c ON c.id = chat_id WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
+		},
+	} {
+		if diff := cmp.Diff(check.want, dbtest.Values[string](t, w.Pool, check.sql, int64(from), int64(into))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	once := w.Contents(t)
+	w.mustNotMerge(t, from, into)
+	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
+		t.Errorf("merging again changes (-once +twice):\n%s", diff)
+	}
+}
+
+// mustNotMerge tries to merge two players one of whom cannot be merged any more.
+func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
+	t.Helper()
+	err := w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+		t.Error("decide was called")
+		return nil, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMergeAfterAnotherChange(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"claimed": `UPDATE players SET telegram_user_id = 77 WHERE username = 'al'`,
+		"merged": `UPDATE players p SET merged_into = bob.id, username = NULL FROM players bob
+			WHERE p.username = 'al' AND bob.username = 'bob'`,
+		"into unknown": `UPDATE players SET telegram_user_id = NULL WHERE username = 'alice'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, from, into := newMerge(t)
+			other := dbtest.Begin(t, w.Pool)
+			if _, err := other.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+			waiting := dbtest.Start(func() error {
+				w.mustNotMerge(t, from, into)
+				return nil
+			})
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			if err := other.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := w.Contents(t)
+			wakes := w.Wakes.Load()
+			if err := dbtest.Receive(t, waiting); err != nil {
+				t.Error(err)
+			}
+			w.mustNotMerge(t, from, into) // a later attempt has the same result
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != wakes {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMergeIsAllOrNothing makes the merge decide on stale data, or fail to decide.
+func TestMergeIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("own")
+	type merge = ranking.LadderMerge
+	for name, tc := range map[string]struct {
+		spoil func(*merge) error
+		want  error
+	}{
+		"own error":         {func(*merge) error { return errOwn }, errOwn},
+		"undone already":    {func(m *merge) error { m.Undone = append(m.Undone, 999); return nil }, ranking.ErrConflict},
+		"entry is gone":     {func(m *merge) error { m.Rewrite.Superseded[0] = 999; return nil }, ranking.ErrConflict},
+		"standing is stale": {func(m *merge) error { m.Rewrite.Standings[0].Version++; return nil }, ranking.ErrConflict},
+		"dropped is stale":  {func(m *merge) error { m.Drop.Version++; return nil }, ranking.ErrConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _, _ := newMerge(t)
+			before, wakes := w.Contents(t), w.Wakes.Load()
+			store := spoiledMerge{w.Store, tc.spoil}
+			err := store.Merge(t.Context(), w.ID(t, "al"), w.ID(t, "Alice"), decideAsTheService(t, w))
+			if !errors.Is(err, tc.want) {
+				t.Errorf("error is %v", err)
+			}
+			if diff := cmp.Diff(before, w.Contents(t)); diff != "" || w.Wakes.Load() != wakes {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}
+
+// spoiledMerge is a store that applies something else than was decided.
+type spoiledMerge struct {
+	*pgranking.Store
+	spoil func(*ranking.LadderMerge) error
+}
+
+func (s spoiledMerge) Merge(ctx context.Context, from, into ranking.PlayerID,
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
+) error {
+	return s.Store.Merge(ctx, from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+		merges, err := decide(ladders)
+		if err == nil {
+			err = s.spoil(&merges[0])
+		}
+		return merges, err
+	})
+}
+
+// decideAsTheService returns the decision function of the service.
+func decideAsTheService(t *testing.T, w *world) (decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)) {
+	t.Helper()
+	err := dbtest.Service(mergeTaker{w.Store, &decide}).Answer(t.Context(), dbtest.By("k", renamed), ranking.Refusal{})
+	if !errors.Is(err, errPlanned) {
+		t.Fatalf("error is %v", err)
+	}
+	return decide
+}
+
+type mergeTaker struct {
+	ranking.Store
+	decide *func([]ranking.SharedLadder) ([]ranking.LadderMerge, error)
+}
+
+func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
+	decide func([]ranking.SharedLadder) ([]ranking.LadderMerge, error),
+) error {
+	*m.decide = decide
+	return errPlanned
+}
+
+// TestRecordingMeetsTheMerged reads for a match before two players are merged, and applies it afterwards.
+func TestRecordingMeetsTheMerged(t *testing.T) {
+	t.Parallel()
+	for name, chat := range map[string]ranking.Chat{
+		"with a standing that is dropped": club, "with a standing that passes on": annex, "with a new standing": attic,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _, into := newMerge(t)
+			record := func(s *ranking.Service) error {
+				return s.RecordMatch(t.Context(), in(chat, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+			}
+			c := w.plan(t, record)
+			w.Answer(t, "m", renamed)
+			w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
+			if err := record(dbtest.Service(w.Store)); err != nil {
+				t.Fatal(err)
+			}
+			played := dbtest.Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
+				WHERE m.idempotency_key = 'k' AND mp.player_id = $1)`, into)
+			if !played {
+				t.Error("read again, the match is not Alice's")
+			}
+		})
+	}
+}
+
+// TestNewStandingWaitsForTheMerge records a first match during a merge.
+func TestNewStandingWaitsForTheMerge(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	c := w.plan(t, func(s *ranking.Service) error {
+		return s.RecordMatch(t.Context(), in(attic, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+	})
+	decide := decideAsTheService(t, w)
+	var waiting <-chan error
+	err := w.Store.Merge(t.Context(), from, into, func(ladders []ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+		waiting = dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
+		dbtest.Await(t, w.Pool, dbtest.Blocked)
+		return decide(ladders)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.mustConflict(t, waiting)
+}
+
+// TestClaimMeetsTheMerged: a player who was merged in the meantime cannot be claimed.
+func TestClaimMeetsTheMerged(t *testing.T) {
+	t.Parallel()
+	w, from, _ := newMerge(t)
+	w.Answer(t, "m", renamed)
+	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
+	w.mustConflict(t, dbtest.Start(func() error {
+		return w.Store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{claim})
+	}))
+}
+
+// TestMergeMeetsANewLadder adds the unclaimed player to another ladder while the merge waits for the player. The
+// merge gives up at once without waiting for that group, because whoever holds the group may wait for the player.
+func TestMergeMeetsANewLadder(t *testing.T) {
+	t.Parallel()
+	w, from, into := newMerge(t)
+	const take = `SELECT g.id FROM groups g JOIN chats c ON c.id = chat_id WHERE telegram_chat_id = -300 FOR NO KEY UPDATE OF g`
+	const enter = `
+		WITH ladder AS (
+		    SELECT l.id FROM ladders l JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
+		    WHERE telegram_chat_id = -300)
+		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
+		SELECT id, $1, 'al', 1500, 1500, 1500 FROM ladder`
+	first := dbtest.Begin(t, w.Pool)
+	if _, err := first.Exec(t.Context(), take); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Exec(t.Context(), enter, from); err != nil {
+		t.Fatal(err)
+	}
+	merging := dbtest.Start(func() error {
+		return w.Store.Merge(t.Context(), from, into, func([]ranking.SharedLadder) ([]ranking.LadderMerge, error) {
+			t.Error("decide was called")
+			return nil, nil
+		})
+	})
+	const oneBlocked = `SELECT count(*) = $1 FROM pg_stat_activity
+		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
+	dbtest.Await(t, w.Pool, oneBlocked, 1)
+	second := dbtest.Begin(t, w.Pool)
+	recording := dbtest.Start(func() error {
+		if _, err := second.Exec(t.Context(), take); err != nil {
+			return err
+		}
+		_, err := second.Exec(t.Context(), `SELECT FROM players WHERE id = $1 FOR KEY SHARE`, from)
+		return errors.Join(err, second.Rollback(t.Context()))
+	})
+	dbtest.Await(t, w.Pool, oneBlocked, 2)
+	if err := first.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := dbtest.Receive(t, merging)
+	var pg *pgconn.PgError
+	if !errors.Is(err, ranking.ErrConflict) || errors.As(err, &pg) {
+		t.Errorf("the merge ends with %v, want a conflict that is no deadlock", err)
+	}
+	if err := dbtest.Receive(t, recording); err != nil {
+		t.Errorf("the recording ends with %v", err)
+	}
+	if !dbtest.Value[bool](t, w.Pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
+		t.Error("al is merged")
+	}
+	w.Answer(t, "m", renamed)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE player_id = $1`, from); got != 0 {
+		t.Errorf("al is still ranked in %d ladders", got)
+	}
+}

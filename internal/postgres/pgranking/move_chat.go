@@ -1,0 +1,122 @@
+package pgranking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// Move implements ranking.Store.
+func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID,
+	decide func(ranking.Appended) (ranking.Appendix, error),
+) error {
+	var changed ranking.ChatID
+	err := s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+		inside := &Store{pool: s.pool, db: tx, now: s.now}
+		older, newer, err := inside.lockForMove(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		switch older {
+		case newer: // already moved, or both ids are unknown
+			return nil
+		case chatRow{}:
+			return inside.addAlias(ctx, from, newer)
+		}
+		changed = older.ID
+		if newer == (chatRow{}) {
+			return inside.rename(ctx, older, to)
+		}
+		return inside.mergeChats(ctx, older, newer, decide)
+	})
+	if err != nil {
+		return postgres.Translate(err)
+	}
+	if changed != 0 {
+		s.wake(changed)
+	}
+	return nil
+}
+
+// chatRow is a chat, or none.
+type chatRow struct {
+	ID       ranking.ChatID
+	External ranking.ExternalChatID // the current one
+}
+
+// lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders,
+// the waiting notices, and the chats. The dispatcher locks notices before chats too. After that nobody can record,
+// join or queue anything there.
+func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
+	older, newer, err = s.findForMove(ctx, from, to)
+	if err != nil || older == newer {
+		return older, newer, err
+	}
+	for _, lock := range []string{
+		`SELECT FROM groups WHERE chat_id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`,
+		`SELECT FROM ladders WHERE group_id IN (SELECT id FROM groups WHERE chat_id = ANY ($1)) ORDER BY id FOR UPDATE`,
+		`SELECT FROM outbox WHERE chat_id = ANY ($1) AND finished_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
+		`SELECT FROM chats WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
+	} {
+		if _, err := s.db.Exec(ctx, lock, []ranking.ChatID{older.ID, newer.ID}); err != nil {
+			return older, newer, fmt.Errorf("lock the chats and their rows: %w", err)
+		}
+	}
+	olderNow, newerNow, err := s.findForMove(ctx, from, to)
+	if err == nil && (older != olderNow || newer != newerNow) {
+		err = fmt.Errorf("%w: somebody else has moved chat %d or %d", ranking.ErrConflict, from, to)
+	}
+	return older, newer, err
+}
+
+func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
+	const chat = `SELECT coalesce(max(id), 0), coalesce(max(telegram_chat_id), 0) FROM chats WHERE id = ` + postgres.ThisChat
+	var batch pgx.Batch
+	batch.Queue(chat, from).QueryRow(func(row pgx.Row) error { return row.Scan(&older.ID, &older.External) })
+	batch.Queue(chat, to).QueryRow(func(row pgx.Row) error { return row.Scan(&newer.ID, &newer.External) })
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return older, newer, fmt.Errorf("find the chats: %w", err)
+	}
+	return older, newer, nil
+}
+
+// addAlias makes an unknown id an earlier id of a chat.
+func (s *Store) addAlias(ctx context.Context, earlier ranking.ExternalChatID, chat chatRow) error {
+	var batch pgx.Batch
+	// The chat has that id for a moment: so whoever inserts a chat with that id waits, and then finds the alias.
+	for _, id := range []ranking.ExternalChatID{earlier, chat.External} {
+		batch.Queue(`UPDATE chats SET telegram_chat_id = $2 WHERE id = $1`, chat.ID, id)
+	}
+	queueAlias(&batch, earlier, chat.ID)
+	return s.db.SendBatch(ctx, &batch).Close()
+}
+
+func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.ChatID) {
+	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
+}
+
+// rename gives a chat an id that no chat has. That the bot was forbidden to write under the old id, or had to wait,
+// does not apply to the new one.
+func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
+	var batch pgx.Batch
+	queueForgetMessages(&batch, chat.ID)
+	batch.Queue(`
+		UPDATE chats
+		SET telegram_chat_id = $2, kind = 'supergroup', frozen_until = NULL, parked_at = NULL, is_active = true
+		WHERE id = $1`, chat.ID, to)
+	queueAlias(&batch, chat.External, chat.ID)
+	return s.db.SendBatch(ctx, &batch).Close()
+}
+
+// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same
+// message ids mean other messages. match_messages needs no change, because it goes by Telegram's chat id.
+func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
+	batch.Queue(`
+		UPDATE outbox SET reply_to = NULL, thread_id = NULL
+		WHERE chat_id = $1 AND finished_at IS NULL AND (reply_to IS NOT NULL OR thread_id IS NOT NULL)`, chat)
+	batch.Queue(`DELETE FROM ensured_messages WHERE chat_id = $1`, chat)
+}

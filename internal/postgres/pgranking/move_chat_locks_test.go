@@ -1,0 +1,279 @@
+package pgranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+func TestMoveLockOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.recordIn(t, dbtest.Upgraded, "1", bob, carol, 3, 1)
+	w.Record(t, "2", alice, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = name || ' of ' || (SELECT title FROM chats WHERE id = ladder_id)`)
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE name LIKE '% of Club%'`); got != 4 {
+		t.Fatalf("%d standings have the names that this test needs", got)
+	}
+	ladder := func(chat ranking.Chat) lock {
+		return lock{"the ladder of " + chat.Title, fmt.Sprintf(`SELECT FROM ladders WHERE group_id = (
+			SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = %d) FOR KEY SHARE`, chat.ID)}
+	}
+	notice := func(chat ranking.Chat) lock {
+		return lock{"what waits in " + chat.Title, fmt.Sprintf(`SELECT FROM outbox WHERE chat_id = (
+			SELECT id FROM chats WHERE telegram_chat_id = %d) FOR UPDATE`, chat.ID)}
+	}
+	chat := func(chat ranking.Chat) lock {
+		return lock{chat.Title + " itself", fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
+	}
+	move := func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) }
+	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded), notice(dbtest.Upgraded), notice(club),
+		chat(club), chat(dbtest.Upgraded), standing("Bob of Club+"), standing("Carol of Club+"), standing("Bob of Club"))
+	// players who are ranked in the older group only do not have to wait
+	holder := dbtest.Begin(t, w.Pool)
+	if _, err := holder.Exec(t.Context(), standing("Alice of Club").take); err != nil {
+		t.Fatal(err)
+	}
+	w.move(t)
+}
+
+// TestMoveMeetsUpsert upserts a chat by an id while that id gets another meaning. Whoever comes second waits, and
+// does not insert a chat with another chat's earlier id.
+func TestMoveMeetsUpsert(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		known, introduced ranking.Chat
+	}{
+		"of the old id of a known chat": {club, club},
+		"of an unknown old id":          {dbtest.Upgraded, club},
+		"of the new id":                 {club, dbtest.Upgraded},
+	} {
+		t.Run(name+", second", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			introduce := func(chat ranking.Chat) error { return w.Store.UpsertChatAndPlayers(t.Context(), chat, nil) }
+			if err := introduce(tc.known); err != nil {
+				t.Fatal(err)
+			}
+			gate := w.holdAliases(t)
+			moving := dbtest.Start(func() error { return w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID, nothingAppended(t)) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			introducing := dbtest.Start(func() error { return introduce(tc.introduced) })
+			dbtest.Await(t, w.Pool, twoBlocked)
+			gate()
+			if err := dbtest.Receive(t, moving); err != nil {
+				t.Error(err)
+			}
+			if err := dbtest.Receive(t, introducing); err != nil && !errors.Is(err, ranking.ErrConflict) {
+				t.Errorf("error is %v", err)
+			}
+			if err := introduce(tc.introduced); err != nil {
+				t.Error(err)
+			}
+			w.mustBeOneChat(t)
+		})
+		t.Run(name+", first", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
+			if err := w.Store.UpsertChatAndPlayers(t.Context(), tc.known, nil); err != nil {
+				t.Fatal(err)
+			}
+			tx := dbtest.Begin(t, w.Pool)
+			_, err := tx.Exec(t.Context(), `
+				INSERT INTO chats (telegram_chat_id, kind) VALUES ($1, 'group')
+				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tx.Exec(t.Context(), `
+				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1 ON CONFLICT DO NOTHING`, tc.introduced.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tx.Exec(t.Context(), `
+				INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups ON CONFLICT DO NOTHING`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+			dbtest.Await(t, w.Pool, dbtest.Blocked)
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := dbtest.Receive(t, moving); err != nil {
+				t.Error(err)
+			}
+			w.mustBeOneChat(t)
+		})
+	}
+}
+
+const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
+	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
+
+// holdAliases makes moves wait with their last statement until the returned function is called.
+func (w *world) holdAliases(t *testing.T) (release func()) {
+	t.Helper()
+	dbtest.Define(t, w.Pool, "wait", `
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
+	holder := dbtest.Begin(t, w.Pool)
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4242)`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := holder.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustBeOneChat checks that the club and the supergroup are one chat with one group.
+func (w *world) mustBeOneChat(t *testing.T) {
+	t.Helper()
+	got := dbtest.Values[string](t, w.Pool, `
+		SELECT c.telegram_chat_id || ' ' || a.telegram_chat_id || ' ' || (SELECT count(*) FROM groups)
+		FROM chats c LEFT JOIN chat_aliases a ON a.chat_id = c.id`)
+	if len(got) != 1 || got[0] != "-1000100 -100 1" {
+		t.Errorf("the chats are %v", got)
+	}
+}
+
+// TestMoveMeetsCommands joins the newer chat with the older one between a command's reading and writing in the newer
+// chat: each command gets a conflict, and takes effect in the joined chat when it is retried.
+func TestMoveMeetsCommands(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
+		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+			return s.RecordMatch(context.Background(), o, dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1}))
+		},
+		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error { return s.Join(context.Background(), o) },
+		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
+			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).ShowRanking(context.Background(), o)
+		},
+		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+			return s.UndoMatch(context.Background(), o, ranking.Amendment{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, alice, bob)
+			w.Record(t, "1", alice, bob, 3, 1)
+			w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
+			store := &late{Store: w.Store, then: func() { w.move(t) }}
+			if err := command(w, dbtest.Service(store), in(dbtest.Upgraded, "3", bob)); err != nil {
+				t.Fatal(err)
+			}
+			got := dbtest.Value[string](t, w.Pool, `
+				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_joined'
+				ORDER BY id DESC LIMIT 1`)
+			want := map[string]string{"match": "1 3", "join": "1", "ranking": "1", "undo": "1 2"}[name]
+			if got != want {
+				t.Errorf("answered with %s, want %s", got, want)
+			}
+			w.mustVerify(t)
+		})
+	}
+}
+
+// late is a store that runs a function before the first write.
+type late struct {
+	ranking.Store
+	done atomic.Bool
+	then func()
+}
+
+func (l *late) Apply(ctx context.Context, c ranking.Changes) error {
+	if l.done.CompareAndSwap(false, true) {
+		l.then()
+	}
+	return l.Store.Apply(ctx, c)
+}
+
+func (l *late) WithGroupLock(ctx context.Context, chat ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+	if l.done.CompareAndSwap(false, true) {
+		l.then()
+	}
+	return l.Store.WithGroupLock(ctx, chat, fn)
+}
+
+// TestGroupLockAfterMove: a command that has waited for the group of a joined chat then locks the group that remains.
+func TestGroupLockAfterMove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.Record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
+	gate := w.holdAliases(t)
+	moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
+	taking := dbtest.Start(func() error {
+		return w.Store.WithGroupLock(t.Context(), dbtest.Upgraded.ID, func(context.Context, ranking.Store) error {
+			if _, err := w.Pool.Exec(t.Context(), group(dbtest.Upgraded).take+` NOWAIT`); err == nil {
+				t.Error("no group is locked")
+			}
+			return nil
+		})
+	})
+	dbtest.Await(t, w.Pool, twoBlocked)
+	gate()
+	for _, result := range []<-chan error{moving, taking} {
+		if err := dbtest.Receive(t, result); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMovesAtOnce lets instances move chats at the same time, while others record matches and merge players in these
+// chats. There must be no deadlock.
+func TestMovesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	var n atomic.Int64
+	services := make([]*ranking.Service, 2)
+	for i := range services {
+		services[i] = ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+	}
+	for round := range ranking.ExternalChatID(3) {
+		older, newer := club, dbtest.Upgraded
+		older.ID -= round * 1000
+		newer.ID -= round * 1000
+		unclaimed := ranking.Person{Username: fmt.Sprintf("al%d", round)}
+		claimed := ranking.Person{ID: alice.ID, Username: unclaimed.Username, Name: "Alice"}
+		w.recordIn(t, older, fmt.Sprint(round, "a"), unclaimed, carol, 3, 1)
+		w.recordIn(t, newer, fmt.Sprint(round, "b"), bob, unclaimed, 3, 1)
+		var work errgroup.Group
+		for i, s := range services {
+			work.Go(func() error { return s.MoveChat(t.Context(), older.ID, newer.ID) })
+			for j, chat := range []ranking.Chat{older, newer} {
+				key := fmt.Sprint(round, i, j)
+				work.Go(func() error { return s.Join(t.Context(), in(chat, key+"join", claimed)) })
+				work.Go(func() error {
+					return s.RecordMatch(t.Context(), in(chat, key+"match", zoe), dbtest.Singles(zoe, bob, ranking.Score{A: 1, B: 3}))
+				})
+			}
+		}
+		if err := work.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n.Load() > 0 {
+		t.Errorf("%d deadlocks", n.Load())
+	}
+	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM chats`); got != 3 {
+		t.Errorf("there are %d chats", got)
+	}
+	w.mustVerify(t)
+}

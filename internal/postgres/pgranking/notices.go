@@ -1,0 +1,116 @@
+package pgranking
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// notRecordedDelay is how long a notice of results that were not recorded waits for more of them. It delays
+// everything after it in its lane, so it is short.
+const notRecordedDelay = 3 * time.Second
+
+// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or
+// inserts that notice.
+func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) error {
+	payload, err := encode(n)
+	if err != nil {
+		return err
+	}
+	batch.Queue(`
+		INSERT INTO outbox AS waiting
+		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before)
+		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10, now() + $12::interval)
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET expires_at = excluded.expires_at,
+		    payload = CASE WHEN jsonb_array_length(waiting.payload -> 'items') < $11
+		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
+		        ELSE jsonb_set(waiting.payload, '{more}',
+		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
+		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
+		TimeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
+		ranking.MaxRejected, notRecordedDelay)
+	return nil
+}
+
+// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are
+// by the messenger's clock. The caller adds the rest to the database's clock, which may show another time.
+func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
+	if sentAt.IsZero() {
+		return nil
+	}
+	left := lifetime - max(0, now.Sub(sentAt))
+	return &left
+}
+
+// queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The
+// lifetime of a notice begins when its command was sent; now must be by the same clock.
+func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
+	if c.Button != "" {
+		payload, err := encode(c.CallbackAnswer)
+		if err != nil {
+			return err
+		}
+		batch.Queue(`
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, clock_timestamp() + $8::interval)`,
+			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Addressee, c.Button,
+			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
+	}
+	if n, ok := c.Notice.(ranking.NotRecorded); ok {
+		return queueNotRecorded(batch, now, c, n)
+	}
+	if _, isMatch := c.Effect.(*ranking.NewMatch); c.Notice != nil && !isMatch {
+		payload, err := encode(c.Notice)
+		if err != nil {
+			return err
+		}
+		batch.Queue(`
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval)`,
+			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
+			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
+	}
+	if a := amendedBy(c.Effect); a != nil {
+		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
+	}
+	return nil
+}
+
+// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices
+// are kept for as long.
+const EditLifetime = 7 * 24 * time.Hour
+
+// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it
+// has been sent, or may have been, its message is edited. When the match is rendered again together with others, the
+// current content comes from the row of the card.
+func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card) error {
+	payload, err := encode(card.Notice)
+	if err != nil {
+		return err
+	}
+	batch.Queue(`
+		WITH card AS (
+		    UPDATE outbox SET payload = $5
+		    WHERE match_id = $2 AND chat_id = $1 AND kind = $3 AND action = 'send'
+		    RETURNING state)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, match_id, supersede_key, expires_at)
+		SELECT $1, $6, $3, $4, $5, 'edit', $2, 'card:' || $2::bigint, now() + $7::interval
+		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
+		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
+		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
+		chat, card.Match, card.Notice.Kind(), card.Notice.Purpose(), payload, key, EditLifetime)
+	return nil
+}
+
+func encode(n ranking.Notice) ([]byte, error) {
+	payload, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode notice: %w", err)
+	}
+	return payload, nil
+}

@@ -1,0 +1,50 @@
+package pgranking
+
+import (
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/ranking"
+)
+
+// queuePresence records what commands show about the bot's membership in their chats, and which chats are greeted.
+func queuePresence(batch *pgx.Batch, all []ranking.Changes) {
+	var seen []ranking.ChatID
+	for _, c := range all {
+		switch c.Presence {
+		case ranking.ChatSeen:
+			seen = append(seen, c.Chat)
+		case ranking.BotActive:
+			batch.Queue(`
+				UPDATE chats SET is_active = true, parked_at = NULL WHERE id = $1`, c.Chat)
+		case ranking.BotInactive: // the bot greets again when it is back, however soon that is
+			batch.Queue(`
+				UPDATE chats
+				SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+				WHERE id = $1`, c.Chat)
+		}
+	}
+	if len(seen) > 0 { // the bot may be able to write there again; it tries once a minute at most
+		batch.Queue(`
+			UPDATE chats SET is_active = true, parked_at = NULL,
+			    frozen_until = CASE WHEN parked_at > now() - interval '1 minute'
+			        THEN greatest(frozen_until, least(parked_at, now()) + interval '1 minute') ELSE frozen_until END
+			WHERE id = ANY ($1) AND (parked_at IS NOT NULL OR NOT is_active)`, seen)
+	}
+	for _, c := range all {
+		queueGreeted(batch, c)
+	}
+}
+
+func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
+	if g, ok := c.Effect.(*ranking.Greeted); ok {
+		batch.Queue(`
+			WITH greeted AS (
+			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
+			        language = coalesce(nullif($5, ''), language)
+			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
+			    RETURNING 1)
+			SELECT EXISTS (SELECT FROM greeted)::unchanged`,
+			c.Chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
+	}
+}

@@ -1,0 +1,214 @@
+package pgranking_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is
+// frozen, and when it was greeted and the bot was added.
+const presence = `
+	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END,
+	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
+	       'greeted ' || extract(epoch FROM greeted_at)::bigint, 'added ' || extract(epoch FROM added_at)::bigint)
+	FROM chats`
+
+func TestPresence(t *testing.T) {
+	t.Parallel()
+	present := ranking.Changes{Presence: ranking.BotActive}
+	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
+	added, french := again, first
+	french.Language = "fr"
+	added.Added = time.Unix(99, 0)
+	for name, tc := range map[string]struct {
+		before string // the initial state of the chat
+		change ranking.Changes
+		want   string
+	}{
+		"seen":           {"is_active = true", ranking.Changes{}, "en active"},
+		"seen, inactive": {"is_active = false", ranking.Changes{}, "en active"},
+		"seen, inactive, frozen": {
+			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
+		},
+		"seen, parked": {
+			"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active frozen 40",
+		},
+		"seen, parked before the clock was set back": {
+			"is_active = false, parked_at = now() + interval '2 hours'", ranking.Changes{}, "en active frozen 60",
+		},
+		// Telegram says that the bot may write: no need to wait
+		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
+		"present, no language": {"language = 'de'", present, "de active"},
+		"present, frozen":      {"frozen_until = now() + interval '100 s'", present, "en active frozen 100"},
+		"absent":               {"greeted_at = now(), added_at = now()", ranking.Changes{Presence: ranking.BotInactive}, "en parked"},
+		"unheard":              {"is_active = false, parked_at = now()", ranking.Changes{Presence: ranking.NoChange}, "en parked"},
+		"greeted":              {"is_active = true", ranking.Changes{Effect: &first}, "en active greeted 100"},
+		"greeted again": {
+			"greeted_at = to_timestamp(50), added_at = to_timestamp(49)", ranking.Changes{Effect: &again},
+			"en active greeted 100 added 49",
+		},
+		"greeted in another language": {"language = 'de'", ranking.Changes{Effect: &french}, "fr active greeted 100"},
+		"added":                       {"greeted_at = to_timestamp(50)", ranking.Changes{Effect: &added}, "en active greeted 100 added 99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			dbtest.Exec(t, w.Pool, "UPDATE chats SET "+tc.before)
+			tc.change.Key, tc.change.Chat = "k", 1
+			if err := w.Store.Apply(t.Context(), tc.change); err != nil {
+				t.Fatal(err)
+			}
+			if got := dbtest.Value[string](t, w.Pool, presence); got != tc.want {
+				t.Errorf("the chat is %s, want %s", got, tc.want)
+			}
+			if woken := w.Wakes.Load() > 0; woken != (tc.change.Presence == ranking.BotActive) {
+				t.Errorf("the lane is woken: %t", woken)
+			}
+		})
+	}
+}
+
+// TestGreetedConcurrently: a command that has not seen the greeting of a chat changes nothing.
+func TestGreetedConcurrently(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		stored string
+		before time.Time
+	}{
+		"for the first time": {"to_timestamp(50)", time.Time{}},
+		"once more":          {"to_timestamp(51)", time.Unix(50, 0)},
+		"and removed":        {"NULL", time.Unix(50, 0)},
+	} {
+		w := newWorld(t)
+		dbtest.Exec(t, w.Pool, "UPDATE chats SET greeted_at = "+tc.stored)
+		before := w.Contents(t)
+		err := w.Store.Apply(t.Context(), ranking.Changes{
+			Key: "k", Chat: 1, Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+			Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"},
+		})
+		if !errors.Is(err, ranking.ErrConflict) {
+			t.Errorf("%s: error is %v, want a conflict", name, err)
+		}
+		if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFirstLanguageIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tc := range []struct {
+		id             ranking.ExternalChatID
+		language, want string
+	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
+		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := dbtest.Value[string](t, w.Pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
+			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
+		}
+	}
+}
+
+// TestNoticesWaitWhileTheBotIsAway: they are sent when the bot is back, except for obsolete ones.
+func TestNoticesWaitWhileTheBotIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dbtest.Exec(t, w.Pool, dbtest.TheLease)
+	m := dbtest.MailIn(w.Pool)
+	s := dbtest.Service(w.Store)
+	happened := func(key string) ranking.Origin { return ranking.Origin{Key: key, Chat: club, SentAt: time.Now()} }
+	if err := s.BotRemoved(t.Context(), happened("removed")); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, w.Pool, `INSERT INTO outbox (chat_id, kind, payload, expires_at) VALUES
+		(1, 'k', '{}', now() + interval '1 hour'), (1, 'k', '{}', now()), (1, 'k', '{}', NULL)`)
+	m.MustWait(t)
+	if got := m.Take(t, 1); got != nil {
+		t.Fatalf("took %v while the bot is away", dbtest.IDs(got))
+	}
+	if err := s.BotBack(t.Context(), happened("back")); err != nil {
+		t.Fatal(err)
+	}
+	m.MustWait(t, 1)
+	m.MustTake(t, 1, 1, 3)
+}
+
+// TestMoveAndGroupLife: when two groups become one, the bot is in it if it was in either, and members of either are
+// members.
+func TestMoveAndGroupLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, carol)
+	for key, pair := range map[string][2]ranking.Person{"1": {alice, bob}, "2": {carol, bob}} {
+		w.Record(t, key, pair[0], pair[1], 3, 1)
+		w.recordIn(t, dbtest.Upgraded, "in "+key, pair[0], pair[1], 3, 1)
+	}
+	w.recordIn(t, dbtest.Upgraded, "zoe", zoe, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE chats SET is_active = false, greeted_at = to_timestamp(100) WHERE id = 1;
+		UPDATE chats SET greeted_at = to_timestamp(50), added_at = to_timestamp(50) WHERE id = 2;
+		UPDATE group_players SET left_at = to_timestamp(100 * ladder_id) WHERE name = 'Alice';
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Carol' AND ladder_id = 1;
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Bob' AND ladder_id = 2;
+		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Zoe'`)
+	w.move(t)
+	w.mustYield(t, presence, "en active greeted 100")
+	w.mustYield(t, `SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint) FROM group_players ORDER BY name`,
+		"Alice 200", "Bob", "Carol", "Zoe 7")
+	w.mustVerify(t)
+}
+
+// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped, unless they are being sent; every
+// command keeps its answer.
+func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		older  string // when it was greeted
+		rows   []string
+		wanted string
+	}{
+		"both": {
+			"to_timestamp(100)", []string{"1 1 a planned", "2 1 a planned", "4 1 a sending", "5 1 a sent"},
+			"de active greeted 200",
+		},
+		"the newer alone": {
+			"NULL", []string{"1 1 a planned", "2 1 a planned", "3 1 a planned", "4 1 a sending", "5 1 a sent"},
+			"de active greeted 200 added 150",
+		},
+	} {
+		w := newWorld(t)
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), dbtest.Upgraded, nil); err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Exec(t, w.Pool, `
+			UPDATE chats SET language = 'de', greeted_at = `+tc.older+` WHERE id = 1;
+			UPDATE chats SET language = 'fr', greeted_at = to_timestamp(200), added_at = to_timestamp(150) WHERE id = 2;
+			INSERT INTO outbox (chat_id, key, kind, payload, state, finished_at) VALUES
+			    (1, 's:1', 'a', '{}', 'planned', NULL), (2, 'm:1', 'a', '{}', 'planned', NULL),
+			    (2, 's:2', 'a', '{}', 'planned', NULL), (2, 's:3', 'a', '{}', 'sending', NULL),
+			    (2, 's:4', 'a', '{}', 'sent', now())`)
+		w.move(t)
+		if diff := cmp.Diff(tc.rows, w.outbox(t)); diff != "" {
+			t.Errorf("%s: outbox (-want +got):\n%s", name, diff)
+		}
+		w.mustYield(t, presence, tc.wanted)
+	}
+}
+
+// TestMoveOfAGroupThatTheBotIsNotIn: the bot is active in the chat under the new id.
+func TestMoveOfAGroupThatTheBotIsNotIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dbtest.Exec(t, w.Pool, `UPDATE chats SET is_active = false, parked_at = now(), greeted_at = to_timestamp(100)`)
+	w.move(t)
+	w.mustYield(t, presence, "en active greeted 100")
+}

@@ -1,0 +1,127 @@
+package pgranking_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club,
+// one in the annex, a third in the club, which is undone, and a second in the annex. Carol has reported the first and
+// the third of the club.
+func TestReadMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob, carol)
+	w.recordIn(t, club, "m:-100:1", alice, bob, 3, 1)
+	w.recordIn(t, club, "m:-100:2", carol, alice, 2, 2)
+	w.recordIn(t, annex, "m:-200:1", carol, bob, 0, 1)
+	report := dbtest.Singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	if err := dbtest.Service(w.Store).RecordMatch(t.Context(), dbtest.By("m:-100:3", carol), report); err != nil {
+		t.Fatal(err)
+	}
+	w.Undo(t, "u", bob, 3)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
+	w.recordIn(t, annex, "m:-200:2", zoe, bob, 3, 1)
+	dbtest.Exec(t, w.Pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.ID(t, "Carol"))
+	nobody := &ranking.Person{ID: 99, Name: "Nobody"}
+	for name, tc := range map[string]struct {
+		chat      ranking.Chat
+		sender    *ranking.Person
+		ref       ranking.MatchRef
+		key       string // of the match to be found, empty for none
+		byCommand bool
+	}{
+		"number":                      {club, nil, ranking.MatchRef{Number: 2}, "m:-100:2", false},
+		"number, in the other group":  {annex, nil, ranking.MatchRef{Number: 2}, "m:-200:2", false},
+		"number, only in the other":   {annex, nil, ranking.MatchRef{Number: 3}, "", false},
+		"number before the rest":      {club, &bob, ranking.MatchRef{Number: 2, Message: 71, Key: "m:-100:3"}, "m:-100:2", false},
+		"message":                     {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:71"}, "m:-100:1", false},
+		"message, of another group":   {club, nil, ranking.MatchRef{Message: 72, Key: "m:-100:72"}, "", false},
+		"message, of the other group": {annex, nil, ranking.MatchRef{Message: 72, Key: "m:-200:72"}, "m:-200:1", false},
+		"command":                     {club, nil, ranking.MatchRef{Message: 3, Key: "m:-100:3"}, "m:-100:3", true},
+		"command, of the other group": {club, nil, ranking.MatchRef{Message: 1, Key: "m:-200:1"}, "", false},
+		"message before its command":  {club, nil, ranking.MatchRef{Message: 71, Key: "m:-100:2"}, "m:-100:1", false},
+		"last, a later one elsewhere": {club, &bob, ranking.MatchRef{}, "m:-100:3", false},
+		"last of a reporter":          {club, &carol, ranking.MatchRef{}, "m:-100:3", false},
+		"last in the other group":     {annex, &carol, ranking.MatchRef{}, "m:-200:1", false},
+		"last of an absent player":    {annex, &alice, ranking.MatchRef{}, "", false},
+		"last of a player elsewhere":  {club, &zoe, ranking.MatchRef{}, "", false},
+		"last of an unknown person":   {club, nobody, ranking.MatchRef{}, "", false},
+		"last of an anonymous admin":  {club, nil, ranking.MatchRef{}, "", false},
+		"message in an unknown chat":  {attic, nil, ranking.MatchRef{Message: 71, Key: "k"}, "", false},
+		"last in a known chat":        {club, &alice, ranking.MatchRef{}, "m:-100:3", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := w.Store.FindMatch(t.Context(), tc.chat.ID, tc.ref, tc.sender)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m == nil || tc.key == "" {
+				if m != nil || tc.key != "" {
+					t.Errorf("found %+v, want %q", m, tc.key)
+				}
+				return
+			}
+			if got := dbtest.Value[string](t, w.Pool, `SELECT idempotency_key FROM matches WHERE id = $1`, m.ID); got != tc.key {
+				t.Errorf("found %s, want %s", got, tc.key)
+			}
+			if m.ByCommand != tc.byCommand {
+				t.Errorf("ByCommand is %t", m.ByCommand)
+			}
+		})
+	}
+}
+
+func TestReadMatchDetails(t *testing.T) {
+	t.Parallel()
+	w := newAmendable(t)
+	w.Fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	w.Undo(t, "u", alice, 2)
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
+	match, err := w.Store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
+	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
+	want := &ranking.StoredMatch{
+		Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt, Undone: true,
+		ReportedBy: b, Reporter: "Bobby", Players: [2][]ranking.PlayerID{{a}, {b}},
+	}
+	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
+		t.Errorf("match (-want +got):\n%s", diff)
+	}
+	entry := func(before, after, best, streak int) *ranking.Entry {
+		return &ranking.Entry{Before: before, After: after, BestBefore: best, StreakBefore: streak}
+	}
+	part := func(p ranking.PlayerID, side int, e *ranking.Entry) ranking.Part {
+		return ranking.Part{Player: p, Side: side, Entry: e}
+	}
+	draw, win := ranking.Result{Score: ranking.Score{A: 2, B: 2}}, ranking.Result{Score: ranking.Score{A: 3, B: 1}}
+	matches := []ranking.PlayedMatch{
+		{Number: 2, K: 32, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
+		{Number: 3, K: 32, Result: draw, Parts: []ranking.Part{part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1))}},
+		{Number: 4, K: 32, Result: win, Parts: []ranking.Part{part(b, 1, entry(1501, 1516, 1501, 0)), part(c, 2, entry(1484, 1469, 1500, -1))}},
+	}
+	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
+	if diff := cmp.Diff(matches, history.Matches, ids); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	var names []string
+	for _, s := range history.Standings {
+		names = append(names, s.Name+" @"+s.Username)
+	}
+	if diff := cmp.Diff([]string{"Alice @alice", "Carol @carol", "Bobby @bob"}, names); diff != "" {
+		t.Errorf("standings (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,101 @@
+package pgranking_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/postgres/pgstats"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// TestRoundTrips counts how often a command waits for an answer of the server.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	t.Run("under no lease", func(t *testing.T) {
+		t.Parallel()
+		countRoundTrips(t, func(s *pgranking.Store, _ *pgxpool.Pool) *pgranking.Store { return s })
+	})
+	t.Run("under a lease", func(t *testing.T) {
+		t.Parallel()
+		countRoundTrips(t, func(s *pgranking.Store, pool *pgxpool.Pool) *pgranking.Store {
+			lease := postgres.NewLease(pool, postgres.LeaderLease, "a", time.Hour)
+			dbtest.Acquire(t, lease, true)
+			return s.WithLease(lease)
+		})
+	})
+}
+
+func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *pgranking.Store) {
+	t.Helper()
+	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
+	pool := dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
+		c.MaxConns = 1
+		// do not count the pings of connections that were idle for a second on a slow machine
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	})
+	service := ranking.NewService(under(pgranking.NewStore(pool, dbtest.Ignore), pool), slog.New(slog.DiscardHandler), ranking.Settings{})
+	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
+	origin := func(key string) ranking.Origin {
+		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
+	}
+	record := func(key string) error {
+		return service.RecordMatch(t.Context(), origin(key), aliceBeatsBob)
+	}
+	ids := int64(1000)
+	newcomer := func() ranking.Person {
+		ids++
+		return ranking.Person{ID: ranking.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
+	}
+	commands := []struct {
+		name string
+		run  func(key string) error
+		want int64
+	}{
+		{"match", record, 2},
+		{"match of new people", func(key string) error {
+			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(newcomer(), newcomer(), won))
+		}, 2},
+		{"match under another name", func(key string) error {
+			renamed := alice
+			renamed.Name = newcomer().Name
+			return service.RecordMatch(t.Context(), origin(key), dbtest.Singles(renamed, bob, won))
+		}, 2},
+		{"ranking", func(key string) error { return questions.ShowRanking(t.Context(), origin(key)) }, 3},
+		{"join", func(key string) error { return service.Join(t.Context(), origin(key)) }, 2},
+		{"answer", func(key string) error {
+			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
+		}, 2},
+		{"delivered again", func(string) error { return record("warm match 1") }, 1},
+	}
+	for _, warm := range []string{"warm ", "warmer "} { // a first match uses other statements
+		for _, c := range commands {
+			for _, n := range []string{" 1", " 2"} {
+				if err := c.run(warm + c.name + n); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, c := range commands {
+		before := p.Syncs.Load()
+		if err := c.run("counted " + c.name); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Syncs.Load() - before; got != c.want {
+			t.Errorf("%s takes %d round trips, want %d", c.name, got, c.want)
+		}
+	}
+	if got := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches`); got != 15 {
+		t.Errorf("there are %d matches, want 15", got)
+	}
+}

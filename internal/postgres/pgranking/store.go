@@ -1,0 +1,85 @@
+package pgranking
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// querier is the common part of a pool, a connection and a transaction.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Store implements ranking.Store and ranking.AuditStore.
+type Store struct {
+	pool *pgxpool.Pool
+	// auxiliary is for checking whether the database answers while all connections of pool may be in use.
+	auxiliary *pgxpool.Pool
+	// db is the pool, or an open transaction, such as that of WithGroupLock.
+	db querier
+	// batchWriter collects results that are to be written together; nil: each is written by itself.
+	batchWriter *batchWriter
+	// lease is required by every transaction that writes; nil: no lease is needed.
+	lease *postgres.Lease
+	// committed is called with each lane that has something new to send. It must not block.
+	committed func(outbox.Lane)
+	// reserve, if set, holds a slot for sending to a lane directly.
+	reserve func(context.Context, outbox.Lane) *outbox.SendSlot
+	now     func() time.Time // the messenger's clock
+	log     *slog.Logger
+}
+
+var _ ranking.Store = (*Store)(nil)
+
+// NewStore returns a store in the pool's database. When something to be sent is committed, the store calls committed
+// with its lane; committed must not block.
+func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
+	return &Store{
+		pool: pool, auxiliary: pool, db: pool, batchWriter: new(batchWriter), committed: committed,
+		now: time.Now, log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// WithClock returns the same store with another clock: the messenger's.
+func (s *Store) WithClock(now func() time.Time) *Store {
+	clone := *s
+	clone.batchWriter, clone.now = new(batchWriter), now
+	return &clone
+}
+
+// WithAuxiliary returns the same store with another pool for checking whether the database answers.
+func (s *Store) WithAuxiliary(auxiliary *pgxpool.Pool) *Store {
+	clone := *s
+	clone.batchWriter, clone.auxiliary = new(batchWriter), auxiliary
+	return &clone
+}
+
+// WithLog returns the same store with a log for its warnings.
+func (s *Store) WithLog(log *slog.Logger) *Store {
+	clone := *s
+	clone.batchWriter, clone.log = new(batchWriter), log
+	return &clone
+}
+
+// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease.
+// So nothing that a stalled process has begun takes effect later.
+func (s *Store) WithLease(l *postgres.Lease) *Store {
+	clone := *s
+	clone.lease, clone.batchWriter = l, new(batchWriter)
+	return &clone
+}
+
+// wake reports that the lane of a chat has something new to send.
+func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }

@@ -1,0 +1,151 @@
+package pgranking_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+// known returns all players, in the order of their ids.
+func (w *world) known(t *testing.T) []string {
+	t.Helper()
+	return dbtest.Values[string](t, w.Pool, `
+		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
+}
+
+func TestUpsertChat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	private := ranking.Chat{ID: 5, Kind: ranking.Private}
+	renamed := ranking.Chat{ID: club.ID, Kind: ranking.Supergroup, Title: "Club 2"}
+	for _, c := range []ranking.Chat{private, renamed, renamed, private} {
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := dbtest.Values[string](t, w.Pool, `
+		SELECT c.telegram_chat_id || ' ' || c.kind || ' ' || c.title || ' ' || count(g.id) || ' ' || count(l.id)
+		FROM chats c LEFT JOIN groups g ON g.chat_id = c.id LEFT JOIN ladders l ON l.group_id = g.id
+		GROUP BY c.id ORDER BY c.id`)
+	if diff := cmp.Diff([]string{"-100 supergroup Club 2 1 1", "5 private  0 0"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestUpsertPeople(t *testing.T) {
+	t.Parallel()
+	player := func(id ranking.PlayerID, user ranking.UserID, username, name string) ranking.PlayerChange {
+		return ranking.PlayerChange{Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}}
+	}
+	// there are: 1 Alice @alice, 2 Bob @bob, 3 dave unclaimed
+	for name, tc := range map[string]struct {
+		changes []ranking.PlayerChange
+		want    []string
+		err     error
+	}{
+		"claim": {
+			[]ranking.PlayerChange{player(3, 4, "Dave", "David")},
+			[]string{"1 @alice Alice", "2 @bob Bob", "4 @Dave David"}, nil,
+		},
+		"rename": {
+			[]ranking.PlayerChange{player(2, 2, "robert", "Robert")},
+			[]string{"1 @alice Alice", "2 @robert Robert", "0 @dave dave"}, nil,
+		},
+		"username is given up": {
+			[]ranking.PlayerChange{player(2, 2, "", "Bob")},
+			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave"}, nil,
+		},
+		"username passes to a new person": {
+			[]ranking.PlayerChange{player(0, 5, "bob", "Bobby"), player(2, 2, "", "Bob")},
+			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave", "5 @bob Bobby"}, nil,
+		},
+		"username passes to one who was known before": {
+			[]ranking.PlayerChange{player(1, 1, "bob", "Alice"), player(2, 2, "", "Bob")},
+			[]string{"1 @bob Alice", "2 @ Bob", "0 @dave dave"}, nil,
+		},
+		"usernames are swapped": {
+			[]ranking.PlayerChange{
+				player(2, 2, "", "Bob"), player(1, 1, "bob", "Alice"), player(1, 1, "", "Alice"), player(2, 2, "alice", "Bob"),
+			},
+			[]string{"1 @bob Alice", "2 @alice Bob", "0 @dave dave"}, nil,
+		},
+		"username is another's": {[]ranking.PlayerChange{player(0, 5, "BOB", "Bobby")}, nil, ranking.ErrConflict},
+		"user is there":         {[]ranking.PlayerChange{player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
+		"claimed by another":    {[]ranking.PlayerChange{player(2, 9, "bob", "Nine")}, nil, ranking.ErrConflict},
+		"unclaimed again":       {[]ranking.PlayerChange{player(2, 0, "bob", "Bob")}, nil, ranking.ErrConflict},
+		"one of two fails":      {[]ranking.PlayerChange{player(1, 1, "alice", "New"), player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.Introduce(t, dbtest.AsNew(alice))
+			w.Introduce(t, dbtest.AsNew(bob))
+			w.Introduce(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
+			before := w.known(t)
+			if err := w.Store.UpsertChatAndPlayers(t.Context(), club, tc.changes); !errors.Is(err, tc.err) {
+				t.Fatalf("error is %v, want %v", err, tc.err)
+			}
+			if tc.err != nil {
+				tc.want = before
+			}
+			if diff := cmp.Diff(tc.want, w.known(t)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUpsertIsIdempotent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, alice, bob)
+	w.Play(t, "1", alice, bob)
+	k := w.Read(t, bob).People[0]
+	change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
+	change.Player.Name = "Robert"
+	w.Introduce(t, change)
+	once := w.Contents(t)
+	w.Introduce(t, change)
+	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
+		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	}
+	if got := w.Read(t, bob).People[0].Standing.Name; got != "Robert" {
+		t.Errorf("the name in the ladder is %q", got)
+	}
+}
+
+// TestUpsertAtOnce lets two instances insert the same new person: one waits for the other, and gets a conflict.
+func TestUpsertAtOnce(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Borrow(t).Pool
+	for name, change := range map[string]ranking.PlayerChange{
+		"seen":  dbtest.AsNew(ranking.Person{ID: 71, Name: "New"}),
+		"named": dbtest.AsNew(ranking.Person{Username: "named", Name: "named"}),
+	} {
+		tx := dbtest.Begin(t, pool)
+		p := change.Player
+		_, err := tx.Exec(t.Context(), `INSERT INTO players (telegram_user_id, username, display_name)
+			VALUES (nullif($1::bigint, 0), nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := pgranking.NewStore(pool, dbtest.Ignore)
+		second := dbtest.Start(func() error { return store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{change}) })
+		dbtest.Await(t, pool, dbtest.Blocked)
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
+			t.Errorf("%s: error is %v, want a conflict", name, err)
+		}
+		// after reading again, only the chat is left to upsert
+		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

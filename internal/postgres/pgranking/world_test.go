@@ -1,0 +1,37 @@
+package pgranking_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/ranking"
+)
+
+// The people of dbtest.
+var club, alice, bob, carol, zoe = dbtest.Club, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe
+
+// world is that of dbtest, with what only these tests do in it.
+type world struct{ *dbtest.World }
+
+func newWorld(t *testing.T, people ...ranking.Person) *world {
+	t.Helper()
+	return &world{dbtest.NewWorld(t, people...)}
+}
+
+// aliceBeatsBob is a report that needs no more than those two.
+var aliceBeatsBob = ranking.Report{
+	A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 3, B: 1}},
+}
+
+// recorded returns the new match among the changes.
+func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(*ranking.NewMatch) }
+
+// refuse makes every change of that kind fail for the duration of the test.
+func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
+	t.Helper()
+	dbtest.Define(t, pool, "refuse", `
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
+		CREATE TRIGGER refuse BEFORE `+event+` ON `+table+` FOR EACH ROW EXECUTE FUNCTION refuse()`)
+}
