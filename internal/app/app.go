@@ -16,6 +16,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgintake"
+	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -142,7 +143,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.withLease.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	b.dispatcher = outbox.NewDispatcher(postgres.NewOutbox(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)
+	b.dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pools.Auxiliary), bot.NewSender(client, self, log), log, sending)
 	return b
 }
 

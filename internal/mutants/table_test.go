@@ -14,9 +14,9 @@ var mutants = []mutant{
 		packages: "./internal/intake", tests: "^TestOffset$",
 	},
 	{
-		name: "not marked as sending", file: "internal/postgres/outbox_take.go",
+		name: "not marked as sending", file: "internal/postgres/pgoutbox/take.go",
 		before: "SET state = 'sending', attempts = o.attempts + 1", after: "SET state = 'planned', attempts = o.attempts + 1",
-		packages: "./internal/postgres", tests: "^TestTake$",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestTake$",
 	},
 	{
 		name: "no version check", file: "internal/postgres/pgranking/amend.go",

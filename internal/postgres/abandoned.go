@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// abandoned lists the server processes of connections that were lost before they answered. Such a process may still
+// Abandoned lists the server processes of connections that were lost before they answered. Such a process may still
 // be running the statement, or may run it later: the server may have been stalled.
-type abandoned struct {
+type Abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
@@ -44,8 +44,8 @@ func identify(ctx context.Context, conn *pgx.Conn) error {
 
 var errAbandoned = errors.New("an abandoned statement is still running")
 
-// note adds the process of a connection, if the connection was lost.
-func (a *abandoned) note(conn *pgxpool.Conn) {
+// Note adds the process of a connection, if the connection was lost.
+func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	if !conn.Conn().IsClosed() {
 		return
 	}
@@ -58,8 +58,8 @@ func (a *abandoned) note(conn *pgxpool.Conn) {
 	a.processes = append(a.processes, p)
 }
 
-// end terminates all of these processes. When it returns nil, everything that they had not committed is rolled back.
-func (a *abandoned) end(ctx context.Context, conn *pgxpool.Conn) error {
+// End terminates all of these processes. When it returns nil, everything that they had not committed is rolled back.
+func (a *Abandoned) End(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.processes) == 0 {

@@ -1,6 +1,15 @@
-// Package postgres stores everything in PostgreSQL. It holds every SQL statement of the bot, each next to the method
-// that runs it. It implements the stores that other packages define (ranking.Store, ranking.AuditStore, outbox.Store,
-// intake.DeadLetters and more) and makes no decisions: it reads and writes.
+// Package postgres connects the bot to PostgreSQL and holds what its stores share: pools, sessions, migrations, leases,
+// notifications, transactions, errors, and the parts of queries that several stores need. Each store has a folder here
+// and implements the interfaces of another package:
+//
+//   - pgranking: ranking.Store and ranking.AuditStore
+//   - pgstats: stats.Store
+//   - pgoutbox: outbox.Store
+//   - pgintake: intake.DeadLetters and intake.Attempts
+//
+// Together they hold every SQL statement of the bot, each next to the method that runs it. They make no decisions: they
+// read and write. A function named queueX or QueueX adds statements to a batch; its comment says what they do when the
+// batch runs.
 package postgres
 
 import (

@@ -12,13 +12,13 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgoutbox"
 )
 
 // Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those
 // of the group are in different topics. The test has the lease, with epoch 1.
 type Mail struct {
-	*postgres.Outbox
+	*pgoutbox.Store
 	Pool *pgxpool.Pool
 }
 
@@ -44,7 +44,7 @@ func NewEmptyMail(t *testing.T) Mail {
 }
 
 // MailIn is the outbox in a database.
-func MailIn(pool *pgxpool.Pool) Mail { return Mail{postgres.NewOutbox(pool), pool} }
+func MailIn(pool *pgxpool.Pool) Mail { return Mail{pgoutbox.NewStore(pool), pool} }
 
 // Bounds are those of most tests.
 var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}

@@ -11,6 +11,7 @@ import (
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/ranking"
 )
 
@@ -60,7 +61,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	queuePresence(&batch, all)
 	var direct *outbox.Message
 	if slot != nil {
-		direct = postgres.QueueDirectSend(&batch, outbox.ChatID(all[0].Chat), all[0].Key)
+		direct = pgoutbox.QueueDirectSend(&batch, outbox.ChatID(all[0].Chat), all[0].Key)
 	}
 	crashpoint.At(crashpoint.Applying)
 	results := s.db.SendBatch(ctx, &batch)

@@ -30,7 +30,7 @@ func newCards(t *testing.T) cards {
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
-	if err := c.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
+	if err := c.world.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -156,7 +156,7 @@ func TestEditsWaitForever(t *testing.T) {
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
 		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
 	}
-	if err := c.Store.Apply(t.Context(), changes); err != nil {
+	if err := c.world.Store.Apply(t.Context(), changes); err != nil {
 		t.Fatal(err)
 	}
 	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
@@ -189,7 +189,7 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 				t.Fatal(err)
 			}
 			card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 22}}
-			changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "2", 1, card) })
+			changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "2", 1, card) })
 			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 			if err := dispatcher.Commit(t.Context()); err != nil {
 				t.Fatal(err)
@@ -214,7 +214,7 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 		t.Fatal(err)
 	}
 	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
-	changed := dbtest.Start(func() error { return c.Store.ChangeCard(t.Context(), "3", 1, card) })
+	changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "3", 1, card) })
 	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 	if err := dispatcher.Commit(t.Context()); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
@@ -41,7 +42,7 @@ func (d *desk) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, erro
 func (w *world) newDesk(t *testing.T, lease *postgres.Lease) (*pgranking.Store, *desk) {
 	t.Helper()
 	d := &desk{begun: make(chan outbox.Message), end: make(chan struct{})}
-	dispatcher := outbox.NewDispatcher(postgres.NewOutbox(w.Pool), d, slog.New(slog.DiscardHandler), outbox.Settings{})
+	dispatcher := outbox.NewDispatcher(pgoutbox.NewStore(w.Pool), d, slog.New(slog.DiscardHandler), outbox.Settings{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := dbtest.Start(func() error { return dispatcher.Run(ctx, lease) })
 	t.Cleanup(func() {

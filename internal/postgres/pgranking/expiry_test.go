@@ -37,10 +37,10 @@ func TestDeadlines(t *testing.T) {
 			if tc.button != "" {
 				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
-			if err := c.Store.Apply(t.Context(), changes); err != nil {
+			if err := c.world.Store.Apply(t.Context(), changes); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
+			if err := c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Notice: ranking.Joined{}}); err != nil {
 				t.Fatal(err)
 			}
 			lane, states := dbtest.Chat(1), []string{"sending", "sending"}

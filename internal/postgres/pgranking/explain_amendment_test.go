@@ -8,8 +8,8 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
@@ -18,7 +18,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
 	pool, plain := dbtest.NewYears(t, &rec)
-	store, queue := pgranking.NewStore(pool, dbtest.Ignore), postgres.NewOutbox(pool)
+	store, queue := pgranking.NewStore(pool, dbtest.Ignore), pgoutbox.NewStore(pool)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	person := func(claimed bool) (p ranking.Person) {
 		err := plain.QueryRow(t.Context(), `

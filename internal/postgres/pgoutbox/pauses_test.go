@@ -1,4 +1,4 @@
-package postgres_test
+package pgoutbox_test
 
 import (
 	"fmt"

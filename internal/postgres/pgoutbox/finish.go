@@ -1,4 +1,4 @@
-package postgres
+package pgoutbox
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 )
 
 // queueResults records the results of messages, in a handful of statements however many there are. A result that is
@@ -129,7 +130,7 @@ func reason(r outbox.Result) *string {
 	}
 	text := string(r.Failure.Class)
 	if r.Failure.Err != nil {
-		text = cmp.Or(Storable(r.Failure.Err.Error()), text)
+		text = cmp.Or(postgres.Storable(r.Failure.Err.Error()), text)
 	}
 	return &text
 }
@@ -203,20 +204,20 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		rows = append(rows, outcomes(i+1, r)...)
 	}
 	batch.Queue(sql,
-		Column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		Column(results, func(r outbox.Result) int64 { return r.MessageID }),
-		Column(results, func(r outbox.Result) string { return r.Fingerprint }),
-		Column(results, covered),
-		Column(results, reason),
-		Column(results, pause),
-		Column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
-		Column(rows, func(o outcome) int { return o.result }),
-		Column(rows, func(o outcome) int64 { return o.id }),
-		Column(rows, func(o outcome) int { return o.attempts }),
-		Column(rows, func(o outcome) string { return o.state }),
-		Column(rows, func(o outcome) bool { return o.first }),
-		Column(rows, func(o outcome) bool { return o.skipped }),
-		Column(rows, func(o outcome) bool { return o.unnamed }))
+		postgres.Column(results, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(results, func(r outbox.Result) int64 { return r.MessageID }),
+		postgres.Column(results, func(r outbox.Result) string { return r.Fingerprint }),
+		postgres.Column(results, covered),
+		postgres.Column(results, reason),
+		postgres.Column(results, pause),
+		postgres.Column(results, func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Class == outbox.Failed }),
+		postgres.Column(rows, func(o outcome) int { return o.result }),
+		postgres.Column(rows, func(o outcome) int64 { return o.id }),
+		postgres.Column(rows, func(o outcome) int { return o.attempts }),
+		postgres.Column(rows, func(o outcome) string { return o.state }),
+		postgres.Column(rows, func(o outcome) bool { return o.first }),
+		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
+		postgres.Column(rows, func(o outcome) bool { return o.unnamed }))
 }
 
 // queueEdited records the content of edited messages.
@@ -231,9 +232,9 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE match_messages mm SET fingerprint = r.fingerprint
 		FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (sent_to, message_id, fingerprint)
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.message_id`,
-		Column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		Column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
-		Column(edited, func(r outbox.Result) string { return r.Fingerprint }))
+		postgres.Column(edited, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(edited, func(r outbox.Result) int64 { return r.Message.Target }),
+		postgres.Column(edited, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
 // queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime,
@@ -253,11 +254,11 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		JOIN chats c ON c.id = r.chat_id AND c.telegram_chat_id = r.sent_to
 		ON CONFLICT ON CONSTRAINT ensured_messages_pkey DO UPDATE
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`,
-		Column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		Column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		Column(ensured, func(r outbox.Result) string { return r.Message.Object }),
-		Column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
-		Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
+		postgres.Column(ensured, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		postgres.Column(ensured, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(ensured, func(r outbox.Result) string { return r.Message.Object }),
+		postgres.Column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
+		postgres.Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
 }
 
 // queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:
@@ -271,9 +272,9 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
 		FROM unnest($1::bigint[], $2::bigint[], $3::float8[]) AS r (chat_id, sent_to, pause)
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`,
-		Column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		Column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		Column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
+		postgres.Column(frozen, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		postgres.Column(frozen, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(frozen, func(r outbox.Result) float64 { return r.Pause.Seconds() }))
 }
 
 // queueParked parks chats that the bot may not write to, unless a newer notice shows that the chat was active after
@@ -292,7 +293,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,
-		Column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
-		Column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
-		Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
+		postgres.Column(forbidden, func(r outbox.Result) int64 { return int64(r.Message.Lane.Chat) }),
+		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(forbidden, func(r outbox.Result) int64 { return r.Message.Row.ID }))
 }

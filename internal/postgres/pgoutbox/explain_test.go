@@ -1,4 +1,4 @@
-package postgres_test
+package pgoutbox_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
 )
 
 func TestNoTurnScansATable(t *testing.T) {
@@ -31,7 +32,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
 		INSERT INTO update_attempts SELECT n, 1 FROM generate_series(1, 3000) n;
 		ANALYZE outbox, dead_letters, update_attempts;`)
-	queue := postgres.NewOutbox(pool)
+	queue := pgoutbox.NewStore(pool)
 	var messages []outbox.Message
 	take := func(from, to outbox.ChatID) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -152,7 +153,7 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
 	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
-	queue := postgres.NewOutbox(pool)
+	queue := pgoutbox.NewStore(pool)
 	dbtest.Exec(t, pool, `INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 10) n`)
 	rec.Take()
 	if _, err := queue.Waiting(t.Context()); err != nil {

@@ -1,4 +1,4 @@
-package postgres
+package pgoutbox
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const heads = `
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
-func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
+func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	const sql = heads + `
 		SELECT h.chat_id, h.toasts, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
@@ -54,7 +54,7 @@ func (o *Outbox) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as
 // one more. Of waiting rows, only the first one of a lane can have been tried; its request may have lasted as long as
 // outbox.LongestRequest.
-func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
+func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	const sql = heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS copies
 		    FROM outbox
@@ -80,7 +80,7 @@ func (o *Outbox) Recent(ctx context.Context, within time.Duration) ([]outbox.Req
 }
 
 // Survey implements outbox.Store.
-func (o *Outbox) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
+func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
 	const sql = `
 		WITH backlog AS MATERIALIZED (
 		    SELECT chat_id, count(*) AS waiting FROM outbox WHERE finished_at IS NULL GROUP BY chat_id

@@ -1,4 +1,4 @@
-package postgres_test
+package pgoutbox_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
 )
 
 // TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request
@@ -42,7 +43,7 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	one.Release()
 	two.Release()
 	p.Refuse.Store(true)
-	queue := postgres.NewOutbox(pool)
+	queue := pgoutbox.NewStore(pool)
 	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
 		return queue.Advance(ctx, 1, nil, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)
 	}

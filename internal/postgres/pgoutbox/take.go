@@ -1,4 +1,4 @@
-package postgres
+package pgoutbox
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -25,8 +26,8 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	for i, l := range lanes {
 		turns[i].Lane = l
 	}
-	chats := Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
-	toasts := Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
+	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
+	toasts := postgres.Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
 	bounds.Merge, bounds.MaxWaiting = max(bounds.Merge, 1), max(bounds.MaxWaiting, 1)
 	queueExpiry(batch, chats, toasts, bounds, turns)
 	queueTake(batch, chats, toasts, bounds, turns)

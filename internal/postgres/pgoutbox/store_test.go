@@ -1,4 +1,4 @@
-package postgres_test
+package pgoutbox_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgoutbox"
 )
 
 func TestTake(t *testing.T) {
@@ -95,7 +95,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
-	queue := postgres.NewOutbox(dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
+	queue := pgoutbox.NewStore(dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // however slow the machine is
 	}))

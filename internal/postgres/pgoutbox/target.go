@@ -1,4 +1,4 @@
-package postgres
+package pgoutbox
 
 import (
 	"github.com/jackc/pgx/v5"

@@ -1,4 +1,4 @@
-package postgres
+package pgoutbox
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/outbox"
+	"elobot/internal/postgres"
 )
 
-// Outbox stores the notices to be sent. It implements outbox.Store.
-type Outbox struct {
+// Store stores the notices to be sent. It implements outbox.Store.
+type Store struct {
 	pool      *pgxpool.Pool
-	abandoned abandoned
+	abandoned postgres.Abandoned
 }
 
-var _ outbox.Store = (*Outbox)(nil)
+var _ outbox.Store = (*Store)(nil)
 
-// NewOutbox returns the outbox in the pool's database.
-func NewOutbox(pool *pgxpool.Pool) *Outbox { return &Outbox{pool: pool} }
+// NewStore returns the store in the pool's database.
+func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 // Fragments of queries for lanes. rowLane and rowPlace are the lane and the position of an outbox row o. waits is the
 // condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they
@@ -43,25 +44,25 @@ const pausesCount = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 // statement sees the effects of those before it. The batch begins with the check of the lease, so that whoever takes
 // over the lease waits for its end. Batches that were abandoned without an answer are terminated first: they must not
 // take what this one takes.
-func (o *Outbox) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
+func (o *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
 	var batch pgx.Batch
-	QueueEpoch(&batch, LeaderLease, epoch)
+	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	queueResults(&batch, results)
 	turns := queueTurns(&batch, lanes, bounds)
 	queueChats(&batch, results)
 	conn, err := o.pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
+		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
 	}
 	defer conn.Release()
-	if err := o.abandoned.end(ctx, conn); err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
+	if err := o.abandoned.End(ctx, conn); err != nil {
+		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
 	}
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
-		o.abandoned.note(conn)
-		return nil, fmt.Errorf("advance the outbox: %w", Translate(err))
+		o.abandoned.Note(conn)
+		return nil, fmt.Errorf("advance the outbox: %w", postgres.Translate(err))
 	}
 	return turns, nil
 }
