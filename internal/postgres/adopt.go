@@ -34,7 +34,7 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 // ErrInstanceRuns means that a database cannot be adopted because an instance is using it.
 var ErrInstanceRuns = errors.New("an instance is running")
 
-// DeadLetterID is the number of a dead letter.
+// DeadLetterID is the number of a dead letter, which pgintake stores.
 type DeadLetterID int64
 
 // DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in

@@ -1,5 +1,7 @@
 package postgres
 
+// Subqueries that find what an update names. A statement passes the ids of the messenger as its first arguments.
+
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is
 // none.
 const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),

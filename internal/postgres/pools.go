@@ -27,7 +27,7 @@ const rowLockTimeout = "'1500ms'"
 // Planning makes the sessions for commands and for background work plan each statement once, independently of its
 // arguments. Most statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of
 // them must use indexes, which the planner would not choose for small tables, as all tables are at first. Compiling such
-// plans never pays off.
+// plans never pays off. Tests of the stores plan in the same way.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
 // onlyReading is the setting of sessions for questions. Such a session must never write: that fails like a write to a

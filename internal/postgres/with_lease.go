@@ -27,15 +27,16 @@ func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
 }
 
-// Require adds the check that must be first in a batch that runs under the lease. Without a lease it adds nothing.
+// Require adds the check that must be first in a batch that runs under the lease. A nil lease adds nothing.
 func (l *Lease) Require(batch *pgx.Batch) {
 	if l != nil {
 		QueueEpoch(batch, l.name, l.Epoch())
 	}
 }
 
-// Transact runs fn in a transaction, under the lease if there is one. The server ends the session if the transaction
-// is idle for idleTimeout, because a stalled process must not keep others from taking over.
+// Transact runs fn in a transaction, as the function Transact does, and under the lease unless that is nil. The server
+// ends the session if the transaction is idle for too long, because a stalled process must not keep others from taking
+// over.
 func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return Transact(ctx, pool, func(tx pgx.Tx) error {
 		if l != nil {
