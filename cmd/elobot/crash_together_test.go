@@ -42,7 +42,7 @@ func (k *killed) killTogether() []*conversation {
 	}
 	writeAlone := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, aloneLock)
 	writeTogether := holdRows(k.t, k.pool, `SELECT pg_advisory_xact_lock($1)`, togetherLock)
-	k.at(crashpoint.Gathering, alone+together, crashpoint.Meet)
+	k.at(crashpoint.Batching, alone+together, crashpoint.Meet)
 	var all []*conversation
 	for i := range direct + alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}

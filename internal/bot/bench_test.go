@@ -168,8 +168,8 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// BenchmarkToast measures rendering the answer to a button press.
-func BenchmarkToast(b *testing.B) {
+// BenchmarkCallbackAnswer measures rendering the answer to a button press.
+func BenchmarkCallbackAnswer(b *testing.B) {
 	out := mustRender(b, goldenUndone()["others"])
 	b.ReportAllocs()
 	for b.Loop() {

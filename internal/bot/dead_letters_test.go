@@ -109,7 +109,7 @@ func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
 	}
 }
 
-func TestWhereADeadLetterIsTold(t *testing.T) {
+func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	t.Parallel()
 	club := ranking.Chat{ID: -100, Kind: ranking.Supergroup, Title: "Club"}
 	alice := &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}

@@ -98,7 +98,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 	}
 }
 
-func TestToast(t *testing.T) {
+func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	for html, want := range map[string]string{
 		"This button no longer works.":                 "This button no longer works.",

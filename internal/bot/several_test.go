@@ -110,7 +110,7 @@ type broken struct{ ranking.Joined }
 
 func (broken) MarshalJSON() ([]byte, error) { return json.Marshal([]string{"joined"}) }
 
-func TestTheFirstCannotBeTold(t *testing.T) {
+func TestTheFirstCannotBeRendered(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{2, 200} {
 		p := newPost(t)

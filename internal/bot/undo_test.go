@@ -161,8 +161,8 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
-// TestTakeBackInATopic: in a topic every message may seem to reply to the creation of the topic.
-func TestTakeBackInATopic(t *testing.T) {
+// TestAmendmentInATopic: in a topic every message may seem to reply to the creation of the topic.
+func TestAmendmentInATopic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	forum := w.sim.Forum("Club", w.alice, w.bob)

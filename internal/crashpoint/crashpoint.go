@@ -11,9 +11,9 @@ type Point string
 const (
 	// Applying: the changes of a command are decided, and none has been written.
 	Applying Point = "applying"
-	// Gathering: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing
+	// Batching: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing
 	// has been written.
-	Gathering Point = "gathering"
+	Batching Point = "batching"
 	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not
 	// commit.
 	ApplyingTogether Point = "applying together"

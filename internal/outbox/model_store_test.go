@@ -328,7 +328,7 @@ func (c connection) Advance(
 		c.w.counts.add("a lost answer of the store")
 		for _, turn := range turns {
 			if turn.Message != nil {
-				c.w.model.Unheard(epoch, modelLane(turn.Lane))
+				c.w.model.TurnLost(epoch, modelLane(turn.Lane))
 			}
 		}
 	}

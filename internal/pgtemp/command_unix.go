@@ -36,7 +36,7 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
 		return errors.Join(err, writer.Close())
 	}
-	err = w.Tell(fmt.Sprintf("%s %d", signal, cmd.Process.Pid))
+	err = w.Report(fmt.Sprintf("%s %d", signal, cmd.Process.Pid))
 	if err == nil {
 		_, err = writer.WriteString("go\n")
 	}
@@ -53,7 +53,7 @@ func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
 	name := cmd.Args[0]
 	err := w.begin(cmd, "KILL")
 	if cmd.Process != nil {
-		err = errors.Join(err, cmd.Wait(), w.Tell(""))
+		err = errors.Join(err, cmd.Wait(), w.Report(""))
 	}
 	if err != nil {
 		return output.String(), fmt.Errorf("run %s: %w: %s", name, err, lastLines(output.String()))

@@ -90,5 +90,5 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 	if p.process != 0 {
 		return fmt.Errorf("the server, process %d, does not stop", p.process)
 	}
-	return p.watcher.Tell("")
+	return p.watcher.Report("")
 }

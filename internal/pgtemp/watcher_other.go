@@ -12,7 +12,7 @@ func AtExit(string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 
 func watch(*os.File, string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 
-// Tell does nothing on this system.
+// Report does nothing on this system.
 func (*Watcher) Tell(string) error { return nil }
 
 // Dismiss does nothing on this system.

@@ -37,11 +37,11 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, state := range []string{"first", `second \n * one`} {
-		if err := watcher.Tell(state); err != nil {
+		if err := watcher.Report(state); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := watcher.Tell("two\nlines"); err == nil {
+	if err := watcher.Report("two\nlines"); err == nil {
 		t.Error("Tell accepted a state of two lines")
 	}
 	// The end of the process closes the pipe in the same way.
@@ -64,7 +64,7 @@ func TestWatcherTellAndDismiss(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := dismissed.Tell("late"); err == nil {
+	if err := dismissed.Report("late"); err == nil {
 		t.Error("Tell succeeded on a dismissed watcher")
 	}
 	if _, err := os.Stat(mark); err != nil {

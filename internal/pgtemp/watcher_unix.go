@@ -70,8 +70,8 @@ func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	return w, cmd.Process.Release()
 }
 
-// Tell sets $state for the script. The state must be one line.
-func (w *Watcher) Tell(state string) error {
+// Report sets $state for the script. The state must be one line.
+func (w *Watcher) Report(state string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.setState(state)

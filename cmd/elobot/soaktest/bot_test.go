@@ -110,7 +110,7 @@ func (b *bot) start() {
 		b.t.Errorf("start the bot: %v", err)
 		return
 	}
-	if err := b.guard.Tell(strconv.Itoa(p.cmd.Process.Pid)); err != nil {
+	if err := b.guard.Report(strconv.Itoa(p.cmd.Process.Pid)); err != nil {
 		b.t.Error(err)
 	}
 	b.process = p

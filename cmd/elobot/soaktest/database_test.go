@@ -190,12 +190,12 @@ func (d *database) freeze() (resume func() error, err error) {
 				failed = errors.Join(failed, err)
 			}
 		}
-		return errors.Join(failed, d.guard.Tell(""))
+		return errors.Join(failed, d.guard.Report(""))
 	}
 	for pids := []int{server}; len(pids) > 0; {
 		for _, pid := range pids {
 			stopped = append(stopped, pid)
-			if err := errors.Join(d.guard.Tell(joined(stopped)), syscall.Kill(pid, syscall.SIGSTOP)); err != nil && !errors.Is(err, syscall.ESRCH) {
+			if err := errors.Join(d.guard.Report(joined(stopped)), syscall.Kill(pid, syscall.SIGSTOP)); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return nil, errors.Join(err, resume())
 			}
 		}

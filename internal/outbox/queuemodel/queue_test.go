@@ -44,13 +44,13 @@ func (q *queue) begin(ids ...int64) *queuemodel.Request {
 
 // answer delivers a request and answers it.
 func (q *queue) answer(r *queuemodel.Request, a queuemodel.Answer) {
-	q.Reaches(r, a == queuemodel.Told)
+	q.Reaches(r, a == queuemodel.Delivered)
 	q.Ends(r, a, 0)
 }
 
 // send sends items of the chat.
 func (q *queue) send(ids ...int64) {
-	q.answer(q.begin(ids...), queuemodel.Told)
+	q.answer(q.begin(ids...), queuemodel.Delivered)
 	q.persist(queuemodel.Sent, ids...)
 }
 
@@ -71,7 +71,7 @@ func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 func (q *queue) repeat(epoch int64, ids ...int64) {
 	q.Took(epoch, chat, ids, true)
 	r := q.Begins(epoch, chat, ids, false)
-	q.answer(r, queuemodel.Told)
+	q.answer(r, queuemodel.Delivered)
 	q.persist(queuemodel.Sent, ids...)
 }
 

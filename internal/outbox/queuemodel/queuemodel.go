@@ -58,7 +58,7 @@ type Answer string
 
 // The answers.
 const (
-	Told         Answer = ""
+	Delivered    Answer = ""
 	RateLimited  Answer = "rate_limited"
 	Unreachable  Answer = "unreachable"
 	Ambiguous    Answer = "ambiguous"

@@ -64,7 +64,7 @@ func TestGoodQueues(t *testing.T) {
 		"long request after an unknown outcome": func(q *queue) {
 			r := q.longRequest(1)
 			q.advance(10 * time.Second)
-			q.answer(r, queuemodel.Told)
+			q.answer(r, queuemodel.Delivered)
 			q.persist(queuemodel.Sent, 1)
 		},
 		"taken over by the next leader": func(q *queue) {
@@ -82,7 +82,7 @@ func TestGoodQueues(t *testing.T) {
 			q.persist(queuemodel.Perhaps, 1)
 			q.repeat(1, 1)
 			q.advance(time.Minute)
-			q.Ends(r, queuemodel.Told, 0)
+			q.Ends(r, queuemodel.Delivered, 0)
 		},
 		"content already shown": func(q *queue) {
 			q.Put(queuemodel.Item{ID: 1, Lane: chat, Object: "board", Says: "a"})
@@ -123,7 +123,7 @@ func TestBadQueues(t *testing.T) {
 		"loses an item": {func(q *queue) { q.put(1) }, "item 1 is lost"},
 		"persists as sent what did not arrive": {func(q *queue) {
 			q.put(1)
-			q.Ends(q.begin(1), queuemodel.Told, 0)
+			q.Ends(q.begin(1), queuemodel.Delivered, 0)
 			q.persist(sent, 1)
 		}, "item 1 becomes sent"},
 		"persists as sent without a request": {func(q *queue) {
@@ -149,7 +149,7 @@ func TestBadQueues(t *testing.T) {
 			r := q.begin(1)
 			q.Reaches(r, true)
 			q.Reaches(r, true)
-			q.Ends(r, queuemodel.Told, 0)
+			q.Ends(r, queuemodel.Delivered, 0)
 			q.persist(sent, 1)
 		}, "item 1 arrived 2 times, with 0 possible duplicates"},
 		"sends a sent item again": {func(q *queue) {
@@ -159,7 +159,7 @@ func TestBadQueues(t *testing.T) {
 		}, "item 1 of {1 false} taken in {1 false}, it is sent"},
 		"counts a possible duplicate after a clear answer": {func(q *queue) {
 			q.put(1)
-			q.answer(q.begin(1), queuemodel.Told)
+			q.answer(q.begin(1), queuemodel.Delivered)
 			q.repeat(1, 1)
 		}, `[1] counts as a possible duplicate, but the answer was ""`},
 		"counts a possible duplicate without a request": {func(q *queue) {
@@ -216,7 +216,7 @@ func TestBadQueues(t *testing.T) {
 				lane := queuemodel.Lane{Chat: id}
 				q.Put(queuemodel.Item{ID: id, Lane: lane})
 				q.Took(1, lane, []int64{id}, false)
-				q.answer(q.Begins(1, lane, []int64{id}, false), queuemodel.Told)
+				q.answer(q.Begins(1, lane, []int64{id}, false), queuemodel.Delivered)
 			}
 		}, "4 requests to all chats in 1s"},
 		"ignores a rate limit": {func(q *queue) {
@@ -296,9 +296,9 @@ func TestBadQueues(t *testing.T) {
 			q.advance(9 * time.Second)
 			other := q.longRequest(2)
 			q.advance(9 * time.Second)
-			q.answer(other, queuemodel.Told)
+			q.answer(other, queuemodel.Delivered)
 			q.Reaches(r, true)
-			q.Ends(r, queuemodel.Told, 0)
+			q.Ends(r, queuemodel.Delivered, 0)
 		}, "exceed the timeout at the same time"},
 		"gives up after the first failure": {func(q *queue) {
 			q.put(1)

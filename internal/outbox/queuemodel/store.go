@@ -52,8 +52,8 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	}
 }
 
-// Unheard notes that an instance did not receive the answer of the store about what it has taken in a lane.
-func (m *Model) Unheard(epoch int64, lane Lane) {
+// TurnLost notes that an instance did not receive the answer of the store about what it has taken in a lane.
+func (m *Model) TurnLost(epoch int64, lane Lane) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("epoch %d does not receive what it has taken of %v", epoch, lane)
@@ -114,9 +114,9 @@ func (m *Model) expected(t *take, i *item) []State {
 		return []State{Perhaps}
 	case answer == Ambiguous:
 		return []State{Waits, Perhaps}
-	case answer == Told && covered && (i.copies > 0 && m.contents[i.Object] == i.Says || m.overlapped):
+	case answer == Delivered && covered && (i.copies > 0 && m.contents[i.Object] == i.Says || m.overlapped):
 		return []State{Sent}
-	case answer == Told && covered:
+	case answer == Delivered && covered:
 		return nil // not delivered
 	case answer == Rejected && first:
 		return []State{Dead}

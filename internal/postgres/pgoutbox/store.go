@@ -22,14 +22,14 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Fragments of queries for lanes. rowLane and rowPlace are the lane and the position of an outbox row o. waits is the
+// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an outbox row o. waits is the
 // condition that o waits in the lane l. inOrder is the order of such rows, fromTheEnd the reverse. Together they
 // leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so
 // whenever it believes that most rows wait, and scan all rows that do not.
 const (
-	rowLane  = `(o.chat_id, (o.action = 'toast'))`
-	rowPlace = `(o.chat_id, (o.action = 'toast'), o.id)`
-	waits    = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.toasts)
+	rowLane     = `(o.chat_id, (o.action = 'toast'))`
+	rowPosition = `(o.chat_id, (o.action = 'toast'), o.id)`
+	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.toasts)
 		        AND ` + rowLane + ` <= (l.chat_id, l.toasts)`
 	inOrder    = `o.chat_id, (o.action = 'toast'), o.id`
 	fromTheEnd = `o.chat_id DESC, (o.action = 'toast') DESC, o.id DESC`

@@ -164,12 +164,12 @@ const takeRows = `
 	    FROM (
 	        SELECT l.*, coalesce((
 	            SELECT o.id FROM outbox o
-	            WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.tail)
+	            WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.toasts, l.tail)
 	              AND NOT (` + mergeable + ` AND o.kind = $5)
 	            ORDER BY ` + inOrder + ` LIMIT 1), l.tail) AS stop
 	        FROM overfull l) AS l
 	    CROSS JOIN LATERAL (
-	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPlace + ` < (l.chat_id, l.toasts, l.stop)
+	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.toasts, l.stop)
 	        ORDER BY ` + inOrder + ` LIMIT (SELECT $7::bigint)) AS o
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), member AS (
@@ -202,7 +202,7 @@ const takeRows = `
 	       l.telegram_chat_id, l.private, l.language, coalesce(i.size, 0),
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
-	           WHERE o.finished_at IS NULL AND ` + rowPlace + ` > (l.chat_id, l.toasts, i.last)
+	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.toasts, i.last)
 	             AND ` + rowLane + ` <= (l.chat_id, l.toasts)
 	           ORDER BY ` + inOrder + ` LIMIT 1) END, false),
 	       coalesce(i.action, ''), coalesce(i.purpose, ''), coalesce(i.thread_id, 0), coalesce(i.object, ''),

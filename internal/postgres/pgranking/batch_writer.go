@@ -59,7 +59,7 @@ func (g *batchWriter) write(ctx context.Context, s *Store, c ranking.Changes) er
 		return s.writeAll(ctx, alone, nil)
 	}
 	w := g.join(ctx, m.Group, c)
-	crashpoint.At(crashpoint.Gathering)
+	crashpoint.At(crashpoint.Batching)
 	if w == nil {
 		defer g.holdSlot(s)()
 		return s.writeAll(ctx, alone, nil)

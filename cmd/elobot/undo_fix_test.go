@@ -146,9 +146,9 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	}
 }
 
-// testAllWaysToTakeBack: /undo and /fix find the match by its number, by its card, by the command that reported it, and as
+// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that reported it, and as
 // the sender's last one.
-func testAllWaysToTakeBack(t *testing.T, b *botFixture) {
+func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
 		target  func(asked, card botsim.Message) botsim.Message // replied to, if its id is set
@@ -225,8 +225,8 @@ func testFixedTwice(t *testing.T, b *botFixture) {
 	}
 }
 
-// testWhoMayTakeBack: members who neither played nor reported a match may undo or fix it only as admins, even anonymous ones.
-func testWhoMayTakeBack(t *testing.T, b *botFixture) {
+// testWhoMayAmend: members who neither played nor reported a match may undo or fix it only as admins, even anonymous ones.
+func testWhoMayAmend(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot()) // so that it gets updates about new admins
 	cards := []botsim.Message{
