@@ -1,0 +1,80 @@
+package pgranking_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"elobot/internal/postgres/dbtest"
+	"elobot/internal/postgres/pgranking"
+	"elobot/internal/ranking"
+)
+
+// town is a world of many groups in which Alice and Bob have played one match each.
+type town struct {
+	*world
+	chats []ranking.Chat
+}
+
+func newTown(t *testing.T, groups int) *town {
+	t.Helper()
+	town := &town{world: newWorld(t, alice, bob)}
+	for i := range groups {
+		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - i), Kind: ranking.Group, Title: fmt.Sprint("Club ", i)}
+		town.chats = append(town.chats, chat)
+		if err := town.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	town.Wakes.Store(0)
+	return town
+}
+
+// match returns the changes by which Alice beats Bob in a group.
+func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
+	t.Helper()
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], People: []ranking.Person{alice, bob}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dbtest.Match(snap, key)
+}
+
+// gather applies changes that have to wait, and returns their outcomes as soon as they need not wait any more.
+func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Changes) []<-chan error {
+	t.Helper()
+	resume := store.HoldResults()
+	results := make([]<-chan error, len(all))
+	for i, c := range all {
+		results[i] = dbtest.Start(func() error { return store.Apply(t.Context(), c) })
+		w.awaitWaiting(t, store, i+1)
+	}
+	resume()
+	return results
+}
+
+// awaitWaiting waits until n results wait.
+func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
+	t.Helper()
+	deadline := time.After(dbtest.MaxWait)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for store.WaitingResults() != n {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%d results wait, want %d", store.WaitingResults(), n)
+		}
+	}
+}
+
+// recorded returns the keys of all matches but the first ones, by transaction.
+func (w *town) recorded(t *testing.T) []string {
+	t.Helper()
+	return dbtest.Values[string](t, w.Pool, `
+		SELECT string_agg(idempotency_key, ' ' ORDER BY idempotency_key) FROM matches
+		WHERE idempotency_key NOT LIKE 'first %' GROUP BY xmin::text ORDER BY 1`)
+}
