@@ -139,6 +139,10 @@ func minor(version string) int {
 	return n
 }
 
+// versionTimeout limits how long a server program may take to say its version. On a busy machine that takes many seconds, and
+// a working installation must not be passed over.
+const versionTimeout = time.Minute
+
 // inspect runs the server in bin to get its version. The error is os.ErrNotExist if there are no programs.
 func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (installation, error) {
 	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
@@ -150,7 +154,7 @@ func inspect(ctx context.Context, bin string, runnable func(*exec.Cmd)) (install
 	if info, err := os.Stat(found.program("initdb")); err != nil || info.IsDir() {
 		return installation{}, fmt.Errorf("find initdb in %s: %w", bin, os.ErrNotExist)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, server, "--version")
 	cmd.Dir = "/"
