@@ -410,7 +410,7 @@ func (v *vanishingStore) FindMatch(ctx context.Context, chat ranking.ExternalCha
 	*ranking.StoredMatch, error,
 ) {
 	if v.found {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is none any more
 	}
 	v.found = true
 	return v.Store.FindMatch(ctx, chat, ref, sender)
