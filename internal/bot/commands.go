@@ -45,6 +45,7 @@ func commands() []Command {
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
 		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
 		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
+		{Name: nameAbout, Where: Everywhere, Handle: (*Router).about, Menu: InPrivate},
 	}
 }
 

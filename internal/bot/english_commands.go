@@ -1,6 +1,10 @@
 package bot
 
-import "elobot/internal/command"
+import (
+	"html"
+
+	"elobot/internal/command"
+)
 
 // The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
 const (
@@ -119,4 +123,19 @@ var englishCommands = map[string]commandText{
 			"<code>/match help</code> – more about a command; this one covers sets and teams",
 		},
 	},
+	nameAbout: {
+		menu: "See my release and where my source is",
+	},
+}
+
+func (english) about(n About) string {
+	text := "I’m @" + n.Bot + ", running elobot"
+	if n.Release != "" {
+		text += " " + html.EscapeString(n.Release)
+	}
+	text += "."
+	if n.Source != "" {
+		text += " Source: " + html.EscapeString(n.Source)
+	}
+	return text
 }

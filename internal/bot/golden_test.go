@@ -106,6 +106,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
+	add("about", goldenAbout())
 	add("me", goldenMe())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())

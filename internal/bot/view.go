@@ -72,6 +72,8 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		return renderAs(item, words.help, nil)
 	case kindWrongForm:
 		return renderAs(item, words.wrongForm, words.wrongForm)
+	case kindAbout:
+		return renderAs(item, words.about, words.about)
 	case kindGroupOnly:
 		return renderAs(item, words.groupOnly, nil)
 	case kindCommandFailed:

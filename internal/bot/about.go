@@ -1,0 +1,31 @@
+package bot
+
+import (
+	"context"
+
+	"elobot/internal/ranking"
+	"elobot/internal/release"
+)
+
+const (
+	nameAbout = "about"
+	kindAbout = "about"
+)
+
+// About says which bot this is, which release it runs, and where its source is. What is not known is empty.
+type About struct {
+	Bot     string `json:"bot"` // username
+	Release string `json:"release,omitempty"`
+	Source  string `json:"source,omitempty"`
+}
+
+// Kind implements ranking.Notice.
+func (About) Kind() string { return kindAbout }
+
+// Purpose implements ranking.Notice.
+func (About) Purpose() ranking.Purpose { return ranking.Answer }
+
+func (r *Router) about(ctx context.Context, req request) error {
+	n := About{Bot: r.self.Username, Release: release.Version, Source: release.Source}
+	return r.rankings.Answer(ctx, req.origin, n)
+}
