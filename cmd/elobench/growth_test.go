@@ -19,7 +19,7 @@ func TestExponent(t *testing.T) {
 func TestGrowthRatios(t *testing.T) {
 	t.Parallel()
 	got := growthRatios([]figure{
-		{Name: "throughput.told", Value: 1500, Unit: "results/s", Better: higher},
+		{Name: "throughput.delivered", Value: 1500, Unit: "results/s", Better: higher},
 		{Name: "growth.match.1e3", Value: 800, Unit: "µs", Better: lower},
 		{Name: "growth.ranking.1e3", Value: 400, Unit: "µs", Better: lower},
 		{Name: "growth.match.1e5", Value: 880, Unit: "µs", Better: lower},

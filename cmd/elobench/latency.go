@@ -44,7 +44,7 @@ func latencyFigures(name string, waits []wait) []figure {
 	for i, w := range waits {
 		delivered[i], sent[i] = w.delivered, w.sent
 	}
-	return append(percentiles(name, delivered), percentiles(name+".said", sent)...)
+	return append(percentiles(name, delivered), percentiles(name+".sent", sent)...)
 }
 
 func percentiles(name string, times []time.Duration) []figure {

@@ -14,10 +14,10 @@ type ratio struct {
 // comparisons are the ratios that are meaningful on any machine.
 var comparisons = []ratio{
 	{name: "ratio.recorded", of: "throughput.recorded", to: "baseline.pgbench", better: higher},
-	{name: "ratio.told", of: "throughput.told", to: "baseline.pgbench", better: higher},
+	{name: "ratio.delivered", of: "throughput.delivered", to: "baseline.pgbench", better: higher},
 	{name: "ratio.webhook.recorded", of: "throughput.webhook.recorded", to: "baseline.pgbench", better: higher},
-	{name: "ratio.webhook.told", of: "throughput.webhook.told", to: "baseline.pgbench", better: higher},
-	{name: "ratio.told_to_echo", of: "throughput.told", to: "baseline.echo", better: higher},
+	{name: "ratio.webhook.delivered", of: "throughput.webhook.delivered", to: "baseline.pgbench", better: higher},
+	{name: "ratio.delivered_to_echo", of: "throughput.delivered", to: "baseline.echo", better: higher},
 	{name: "ratio.p50", of: "latency.p50", to: "latency.echo.p50", better: lower},
 	{name: "ratio.p50_to_durable_echo", of: "latency.p50", to: "latency.durable_echo.p50", better: lower},
 	{name: "ratio.p99_over", of: "latency.p99", to: "latency.echo.p99", better: lower, over: true},

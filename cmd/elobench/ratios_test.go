@@ -10,7 +10,7 @@ func TestRatios(t *testing.T) {
 	t.Parallel()
 	got := ratios([]figure{
 		{Name: "throughput.recorded", Value: 1500, Unit: "results/s", Better: higher},
-		{Name: "throughput.told", Value: 0, Unit: "results/s", Better: higher},
+		{Name: "throughput.delivered", Value: 0, Unit: "results/s", Better: higher},
 		{Name: "baseline.pgbench", Value: 2000, Unit: "transactions/s", Better: higher},
 		{Name: "baseline.echo", Value: 0, Unit: "messages/s", Better: higher}, // no ratio to zero
 		{Name: "latency.p50", Value: 1.5, Unit: "ms", Better: lower},
@@ -25,7 +25,7 @@ func TestRatios(t *testing.T) {
 	})
 	want := []figure{
 		{Name: "ratio.recorded", Value: 0.75, Unit: "×", Better: higher},
-		{Name: "ratio.told", Value: 0, Unit: "×", Better: higher},
+		{Name: "ratio.delivered", Value: 0, Unit: "×", Better: higher},
 		{Name: "ratio.p50", Value: 3, Unit: "×", Better: lower},
 		{Name: "ratio.p50_to_durable_echo", Value: 1.5, Unit: "×", Better: lower},
 		{Name: "ratio.p99_over", Value: 2.5, Unit: "ms", Better: lower},

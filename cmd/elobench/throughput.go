@@ -137,7 +137,7 @@ func measureThroughput(ctx context.Context, env *environment, name string, by de
 	}
 	return append([]figure{
 		{Name: name + ".recorded", Value: perSecond(n, recorded.Sub(startedAt)), Unit: "results/s", Better: higher},
-		{Name: name + ".told", Value: perSecond(n, coveredAt.Sub(startedAt)), Unit: "results/s", Better: higher},
+		{Name: name + ".delivered", Value: perSecond(n, coveredAt.Sub(startedAt)), Unit: "results/s", Better: higher},
 		{Name: name + ".messages", Value: float64(sim.CallCount("sendMessage")), Unit: "messages", Better: lower},
 	}, rss...), nil
 }

@@ -95,5 +95,5 @@ func (p *programs) halt(ctx context.Context, mode string) error {
 		}
 	}
 	p.process = 0
-	return p.watcher.Tell("")
+	return p.watcher.Report("")
 }

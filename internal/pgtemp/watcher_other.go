@@ -13,7 +13,7 @@ func AtExit(string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 func watch(*os.File, string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 
 // Report does nothing on this system.
-func (*Watcher) Tell(string) error { return nil }
+func (*Watcher) Report(string) error { return nil }
 
 // Dismiss does nothing on this system.
 func (*Watcher) Dismiss() error { return nil }

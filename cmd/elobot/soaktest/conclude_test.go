@@ -61,7 +61,7 @@ func (c *campaign) conclude() {
 	}
 	for _, g := range c.people.groups {
 		for _, m := range g.BotMessages()[g.skip:] {
-			h.Said = append(h.Said, judge.Said{Chat: g.ID(), ID: m.ID, ReplyTo: m.ReplyTo, Text: m.Text, At: m.Date})
+			h.Messages = append(h.Messages, judge.Message{Chat: g.ID(), ID: m.ID, ReplyTo: m.ReplyTo, Text: m.Text, At: m.Date})
 		}
 	}
 	c.bot.verify(c.t)

@@ -75,27 +75,27 @@ func numbered(k kind, number string) statement {
 
 // readAnswers finds the commands that each message answers.
 func (t *trial) readAnswers() {
-	for _, said := range t.Said {
-		text := marks.Replace(said.Text)
-		if said.ReplyTo != 0 {
-			t.readOne(said, text)
+	for _, message := range t.Messages {
+		text := marks.Replace(message.Text)
+		if message.ReplyTo != 0 {
+			t.readOne(message, text)
 		} else {
-			t.readSeveral(said, text)
+			t.readSeveral(message, text)
 		}
 	}
 }
 
 // readOne reads a message that answers one command.
-func (t *trial) readOne(said Said, text string) {
-	c := t.commands[messageID{said.Chat, said.ReplyTo}]
+func (t *trial) readOne(message Message, text string) {
+	c := t.commands[messageID{message.Chat, message.ReplyTo}]
 	s := read(text)
 	if c == nil {
-		t.violated(Understood, "message %d of chat %d answers message %d, which is not a command: %.80q", said.ID, said.Chat, said.ReplyTo, text)
+		t.violated(Understood, "message %d of chat %d answers message %d, which is not a command: %.80q", message.ID, message.Chat, message.ReplyTo, text)
 		return
 	}
 	switch s.kind {
 	case card, undone:
-		if about := t.about(said.Chat, s); about != c {
+		if about := t.about(message.Chat, s); about != c {
 			t.violated(Faithful, "%s got the answer to another command: %.80q", c, text)
 			return
 		}
@@ -104,12 +104,12 @@ func (t *trial) readOne(said Said, text string) {
 		t.violated(Understood, "%s got an unknown answer: %.80q", c, text)
 		return
 	}
-	t.delivered(said, c, s.kind == refused)
+	t.delivered(message, c, s.kind == refused)
 }
 
 // readSeveral reads a message that answers several commands. A line with a refusal does not name its command: the notices that
 // are stored with the id of this message say which commands were refused.
-func (t *trial) readSeveral(said Said, text string) {
+func (t *trial) readSeveral(message Message, text string) {
 	var lines []delivery
 	var named []*Command
 	for line := range strings.Lines(text) {
@@ -118,21 +118,21 @@ func (t *trial) readSeveral(said Said, text string) {
 		case refused:
 			lines = append(lines, delivery{refused: true})
 		case card, undone:
-			c := t.about(said.Chat, s)
+			c := t.about(message.Chat, s)
 			if c == nil {
-				t.violated(Faithful, "message %d of chat %d is about match #%d, which does not exist", said.ID, said.Chat, s.number)
+				t.violated(Faithful, "message %d of chat %d is about match #%d, which does not exist", message.ID, message.Chat, s.number)
 				continue
 			}
 			lines, named = append(lines, delivery{command: c}), append(named, c)
 		default:
-			t.violated(Understood, "message %d of chat %d has an unknown line: %.80q", said.ID, said.Chat, line)
+			t.violated(Understood, "message %d of chat %d has an unknown line: %.80q", message.ID, message.Chat, line)
 		}
 	}
 	refusals := len(lines) - len(named)
-	others := t.refusedIn(said, named)
+	others := t.refusedIn(message, named)
 	if len(others) < refusals {
 		t.violated(Understood, "message %d of chat %d refuses %d commands, but %d notices are stored as refusals in it",
-			said.ID, said.Chat, refusals, len(others))
+			message.ID, message.Chat, refusals, len(others))
 		return
 	}
 	for _, line := range lines {
@@ -140,16 +140,16 @@ func (t *trial) readSeveral(said Said, text string) {
 		if line.refused {
 			c, others = others[0], others[1:]
 		}
-		t.delivered(said, c, line.refused)
+		t.delivered(message, c, line.refused)
 	}
 }
 
 // refusedIn returns the commands that were not done and whose notices are stored with the id of a message, in their order. Of
 // several copies of a message the bot stores one id, and that copy may answer later commands as well.
-func (t *trial) refusedIn(said Said, named []*Command) []*Command {
-	stored := messageID{said.Chat, said.ID}
+func (t *trial) refusedIn(message Message, named []*Command) []*Command {
+	stored := messageID{message.Chat, message.ID}
 	if len(t.inMessage[stored]) == 0 {
-		stored.id = t.storedCopy(said, named)
+		stored.id = t.storedCopy(message, named)
 	}
 	var refused []*Command
 	for _, n := range t.inMessage[stored] {
@@ -169,18 +169,18 @@ func (t *trial) isStored(c *Command) bool {
 }
 
 // storedCopy returns the stored id of a message with several copies: that of the copy with the same commands or the same text.
-func (t *trial) storedCopy(said Said, named []*Command) int {
+func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {
 			return n.Message
 		}
 	}
-	for _, other := range t.Said {
-		if other.Chat == said.Chat && other.Text == said.Text && len(t.inMessage[messageID{other.Chat, other.ID}]) > 0 {
+	for _, other := range t.Messages {
+		if other.Chat == message.Chat && other.Text == message.Text && len(t.inMessage[messageID{other.Chat, other.ID}]) > 0 {
 			return other.ID
 		}
 	}
-	return said.ID
+	return message.ID
 }
 
 // about returns the command that a statement answers.
@@ -192,10 +192,10 @@ func (t *trial) about(chat int64, s statement) *Command {
 	return t.keys[t.byNumber[at].Key]
 }
 
-func (t *trial) delivered(said Said, c *Command, refused bool) {
-	d := delivery{c, refused, said.At}
+func (t *trial) delivered(message Message, c *Command, refused bool) {
+	d := delivery{c, refused, message.At}
 	if len(t.deliveries[c]) == 0 {
-		t.first[said.Chat] = append(t.first[said.Chat], d)
+		t.first[message.Chat] = append(t.first[message.Chat], d)
 	}
 	t.deliveries[c] = append(t.deliveries[c], d)
 }

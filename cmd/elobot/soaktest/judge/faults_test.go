@@ -17,12 +17,12 @@ func during(of judge.Part, from, to time.Duration) judge.Fault {
 // refuse also refuses the first n plain results.
 func refuse(h *judge.History, n int) {
 	for i := range n {
-		h.Said[4+i].Text = "This was not done."
+		h.Messages[4+i].Text = "This was not done."
 	}
 	h.Matches = slices.Delete(h.Matches, 3, 3+n)
 	for i := range h.Matches[3:] {
 		h.Matches[3+i].Number = i + 1
-		h.Said[4+n+i].Text = "Match #" + string(rune('1'+i))
+		h.Messages[4+n+i].Text = "Match #" + string(rune('1'+i))
 	}
 	for i := range h.Standings[4:] {
 		h.Standings[4+i].Drawn = plain - n
@@ -68,14 +68,14 @@ func TestFaultsExcuse(t *testing.T) {
 		"most refused, and too few recorded": {func(h *judge.History) { refuse(h, 2) }, []judge.Rule{judge.FewRefused, judge.FewRefused}},
 
 		"a refusal that was delivered later": {func(h *judge.History) {
-			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
+			h.Messages[2], h.Messages[3] = h.Messages[3], h.Messages[2]
 			h.Notices[2].ID = 6
 		}, []judge.Rule{judge.InOrder}},
 
 		"a copy a quarter of an hour later": {func(h *judge.History) {
 			copyOf(h, 10)
 			h.Notices[0].PossibleCopies = 1
-			h.Said[len(h.Said)-1].At = noon.Add(15 * time.Minute)
+			h.Messages[len(h.Messages)-1].At = noon.Add(15 * time.Minute)
 		}, nil},
 		"a copy because of Telegram": {func(h *judge.History) {
 			copyOf(h, 13)
@@ -150,7 +150,7 @@ func TestCampaignsThatProveLittle(t *testing.T) {
 			all = append(all, strings.ReplaceAll("#N · Ann and Ben drew, 1:1", "N", strings.TrimPrefix(c.Key(), "m:-100:")))
 			h.Notices = append(h.Notices, judge.Notice{Chat: chat, ID: int64(i + 1), Key: c.Key(), State: "sent", Message: 9})
 		}
-		h.Said = []judge.Said{{Chat: chat, ID: 9, Text: strings.Join(all, "\n")}}
+		h.Messages = []judge.Message{{Chat: chat, ID: 9, Text: strings.Join(all, "\n")}}
 		h.Standings = []judge.Standing{{Chat: chat, Name: "Ann", Elo: 1500, Drawn: commands}, {Chat: chat, Name: "Ben", Elo: 1500, Drawn: commands}}
 		for _, kind := range kinds[:struck] {
 			h.Faults = append(h.Faults, judge.Fault{Kind: kind, Of: judge.Telegram})

@@ -8,7 +8,7 @@ import (
 // History is everything that happened from the first command until nothing was left to do.
 type History struct {
 	Commands    []Command // in the order in which they were sent
-	Said        []Said    // the bot's messages, in order within each chat
+	Messages    []Message // the bot's messages, in order within each chat
 	Matches     []Match
 	Standings   []Standing
 	Notices     []Notice // the answers as stored by the bot, in order within each chat
@@ -93,8 +93,8 @@ func (c *Command) String() string {
 	return fmt.Sprintf("the result %s – %s %d:%d (%s)", c.Players[0], c.Players[1], c.Score[0], c.Score[1], c.Key())
 }
 
-// Said is a message of the bot, with its final text.
-type Said struct {
+// Message is a message of the bot, with its final text.
+type Message struct {
 	Chat    int64
 	ID      int
 	ReplyTo int // the id of the message that it answers, or 0 if it answers several

@@ -34,7 +34,7 @@ func history() *judge.History {
 	}
 	h := &judge.History{
 		Commands: commands,
-		Said: []judge.Said{
+		Messages: []judge.Message{
 			{Chat: chat, ID: 10, ReplyTo: 1, Text: "Ann beat Ben 3:1\nAnn +16 → 1516\nBen −16 → 1484\nMatch #1", At: noon},
 			{Chat: chat, ID: 11, ReplyTo: 2, Text: "\u2068Cid\u2069 beat Ben 2:0\nMatch #2 · undone by Ben", At: noon.Add(time.Second)},
 			{Chat: chat, ID: 12, ReplyTo: 3, Text: "Too much came in at once, so this was not done. Please try again.", At: noon.Add(2 * time.Second)},
@@ -76,7 +76,7 @@ func addPlain(h *judge.History) {
 		c.Chat = other
 		h.Commands = append(h.Commands, c)
 		h.Matches = append(h.Matches, judge.Match{Chat: other, Number: i + 1, Key: c.Key(), Game: c.Game})
-		h.Said = append(h.Said, judge.Said{Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon})
+		h.Messages = append(h.Messages, judge.Message{Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon})
 		h.Notices = append(h.Notices, judge.Notice{
 			Chat: other, ID: int64(10 + i), Key: c.Key(), Kind: "match_recorded", State: "sent", Message: 10 + i, At: noon,
 		})
@@ -87,10 +87,10 @@ func addPlain(h *judge.History) {
 
 // copyOf adds a copy of a message, a minute later.
 func copyOf(h *judge.History, message int) {
-	for _, s := range h.Said {
+	for _, s := range h.Messages {
 		if s.ID == message {
-			s.ID, s.At = 100+len(h.Said), s.At.Add(time.Minute)
-			h.Said = append(h.Said, s)
+			s.ID, s.At = 100+len(h.Messages), s.At.Add(time.Minute)
+			h.Messages = append(h.Messages, s)
 			return
 		}
 	}
@@ -107,31 +107,31 @@ func TestPromisesThatAreKept(t *testing.T) {
 		},
 		"an uncertain answer that came": func(h *judge.History) { h.Notices[1].State = "uncertain" },
 		"a refusal delivered with others": func(h *judge.History) {
-			h.Said[2].ReplyTo, h.Said[2].ID = 0, 20
-			h.Said[2].Text = "Cid: Too much came in at once, so this was not done. Please try again.\n" +
+			h.Messages[2].ReplyTo, h.Messages[2].ID = 0, 20
+			h.Messages[2].Text = "Cid: Too much came in at once, so this was not done. Please try again.\n" +
 				"#3 · Ann (−1 → 1515) and Cid (+1 → 1501) drew, 2:2"
-			h.Said[3] = judge.Said{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 undone: Cid 2:0 Ben no longer counts."}
+			h.Messages[3] = judge.Message{Chat: chat, ID: 21, ReplyTo: 4, Text: "Match #2 undone: Cid 2:0 Ben no longer counts."}
 			h.Notices[2].Message, h.Notices[4].Message, h.Notices[3].Message = 20, 20, 21
 			h.Notices[3].ID, h.Notices[4].ID = 5, 4
 			h.Commands[3].Message, h.Commands[4].Message = 5, 4
 			h.Commands[3], h.Commands[4] = h.Commands[4], h.Commands[3]
 			h.Matches[2].Key, h.Notices[4].Key, h.Notices[3].Key = h.Commands[3].Key(), h.Commands[3].Key(), h.Commands[4].Key()
-			h.Said[slices.IndexFunc(h.Said, func(s judge.Said) bool { return s.ID == 21 })].ReplyTo = 5
+			h.Messages[slices.IndexFunc(h.Messages, func(s judge.Message) bool { return s.ID == 21 })].ReplyTo = 5
 			copyOf(h, 20) // whose id is not stored
 			h.Notices[2].PossibleCopies, h.Notices[4].PossibleCopies = 1, 1
 		},
 		"several that came again together with more": func(h *judge.History) {
 			// message 11 had two answers, its id was not stored, and they came again in message 12 with those of message 13
-			h.Said[1].ReplyTo, h.Said[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at once, so this was not done."
-			h.Said[2].ReplyTo, h.Said[2].Text = 0, h.Said[1].Text+"\n"+h.Said[3].Text
-			h.Said = slices.Delete(h.Said, 3, 4)
+			h.Messages[1].ReplyTo, h.Messages[1].Text = 0, "#2 · Cid beat Ben, 2:0\nCid: Too much came in at once, so this was not done."
+			h.Messages[2].ReplyTo, h.Messages[2].Text = 0, h.Messages[1].Text+"\n"+h.Messages[3].Text
+			h.Messages = slices.Delete(h.Messages, 3, 4)
 			for i := range h.Notices[1:5] {
 				h.Notices[1+i].Message = 12
 			}
 			h.Notices[1].PossibleCopies, h.Notices[2].PossibleCopies = 1, 1
 		},
 		"a list of unrecorded results that came later": func(h *judge.History) {
-			h.Said[2], h.Said[3] = h.Said[3], h.Said[2]
+			h.Messages[2], h.Messages[3] = h.Messages[3], h.Messages[2]
 			h.Notices[2].ID, h.Notices[2].Kind = 6, "not_recorded"
 		},
 		"a clean stop and a copy of what came before": func(h *judge.History) {
@@ -162,22 +162,22 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		want   judge.Rule
 	}{
 		"lost without a word": {func(h *judge.History) {
-			h.Said, h.Notices = slices.Delete(h.Said, 2, 3), slices.Delete(h.Notices, 2, 3)
+			h.Messages, h.Notices = slices.Delete(h.Messages, 2, 3), slices.Delete(h.Notices, 2, 3)
 		}, judge.Answered},
-		"recorded and not answered":    {func(h *judge.History) { h.Said = h.Said[1:] }, judge.Answered},
-		"uncertain and never seen":     {func(h *judge.History) { h.Said, h.Notices[0].State = h.Said[1:], "uncertain" }, judge.Answered},
-		"recorded and refused":         {func(h *judge.History) { h.Said[0].Text = "This was not done." }, judge.Answered},
+		"recorded and not answered":    {func(h *judge.History) { h.Messages = h.Messages[1:] }, judge.Answered},
+		"uncertain and never seen":     {func(h *judge.History) { h.Messages, h.Notices[0].State = h.Messages[1:], "uncertain" }, judge.Answered},
+		"recorded and refused":         {func(h *judge.History) { h.Messages[0].Text = "This was not done." }, judge.Answered},
 		"answered and not recorded":    {func(h *judge.History) { h.Matches[0].Key = "m:-100:3"; h.Matches[0].Game = h.Commands[2].Game }, judge.Answered},
 		"recorded twice":               {func(h *judge.History) { m := h.Matches[2]; m.Number = 4; h.Matches = append(h.Matches, m) }, judge.Answered},
-		"undone and not answered":      {func(h *judge.History) { h.Said[3].Text = strings.SplitAfter(h.Said[3].Text, "\n")[1] }, judge.Answered},
+		"undone and not answered":      {func(h *judge.History) { h.Messages[3].Text = strings.SplitAfter(h.Messages[3].Text, "\n")[1] }, judge.Answered},
 		"answered and not undone":      {func(h *judge.History) { h.Matches[1].Undone = false }, judge.Answered},
 		"another score":                {func(h *judge.History) { h.Matches[0].Score[0] = 4 }, judge.Faithful},
 		"another player":               {func(h *judge.History) { h.Matches[0].Players[1] = "Dot" }, judge.Faithful},
 		"the other one has won":        {func(h *judge.History) { h.Matches[0].Score = [2]int{1, 3} }, judge.Faithful},
 		"a match that nobody reported": {func(h *judge.History) { h.Matches[2].Key = "m:-100:99" }, judge.Faithful},
 		"an undo nobody asked for":     {func(h *judge.History) { h.Matches[0].Undone = true }, judge.Faithful},
-		"the card of another match":    {func(h *judge.History) { h.Said[0].Text = "Match #2" }, judge.Faithful},
-		"a card of no match":           {func(h *judge.History) { h.Said[3].Text += "\n#9 · Ann beat Ben, 1:0" }, judge.Faithful},
+		"the card of another match":    {func(h *judge.History) { h.Messages[0].Text = "Match #2" }, judge.Faithful},
+		"a card of no match":           {func(h *judge.History) { h.Messages[3].Text += "\n#9 · Ann beat Ben, 1:0" }, judge.Faithful},
 		"a rating":                     {func(h *judge.History) { h.Standings[0].Elo++ }, judge.Rated},
 		"a counter":                    {func(h *judge.History) { h.Standings[1].Lost++ }, judge.Rated},
 		"a rating without a game":      {func(h *judge.History) { h.Standings[3].Elo = 1499 }, judge.Rated},
@@ -188,11 +188,11 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		}, judge.InOrder},
 		"a number left out": {func(h *judge.History) {
 			h.Matches[2].Number = 4
-			h.Said[3].Text = strings.ReplaceAll(h.Said[3].Text, "#3", "#4")
+			h.Messages[3].Text = strings.ReplaceAll(h.Messages[3].Text, "#3", "#4")
 		}, judge.InOrder},
-		"answers in another order": {func(h *judge.History) { h.Said[0], h.Said[1] = h.Said[1], h.Said[0] }, judge.InOrder},
+		"answers in another order": {func(h *judge.History) { h.Messages[0], h.Messages[1] = h.Messages[1], h.Messages[0] }, judge.InOrder},
 		"answers written down in another order": {func(h *judge.History) {
-			h.Said[0], h.Said[1] = h.Said[1], h.Said[0]
+			h.Messages[0], h.Messages[1] = h.Messages[1], h.Messages[0]
 			h.Notices[0].ID, h.Notices[1].ID = 2, 1
 		}, judge.InOrder},
 		"a copy that was not counted":              {func(h *judge.History) { copyOf(h, 10) }, judge.Counted},
@@ -213,10 +213,10 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		"a dead answer":                {func(h *judge.History) { h.Notices[4].State = "dead" }, judge.Finished},
 		"an answer that came too late": {func(h *judge.History) { h.Notices[4].State = "expired" }, judge.Finished},
 		"a dead letter":                {func(h *judge.History) { h.DeadLetters = []string{"update 7: database is locked"} }, judge.NoLetters},
-		"an unknown answer":            {func(h *judge.History) { h.Said[2].Text = "Hello!" }, judge.Understood},
-		"an answer to no command":      {func(h *judge.History) { h.Said[2].ReplyTo = 77 }, judge.Understood},
-		"an unknown line":              {func(h *judge.History) { h.Said[3].Text += "\nHello!" }, judge.Understood},
-		"a refusal of no command":      {func(h *judge.History) { h.Said[3].Text += "\nDot: this was not done." }, judge.Understood},
+		"an unknown answer":            {func(h *judge.History) { h.Messages[2].Text = "Hello!" }, judge.Understood},
+		"an answer to no command":      {func(h *judge.History) { h.Messages[2].ReplyTo = 77 }, judge.Understood},
+		"an unknown line":              {func(h *judge.History) { h.Messages[3].Text += "\nHello!" }, judge.Understood},
+		"a refusal of no command":      {func(h *judge.History) { h.Messages[3].Text += "\nDot: this was not done." }, judge.Understood},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +239,7 @@ func TestRatingsByHand(t *testing.T) {
 		c := result(i+1, "Ann", "Ben", 1, 0)
 		h.Commands = append(h.Commands, c)
 		h.Matches = append(h.Matches, judge.Match{Chat: chat, Number: i + 1, Key: c.Key(), Game: c.Game})
-		h.Said = append(h.Said, judge.Said{Chat: chat, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1)})
+		h.Messages = append(h.Messages, judge.Message{Chat: chat, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1)})
 		h.Notices = append(h.Notices, judge.Notice{Chat: chat, ID: int64(i + 1), Key: c.Key(), State: "sent", Message: 10 + i})
 		h.Handled = append(h.Handled, c.Key())
 		elo["Ann"] += gain
