@@ -151,11 +151,11 @@ func (b *botFixture) answer(m botsim.Message) botsim.Message {
 // press presses a button of a message and returns the callback answer.
 func (b *botFixture) press(from botsim.User, m botsim.Message, data string) string {
 	b.t.Helper()
-	return b.toast(b.sim.Press(from, m, data))
+	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
 // toast waits for the callback answer of a press.
-func (b *botFixture) toast(press string) string {
+func (b *botFixture) callbackAnswer(press string) string {
 	b.t.Helper()
 	answer, err := b.sim.WaitAnswer(testContext(b.t), press)
 	if err != nil {

@@ -143,7 +143,7 @@ func (k *killed) presses(b *table) {
 func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 
 // sendingAtCrash counts the notices in state sending, by action.
-type sendingAtCrash struct{ Messages, Edits, Toasts int }
+type sendingAtCrash struct{ Messages, Edits, Answers int }
 
 // kill runs commands until the bot is killed at a point, checks the state at that time, and starts the next bot.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
@@ -172,7 +172,7 @@ func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), 
 	sending := collect(k.t, k.pool, pgx.RowToStructByPos[sendingAtCrash], `
 		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action = 'edit'), count(*) FILTER (WHERE action = 'toast')
 		FROM outbox WHERE state = 'sending'`)[0]
-	if all := sending.Messages + sending.Edits + sending.Toasts; isRequest && all != 1 {
+	if all := sending.Messages + sending.Edits + sending.Answers; isRequest && all != 1 {
 		k.t.Errorf("%s: %+v are being sent", where, sending)
 	}
 

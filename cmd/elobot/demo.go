@@ -47,7 +47,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("start the simulated Telegram: %w", err)
 	}
 	defer sim.Close()
-	s := newStage(sim, paper)
+	s := newDemoGroup(sim, paper)
 	defer s.leave()
 	if err := s.startBot(ctx, server.URL()); err != nil {
 		return err

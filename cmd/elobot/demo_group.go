@@ -17,9 +17,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// stage is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived
+// demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived
 // in the group.
-type stage struct {
+type demoGroup struct {
 	sim      *botsim.Server
 	group    *botsim.Chat
 	paper    *transcript
@@ -35,15 +35,15 @@ type stage struct {
 	botErr  error
 }
 
-func newStage(sim *botsim.Server, paper *transcript) *stage {
-	s := &stage{sim: sim, paper: paper, last: make(map[string]botsim.Message), ended: make(chan struct{})}
+func newDemoGroup(sim *botsim.Server, paper *transcript) *demoGroup {
+	s := &demoGroup{sim: sim, paper: paper, last: make(map[string]botsim.Message), ended: make(chan struct{})}
 	s.group = sim.Group("Table tennis", sim.User("alice"), sim.User("bob"), sim.User("carol"), sim.User("dave"))
 	s.messages, s.leave = sim.Subscribe()
 	return s
 }
 
 // startBot starts the real bot, which logs only warnings and errors.
-func (s *stage) startBot(ctx context.Context, databaseURL string) error {
+func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
 	// the simulated Telegram has no rate limits
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
@@ -60,7 +60,7 @@ func (s *stage) startBot(ctx context.Context, databaseURL string) error {
 }
 
 // play sends the lines, and waits for the bot's answer after each command.
-func (s *stage) play(ctx context.Context, lines []line) error {
+func (s *demoGroup) play(ctx context.Context, lines []line) error {
 	s.paper.title("Table tennis", "a group of four and elobot")
 	for _, l := range lines {
 		answered, edits := s.answers, s.edits+l.edits
@@ -79,7 +79,7 @@ func (s *stage) play(ctx context.Context, lines []line) error {
 }
 
 // say sends a line to the group.
-func (s *stage) say(l line) {
+func (s *demoGroup) say(l line) {
 	from := s.sim.User(l.from)
 	if to, ok := s.last[l.replyTo]; ok {
 		s.last[l.from] = s.group.Reply(from, to, l.text)
@@ -89,7 +89,7 @@ func (s *stage) say(l line) {
 }
 
 // show prints new messages of the group until enough returns true or giveUp is closed.
-func (s *stage) show(ctx context.Context, enough func() bool, giveUp <-chan struct{}) error {
+func (s *demoGroup) show(ctx context.Context, enough func() bool, giveUp <-chan struct{}) error {
 	timeout := time.NewTimer(answerTimeout)
 	defer timeout.Stop()
 	for !enough() {
@@ -109,7 +109,7 @@ func (s *stage) show(ctx context.Context, enough func() bool, giveUp <-chan stru
 	return nil
 }
 
-func (s *stage) print(m botsim.Message) {
+func (s *demoGroup) print(m botsim.Message) {
 	switch {
 	case m.Edits > 0:
 		s.edits++
@@ -125,7 +125,7 @@ func (s *stage) print(m botsim.Message) {
 }
 
 // repliedTo returns the name of the person to whose message m replies, or "".
-func (s *stage) repliedTo(m botsim.Message) string {
+func (s *demoGroup) repliedTo(m botsim.Message) string {
 	to, ok := s.group.Message(m.ReplyTo)
 	if m.ReplyTo == 0 || !ok {
 		return ""
@@ -135,7 +135,7 @@ func (s *stage) repliedTo(m botsim.Message) string {
 
 // converse sends the lines of the input to the group until the input ends. Lines typed on a terminal are visible there
 // already, so they are not printed. Lines from elsewhere come all at once, so each command waits for its answer.
-func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error {
+func (s *demoGroup) converse(ctx context.Context, input io.Reader, typed bool) error {
 	s.paper.aside("\nNow you. Try:  /match @alice 3:2   bob: /match @carol 3:1   /undo   /ranking   /help")
 	s.paper.aside("Begin a line with a name to write as that person. Type “press” to press the button on the last card. Ctrl-D ends the demo.")
 	s.paper.typed = typed
@@ -160,7 +160,7 @@ func (s *stage) converse(ctx context.Context, input io.Reader, typed bool) error
 }
 
 // handleLine sends a line of the input to the group, or presses a button.
-func (s *stage) handleLine(ctx context.Context, text string) error {
+func (s *demoGroup) handleLine(ctx context.Context, text string) error {
 	l, ok := parseLine(text)
 	if !ok {
 		return nil
@@ -183,7 +183,7 @@ func (s *stage) handleLine(ctx context.Context, text string) error {
 }
 
 // press presses the last button in the group, and shows the callback answer, which only that person sees.
-func (s *stage) press(ctx context.Context, from string) error {
+func (s *demoGroup) press(ctx context.Context, from string) error {
 	cards := slices.DeleteFunc(s.group.BotMessages(), func(m botsim.Message) bool { return len(m.Buttons) == 0 })
 	if len(cards) == 0 {
 		s.paper.aside("There is no button to press.")
@@ -206,7 +206,7 @@ func (s *stage) press(ctx context.Context, from string) error {
 
 // noAnswer returns a channel that is closed when the bot has received everything and has had time to answer. The bot ignores
 // some commands.
-func (s *stage) noAnswer(ctx context.Context) <-chan struct{} {
+func (s *demoGroup) noAnswer(ctx context.Context) <-chan struct{} {
 	giveUp := make(chan struct{})
 	go func() {
 		if err := s.sim.WaitConfirmed(ctx); err != nil {
@@ -247,7 +247,7 @@ func readLines(ctx context.Context, input io.Reader) (<-chan string, <-chan erro
 }
 
 // close stops the bot after it has received everything, and shows its last answers.
-func (s *stage) close(ctx context.Context) error {
+func (s *demoGroup) close(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err := errors.Join(s.sim.WaitConfirmed(waiting), s.endBot())
@@ -270,14 +270,14 @@ func editsIn(group *botsim.Chat) int {
 }
 
 // endBot stops the bot and returns how it ended.
-func (s *stage) endBot() error {
+func (s *demoGroup) endBot() error {
 	s.stopBot()
 	<-s.ended
 	return s.botErr
 }
 
 // unexpectedEnd explains why the bot ended although nobody stopped it.
-func (s *stage) unexpectedEnd(ctx context.Context) error {
+func (s *demoGroup) unexpectedEnd(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "update the golden files")
 // talk is a stage after the scene, with its output.
 type talk struct {
 	t   *testing.T
-	s   *stage
+	s   *demoGroup
 	out *strings.Builder
 }
 
@@ -43,11 +43,11 @@ func (k talk) inOrder(text string, parts ...string) {
 	}
 }
 
-// TestStage plays the scene, compares it with the golden file, and chats with the bot afterwards.
-func TestStage(t *testing.T) {
+// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot afterwards.
+func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	k := talk{t, newStage(botsim.Start(t), newTranscript(&out, false)), &out}
+	k := talk{t, newDemoGroup(botsim.Start(t), newTranscript(&out, false)), &out}
 	defer k.s.leave()
 	if err := k.s.startBot(t.Context(), pgtest.New(t)); err != nil {
 		t.Fatal(err)

@@ -145,7 +145,7 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	for i, order := range orders {
 		toasts := make(map[string]int)
 		for n, press := range presses[i] {
-			toast := b.toast(press)
+			toast := b.callbackAnswer(press)
 			for _, known := range []string{undone, already, notYours} {
 				if strings.HasPrefix(toast, known) {
 					toast = known

@@ -15,16 +15,16 @@ import (
 // table is a group in which results are reported, undone and corrected, by commands and buttons. It also holds the expected
 // matches and answers.
 type table struct {
-	t       *testing.T
-	sim     *botsim.Server
-	pool    *pgxpool.Pool
-	group   *botsim.Chat
-	matches []*reported
-	answers []wantedAnswer // in the expected order
-	toasts  map[string]string
-	keys    []string // of all commands except /join, in the order of their updates
-	undone  int
-	fixed   int
+	t               *testing.T
+	sim             *botsim.Server
+	pool            *pgxpool.Pool
+	group           *botsim.Chat
+	matches         []*reported
+	answers         []wantedAnswer // in the expected order
+	callbackAnswers map[string]string
+	keys            []string // of all commands except /join, in the order of their updates
+	undone          int
+	fixed           int
 }
 
 // reported is the expected state of a match.
@@ -46,7 +46,7 @@ type wantedAnswer struct {
 
 func newTable(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) *table {
 	t.Helper()
-	return &table{t: t, sim: sim, pool: pool, group: group, toasts: make(map[string]string)}
+	return &table{t: t, sim: sim, pool: pool, group: group, callbackAnswers: make(map[string]string)}
 }
 
 func (b *table) say(sender botsim.User, text string) botsim.Message {
@@ -63,7 +63,7 @@ func (b *table) match(sender, opponent botsim.User, own, other int) {
 }
 
 func (b *table) undo(sender botsim.User, number int) {
-	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.takeBack(number, sender))
+	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.amend(number, sender))
 }
 
 // fix corrects a score, given in the order of the card.
@@ -80,9 +80,9 @@ func (b *table) press(sender botsim.User, number int) bool {
 	id := b.sim.Press(sender, card, fmt.Sprintf("1u:%d", number))
 	b.keys = append(b.keys, "c:"+id)
 	undone := b.undone
-	b.toasts[id] = b.takeBack(number, sender)
+	b.callbackAnswers[id] = b.amend(number, sender)
 	if b.undone > undone {
-		b.expect(card.ID, b.toasts[id])
+		b.expect(card.ID, b.callbackAnswers[id])
 	}
 	return true
 }
@@ -117,7 +117,7 @@ func (b *table) refuse(number int, sender botsim.User) string {
 	return ""
 }
 
-func (b *table) takeBack(number int, sender botsim.User) (answer string) {
+func (b *table) amend(number int, sender botsim.User) (answer string) {
 	if no := b.refuse(number, sender); no != "" {
 		return no
 	}
@@ -166,7 +166,7 @@ func (m *reported) head() string {
 func (b *table) check() {
 	b.t.Helper()
 	b.checkAnswers()
-	b.checkToasts()
+	b.checkCallbackAnswers()
 	truth := newOracle()
 	for i, m := range b.matches {
 		b.checkCard(i+1, m)
@@ -177,11 +177,11 @@ func (b *table) check() {
 	b.checkStored(truth)
 }
 
-// checkToasts compares the answers to pressed buttons. Expired ones are never sent.
-func (b *table) checkToasts() {
+// checkCallbackAnswers compares the answers to pressed buttons. Expired ones are never sent.
+func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
 	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'toast' AND state = 'expired'`)
-	for id, want := range b.toasts {
+	for id, want := range b.callbackAnswers {
 		if slices.Contains(late, id) {
 			continue
 		}

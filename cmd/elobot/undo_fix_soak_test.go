@@ -5,13 +5,13 @@ package main_test
 import "testing"
 
 const (
-	takeBackKills    = 15
-	takeBackCommands = 150
-	takeBackGroups   = 3
+	amendmentKills    = 15
+	amendmentCommands = 150
+	amendmentGroups   = 3
 )
 
-// takeBackCrash is the fixture of a bot that is killed while results are reported, undone and corrected.
-type takeBackCrash struct {
+// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and corrected.
+type amendmentCrash struct {
 	*crash
 	tables   []*table
 	commands int
@@ -21,15 +21,15 @@ type takeBackCrash struct {
 // Everything must take effect once, in order, and be answered. The ratings must be those of the matches that count.
 func TestKilledWhileTakingBack(t *testing.T) {
 	t.Parallel()
-	c := &takeBackCrash{crash: startCrash(t, takeBackGroups)}
+	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}
 	for _, group := range c.groups {
 		c.tables = append(c.tables, newTable(t, c.sim, c.pool, group))
 	}
 	c.dealCards()
-	for kill := range takeBackKills {
+	for kill := range amendmentKills {
 		c.runAndKill(func() {
-			for ; c.commands < takeBackCommands*(kill+1)/takeBackKills; c.commands++ {
-				c.command(c.tables[c.random.IntN(takeBackGroups)])
+			for ; c.commands < amendmentCommands*(kill+1)/amendmentKills; c.commands++ {
+				c.command(c.tables[c.random.IntN(amendmentGroups)])
 			}
 		})
 	}
@@ -44,16 +44,16 @@ func TestKilledWhileTakingBack(t *testing.T) {
 	var matches, undone, fixed, presses int
 	for _, b := range c.tables {
 		b.check()
-		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.toasts)
+		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.callbackAnswers)
 	}
 	c.logWindows("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
-		takeBackKills, takeBackCommands, matches, undone, fixed, presses)
+		amendmentKills, amendmentCommands, matches, undone, fixed, presses)
 	verifyClean(t, c.url)
 	checkNoComplaints(t, c.sim)
 }
 
 // dealCards reports a match at each table and waits for its card, so that there are buttons to press from the beginning.
-func (c *takeBackCrash) dealCards() {
+func (c *amendmentCrash) dealCards() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for _, b := range c.tables {
 		before := len(b.group.BotMessages())
@@ -67,7 +67,7 @@ func (c *takeBackCrash) dealCards() {
 }
 
 // command sends a random command of a random person.
-func (c *takeBackCrash) command(b *table) {
+func (c *amendmentCrash) command(b *table) {
 	order := c.random.Perm(len(c.people))
 	sender, opponent := c.people[order[0]], c.people[order[1]]
 	number := 1 + c.random.IntN(len(b.matches)+1) // sometimes one too many

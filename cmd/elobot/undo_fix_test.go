@@ -100,8 +100,8 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 		posted = append(posted, groups[i].Say(b.olga, "/undo 1"))
 	}
 	for i, card := range cards {
-		says(t, b.toast(presses[i][0]), "Match #1 undone: ")
-		says(t, b.toast(presses[i][1]), "Match #1 is already undone")
+		says(t, b.callbackAnswer(presses[i][0]), "Match #1 undone: ")
+		says(t, b.callbackAnswer(presses[i][1]), "Match #1 is already undone")
 		says(t, visible(b.answer(posted[i])), "Match #1 is already undone")
 		says(t, visible(b.answer(card)), "undone by Alice")
 	}
@@ -281,7 +281,7 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	}
 	for _, f := range trials {
 		says(t, visible(b.answer(f.asked)), "nothing was changed", "try again")
-		says(t, b.toast(f.press), "nothing was changed", "try again")
+		says(t, b.callbackAnswer(f.press), "nothing was changed", "try again")
 	}
 	b.settle()
 	for _, f := range trials {

@@ -101,7 +101,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	}
 	add("match", goldenMatches())
 	add("match", goldenTeamsAndSets())
-	add("match", goldenCardsTakenBack())
+	add("match", goldenAmendedCards())
 	add("undone", goldenUndone())
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())

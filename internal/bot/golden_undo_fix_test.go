@@ -97,7 +97,7 @@ func goldenTeamsAndSets() map[string]ranking.Notice {
 	}
 }
 
-func goldenCardsTakenBack() map[string]ranking.Notice {
+func goldenAmendedCards() map[string]ranking.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	teams := [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}
 	return map[string]ranking.Notice{

@@ -163,7 +163,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSaidIsRejectedWithoutARequest(t *testing.T) {
+func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
 	group := sim.Group("g", sim.User("alice"))

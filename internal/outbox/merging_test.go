@@ -152,7 +152,7 @@ func TestAmbiguousMessageIsRepeated(t *testing.T) {
 }
 
 // Excess items are sent as one message that includes some and mentions the others only as a number.
-func TestCountedMessages(t *testing.T) {
+func TestMessagesThatGiveANumber(t *testing.T) {
 	t.Parallel()
 	for _, fits := range []int{0, 5} {
 		t.Run(fmt.Sprint(fits), func(t *testing.T) {

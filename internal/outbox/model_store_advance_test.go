@@ -31,7 +31,7 @@ func (db *database) persist(r *record, state queuemodel.State) {
 	if state == queuemodel.Waits {
 		r.batch, r.abridged = 0, false
 	}
-	if state != queuemodel.Perhaps {
+	if state != queuemodel.Sending {
 		db.endRequest(r.lane)
 	}
 }
@@ -48,7 +48,7 @@ func (db *database) finish(epoch int64, r Result) {
 	db.finishChat(epoch, chat, r)
 	var taken []*record
 	for _, row := range db.rows {
-		if row.state == queuemodel.Perhaps && row.batch == r.Message.Row.ID {
+		if row.state == queuemodel.Sending && row.batch == r.Message.Row.ID {
 			taken = append(taken, row)
 		}
 	}
@@ -85,7 +85,7 @@ func (db *database) finish(epoch int64, r Result) {
 		}
 	case f.Class == Ambiguous:
 		for _, row := range taken[:covered] {
-			db.persist(row, queuemodel.Perhaps)
+			db.persist(row, queuemodel.Sending)
 		}
 	default:
 		covered = 0
@@ -167,7 +167,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		return turn
 	}
 	n := db.merge(open, bounds)
-	repeated := open[0].state == queuemodel.Perhaps
+	repeated := open[0].state == queuemodel.Sending
 	if repeated {
 		db.clearFingerprint(open[0])
 	}
@@ -184,7 +184,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 			r.PossibleDuplicates++
 		}
 		r.Attempts++
-		r.state, r.batch = queuemodel.Perhaps, open[0].ID
+		r.state, r.batch = queuemodel.Sending, open[0].ID
 		ids = append(ids, r.ID)
 	}
 	if repeated && n > 1 {
@@ -213,8 +213,8 @@ func (db *database) merge(open []*record, bounds Bounds) int {
 	if head.action != Send {
 		return 1
 	}
-	if head.state == queuemodel.Perhaps {
-		for n < len(open) && open[n].state == queuemodel.Perhaps && open[n].batch == head.batch {
+	if head.state == queuemodel.Sending {
+		for n < len(open) && open[n].state == queuemodel.Sending && open[n].batch == head.batch {
 			n++
 		}
 		return n

@@ -25,7 +25,7 @@ type record struct {
 	abridged  bool  // that message mentions some items only as a number
 }
 
-func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Perhaps }
+func (r *record) open() bool { return r.state == queuemodel.Waits || r.state == queuemodel.Sending }
 
 // account is the database's state of a chat.
 type account struct {
@@ -173,7 +173,7 @@ func (db *database) unpark() []Lane {
 		}
 		if a.parked {
 			a.parked = false
-			db.model.Heard(int64(c))
+			db.model.Unpark(int64(c))
 			lanes = append(lanes, Lane{Chat: c})
 		}
 	}
@@ -207,7 +207,7 @@ func (db *database) rowsOf(m Message, covered int) []int64 {
 	}
 	var ids []int64
 	for _, r := range db.rows {
-		if r.batch == m.Row.ID && r.state == queuemodel.Perhaps {
+		if r.batch == m.Row.ID && r.state == queuemodel.Sending {
 			ids = append(ids, r.ID)
 		}
 	}

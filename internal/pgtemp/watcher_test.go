@@ -29,7 +29,7 @@ func TestAtExitRunsAfterProcessEnd(t *testing.T) {
 	eventually(t, func() error { _, err := os.Stat(done); return err })
 }
 
-func TestWatcherTellAndDismiss(t *testing.T) {
+func TestWatcherReportAndDismiss(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
 	watcher, err := AtExit(`printf %s "$state" >"$1"`, mark)

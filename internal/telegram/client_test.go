@@ -238,8 +238,8 @@ func checkSourceError(t *testing.T, err error, fatal bool, retryAfter time.Durat
 	}
 }
 
-// TestPassingErrorsOfUpdates: a request without a readable answer is a plain, transient error.
-func TestPassingErrorsOfUpdates(t *testing.T) {
+// TestTransientErrorsOfUpdates: a request without a readable answer is a plain, transient error.
+func TestTransientErrorsOfUpdates(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]botsim.Fault{
 		"cut before":     {Kind: botsim.CutBefore},
@@ -306,7 +306,7 @@ func TestGetMe(t *testing.T) {
 	}
 }
 
-func TestPassing(t *testing.T) {
+func TestTransientErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault botsim.Fault

@@ -81,7 +81,7 @@ func (q *queue) ambiguous(times int) {
 		q.advance(pause)
 		q.Took(1, chat, []int64{1}, n > 0)
 		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)
-		q.persist(queuemodel.Perhaps, 1)
+		q.persist(queuemodel.Sending, 1)
 	}
 }
 
@@ -91,7 +91,7 @@ func (q *queue) longRequest(id int64) *queuemodel.Request {
 	q.Put(queuemodel.Item{ID: id, Lane: lane})
 	q.Took(1, lane, []int64{id}, false)
 	q.Ends(q.Begins(1, lane, []int64{id}, false), queuemodel.Ambiguous, 0)
-	q.persist(queuemodel.Perhaps, id)
+	q.persist(queuemodel.Sending, id)
 	q.advance(time.Minute)
 	q.Took(1, lane, []int64{id}, true)
 	return q.Begins(1, lane, []int64{id}, false)

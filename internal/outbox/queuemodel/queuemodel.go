@@ -76,7 +76,7 @@ type State string
 // The states.
 const (
 	Waits   State = "waits"
-	Perhaps State = "perhaps" // being sent, or possibly sent
+	Sending State = "sending" // being sent, or possibly sent
 	Sent    State = "sent"
 	Dead    State = "dead"
 	Expired State = "expired"
@@ -271,8 +271,8 @@ func (m *Model) Parked(chat int64) {
 	m.lane(Lane{Chat: chat}).parked = true
 }
 
-// Heard notes that a parked chat may be written to again.
-func (m *Model) Heard(chat int64) {
+// Unpark notes that a parked chat may be written to again.
+func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("chat %d is active again", chat)

@@ -45,7 +45,7 @@ func TestGoodQueues(t *testing.T) {
 			r := q.begin(1, 2)
 			q.Reaches(r, true)
 			q.Ends(r, queuemodel.Ambiguous, 0)
-			q.persist(queuemodel.Perhaps, 1, 2)
+			q.persist(queuemodel.Sending, 1, 2)
 			q.advance(time.Minute)
 			q.repeat(1, 1, 2)
 		},
@@ -79,7 +79,7 @@ func TestGoodQueues(t *testing.T) {
 			q.advance(5 * time.Second)
 			q.Cut(r)
 			q.advance(time.Second)
-			q.persist(queuemodel.Perhaps, 1)
+			q.persist(queuemodel.Sending, 1)
 			q.repeat(1, 1)
 			q.advance(time.Minute)
 			q.Ends(r, queuemodel.Delivered, 0)
@@ -115,7 +115,7 @@ func TestGoodQueues(t *testing.T) {
 // Each of these violates one rule.
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
-	const perhaps, waits, sent = queuemodel.Perhaps, queuemodel.Waits, queuemodel.Sent
+	const sending, waits, sent = queuemodel.Sending, queuemodel.Waits, queuemodel.Sent
 	cases := map[string]struct {
 		play func(q *queue)
 		want string
@@ -142,8 +142,8 @@ func TestBadQueues(t *testing.T) {
 		}, "item 1 becomes waits"},
 		"treats a known outcome as unknown": {func(q *queue) {
 			q.put(1)
-			q.fail(queuemodel.Unreachable, perhaps)
-		}, "item 1 becomes perhaps"},
+			q.fail(queuemodel.Unreachable, sending)
+		}, "item 1 becomes sending"},
 		"sends twice": {func(q *queue) {
 			q.put(1)
 			r := q.begin(1)
@@ -170,7 +170,7 @@ func TestBadQueues(t *testing.T) {
 		"forgets a possible duplicate": {func(q *queue) {
 			q.put(1)
 			q.Ends(q.begin(1), queuemodel.Ambiguous, 0)
-			q.persist(perhaps, 1)
+			q.persist(sending, 1)
 			q.advance(time.Second)
 			q.Took(1, chat, []int64{1}, false)
 		}, "item 1 taken, repeated: false"},
@@ -281,7 +281,7 @@ func TestBadQueues(t *testing.T) {
 			q.advance(time.Minute)
 			q.put(2)
 			q.Ends(q.begin(1, 2), queuemodel.Ambiguous, 0)
-			q.persist(perhaps, 1, 2)
+			q.persist(sending, 1, 2)
 			q.advance(time.Minute)
 			q.Took(1, chat, []int64{1, 2}, true)
 			q.persist(queuemodel.Uncertain, 1, 2)

@@ -20,10 +20,10 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 		if i.Lane != lane || i.ended() {
 			m.violation("item %d of %v taken in %v, it is %s", id, i.Lane, lane, i.state)
 		}
-		if repeated != (i.state == Perhaps) {
+		if repeated != (i.state == Sending) {
 			m.violation("item %d taken, repeated: %t, but it is %s", id, repeated, i.state)
 		}
-		i.state = Perhaps
+		i.state = Sending
 		if repeated {
 			i.repeats++
 		}
@@ -88,7 +88,7 @@ func (m *Model) Wrote(id int64, state State) {
 	} else if state != Expired || !late {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}
-	if i.state = state; state == Perhaps && !i.Lane.CallbackAnswers {
+	if i.state = state; state == Sending && !i.Lane.CallbackAnswers {
 		l.extraWait = 2 * ambiguousPause(l.first(), l.first().repeats, m.rules.Timeout)
 	}
 }
@@ -111,9 +111,9 @@ func (m *Model) expected(t *take, i *item) []State {
 	first, covered := t.items[0] == i, slices.Contains(r.items, i)
 	switch answer := m.knownAnswer(r); {
 	case answer == Ambiguous && covered:
-		return []State{Perhaps}
+		return []State{Sending}
 	case answer == Ambiguous:
-		return []State{Waits, Perhaps}
+		return []State{Waits, Sending}
 	case answer == Delivered && covered && (i.copies > 0 && m.contents[i.Object] == i.Says || m.overlapped):
 		return []State{Sent}
 	case answer == Delivered && covered:
@@ -185,7 +185,7 @@ func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	defer m.mu.Unlock()
 	for _, l := range m.lanes {
 		t := l.take
-		if t == nil || t.epoch != epoch || t.request == nil || t.items[0].state != Perhaps {
+		if t == nil || t.epoch != epoch || t.request == nil || t.items[0].state != Sending {
 			continue
 		}
 		if m.isInFlight(t.request) {

@@ -54,12 +54,12 @@ func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *Wor
 	for i, p := range people {
 		changes[i] = AsNew(p)
 	}
-	w.Introduce(t, changes...)
+	w.Upsert(t, changes...)
 	return w
 }
 
-// Introduce inserts or updates people, and the club.
-func (w *World) Introduce(t *testing.T, changes ...ranking.PlayerChange) {
+// Upsert inserts or updates people, and the club.
+func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 	t.Helper()
 	if err := w.Store.UpsertChatAndPlayers(t.Context(), Club, changes); err != nil {
 		t.Fatal(err)

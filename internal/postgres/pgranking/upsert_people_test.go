@@ -84,9 +84,9 @@ func TestUpsertPeople(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.Introduce(t, dbtest.AsNew(alice))
-			w.Introduce(t, dbtest.AsNew(bob))
-			w.Introduce(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
+			w.Upsert(t, dbtest.AsNew(alice))
+			w.Upsert(t, dbtest.AsNew(bob))
+			w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
 			before := w.known(t)
 			if err := w.Store.UpsertChatAndPlayers(t.Context(), club, tc.changes); !errors.Is(err, tc.err) {
 				t.Fatalf("error is %v, want %v", err, tc.err)
@@ -108,9 +108,9 @@ func TestUpsertIsIdempotent(t *testing.T) {
 	k := w.Read(t, bob).People[0]
 	change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
 	change.Player.Name = "Robert"
-	w.Introduce(t, change)
+	w.Upsert(t, change)
 	once := w.Contents(t)
-	w.Introduce(t, change)
+	w.Upsert(t, change)
 	if diff := cmp.Diff(once, w.Contents(t)); diff != "" {
 		t.Errorf("the second time changes (-once +twice):\n%s", diff)
 	}
