@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -41,7 +42,7 @@ func (w *crashWatch) run(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			w.end(ctx)
+			w.end(ctx, failing)
 			return nil
 		}
 		err := w.renew(ctx)
@@ -52,8 +53,9 @@ func (w *crashWatch) run(ctx context.Context) error {
 	}
 }
 
+// renew does not end with the context: the database might carry out a cancelled renewal after the instance has left.
 func (w *crashWatch) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
 	vanished, err := w.instance.Renew(ctx)
 	if err == nil {
@@ -66,10 +68,18 @@ func (w *crashWatch) warn(ctx context.Context, err error) {
 	w.log.WarnContext(ctx, "failed to look for vanished instances, retrying", "error", err)
 }
 
-func (w *crashWatch) end(ctx context.Context) {
+// errRenewalUnanswered means that the database may still carry out a renewal, after the instance has left.
+var errRenewalUnanswered = errors.New("the last renewal was not answered")
+
+// end deregisters the instance. failing says that the last renewal failed.
+func (w *crashWatch) end(ctx context.Context, failing bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
-	if err := w.instance.Leave(ctx); err != nil {
+	err := w.instance.Leave(ctx)
+	if err == nil && failing {
+		err = errRenewalUnanswered
+	}
+	if err != nil {
 		w.log.WarnContext(ctx, "failed to deregister this instance, the others will handle updates one at a time for some minutes", "error", err)
 	}
 }
