@@ -154,7 +154,7 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// toast waits for the callback answer of a press.
+// callbackAnswer waits for the callback answer of a press.
 func (b *botFixture) callbackAnswer(press string) string {
 	b.t.Helper()
 	answer, err := b.sim.WaitAnswer(testContext(b.t), press)

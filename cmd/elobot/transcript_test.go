@@ -28,8 +28,8 @@ func TestTranscriptStyles(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfTakingBack: an edit looks different from a message, and a callback answer is plain text.
-func TestTranscriptOfTakingBack(t *testing.T) {
+// TestTranscriptOfAmending: an edit looks different from a message, and a callback answer is plain text.
+func TestTranscriptOfAmending(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	paper := newTranscript(&out, false)

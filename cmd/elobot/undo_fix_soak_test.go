@@ -17,9 +17,9 @@ type amendmentCrash struct {
 	commands int
 }
 
-// TestKilledWhileTakingBack kills the bot at random moments while results are undone and corrected, by commands and buttons.
+// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected, by commands and buttons.
 // Everything must take effect once, in order, and be answered. The ratings must be those of the matches that count.
-func TestKilledWhileTakingBack(t *testing.T) {
+func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}
 	for _, group := range c.groups {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -19,15 +18,19 @@ type crashWatch struct {
 	worker   *intake.Worker
 	renewal  time.Duration
 	log      *slog.Logger
+	failing  bool // the last renewal failed
 }
 
 func newCrashWatch(pool *pgxpool.Pool, worker *intake.Worker, times leaseTimes, log *slog.Logger) *crashWatch {
-	return &crashWatch{postgres.NewWebhookInstance(pool, instanceName(), times.duration), worker, times.renewal, log}
+	return &crashWatch{
+		instance: postgres.NewWebhookInstance(pool, instanceName(), times.duration), worker: worker, renewal: times.renewal, log: log,
+	}
 }
 
 // begin registers the instance, before anything is delivered to it.
 func (w *crashWatch) begin(ctx context.Context) {
-	if err := w.renew(ctx); err != nil {
+	err := w.renew(ctx)
+	if w.failing = err != nil; w.failing {
 		w.worker.SetCareful(true) // until the database answers
 		w.warn(ctx, err)
 	}
@@ -37,19 +40,18 @@ func (w *crashWatch) begin(ctx context.Context) {
 func (w *crashWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(w.renewal)
 	defer tick.Stop()
-	failing := false
 	for {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			w.end(ctx, failing)
+			w.end(ctx)
 			return nil
 		}
 		err := w.renew(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
+		if err != nil && !w.failing && ctx.Err() == nil {
 			w.warn(ctx, err)
 		}
-		failing = err != nil
+		w.failing = err != nil
 	}
 }
 
@@ -68,18 +70,14 @@ func (w *crashWatch) warn(ctx context.Context, err error) {
 	w.log.WarnContext(ctx, "failed to look for vanished instances, retrying", "error", err)
 }
 
-// errRenewalUnanswered means that the database may still carry out a renewal, after the instance has left.
-var errRenewalUnanswered = errors.New("the last renewal was not answered")
-
-// end deregisters the instance. failing says that the last renewal failed.
-func (w *crashWatch) end(ctx context.Context, failing bool) {
+// end deregisters the instance. If the last renewal failed, the database may still carry it out afterwards.
+func (w *crashWatch) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()
-	err := w.instance.Leave(ctx)
-	if err == nil && failing {
-		err = errRenewalUnanswered
-	}
-	if err != nil {
+	switch err := w.instance.Leave(ctx); {
+	case err != nil:
 		w.log.WarnContext(ctx, "failed to deregister this instance, the others will handle updates one at a time for some minutes", "error", err)
+	case w.failing:
+		w.log.WarnContext(ctx, "deregistered this instance, but its last renewal failed: the others may handle updates one at a time for some minutes")
 	}
 }

@@ -32,10 +32,11 @@ func TestRenewalOutlivesTheStop(t *testing.T) {
 	if err := w.renew(stopped); err != nil {
 		t.Errorf("a renewal under way: %v", err)
 	}
-	for failing, says := range map[bool]bool{false: false, true: true} {
+	for _, failing := range []bool{false, true} {
 		logged.Reset()
-		w.end(stopped, failing)
-		if got := strings.Contains(logged.String(), "failed to deregister this instance"); got != says {
+		w.failing = failing
+		w.end(stopped)
+		if got := strings.Contains(logged.String(), "but its last renewal failed"); got != failing {
 			t.Errorf("after a renewal that failed (%t) the log says %q", failing, &logged)
 		}
 	}

@@ -270,7 +270,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 	}
 }
 
-// toast returns the answer to a button press.
+// callbackAnswer returns the answer to a button press.
 func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)

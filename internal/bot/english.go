@@ -14,11 +14,8 @@ import (
 type english struct{}
 
 // wordingFor returns the wording for an IETF language tag. English is the only one.
-func wordingFor(language string) english {
-	switch language {
-	default:
-		return english{}
-	}
+func wordingFor(_ string) english {
+	return english{}
 }
 
 func (english) rankingPage(n stats.RankingPage) string {

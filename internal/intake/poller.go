@@ -90,7 +90,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		if p.afterCrash && ctx.Err() == nil { // an aborted request says nothing about what was in progress
 			p.markFromCrash(len(updates))
 		}
-		// poll again when nothing is in progress, but for the same offset only after reaskAfter
+		// poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for the same offset
 		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
 		})

@@ -114,7 +114,7 @@ func (b *breaker) add(o attempt) {
 	b.next = (b.next + 1) % attemptMemory
 }
 
-// mostFail reports whether the last request failed in most of the recently used chats, and in at least outageLanes of
+// mostFail reports whether the last request failed in most of the recently used chats, and in at least outageChats of
 // them.
 func (b *breaker) mostFail(now time.Time) bool {
 	last := make(map[ChatID]bool)

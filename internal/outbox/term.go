@@ -31,8 +31,8 @@ type term struct {
 	lease Lease
 
 	lanes           map[Lane]*lane
-	due             laneHeap // idle and waiting lanes, by when they are due
-	pausedCount     int      // number of waiting lanes in due
+	due             laneHeap // idle and paused lanes, by when they are due
+	pausedCount     int      // number of paused lanes in due
 	ready           laneHeap // lanes that may send, highest priority first
 	slow            laneHeap // ready lanes whose next request may take longer
 	callbackAnswers laneHeap // ready lanes of answers to buttons

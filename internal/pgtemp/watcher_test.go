@@ -42,7 +42,7 @@ func TestWatcherReportAndDismiss(t *testing.T) {
 		}
 	}
 	if err := watcher.Report("two\nlines"); err == nil {
-		t.Error("Tell accepted a state of two lines")
+		t.Error("Report accepted a state of two lines")
 	}
 	// The end of the process closes the pipe in the same way.
 	if err := syscall.Close(watcher.pipe); err != nil {
@@ -65,7 +65,7 @@ func TestWatcherReportAndDismiss(t *testing.T) {
 		}
 	}
 	if err := dismissed.Report("late"); err == nil {
-		t.Error("Tell succeeded on a dismissed watcher")
+		t.Error("Report succeeded on a dismissed watcher")
 	}
 	if _, err := os.Stat(mark); err != nil {
 		t.Errorf("the script of a dismissed watcher ran: %v", err)

@@ -1,6 +1,6 @@
 package postgres
 
-// Subqueries that find what an update names. A statement passes the ids of the messenger as its first arguments.
+// Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2 and $3.
 
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is
 // none.

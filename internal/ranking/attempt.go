@@ -42,8 +42,8 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	}
 }
 
-// look reads what the command concerns. If some of its people turn out to be the same person, it merges them first: that is
-// no effect of the command.
+// look reads what the command concerns. It merges players who turn out to be the same person, and stores usernames that have
+// a new owner; neither is an effect of the command.
 func (s *Service) look(ctx context.Context, o Origin, c command) (Snapshot, error) {
 	q := c.query(o)
 	q.People = slices.Concat(c.people, c.shown)

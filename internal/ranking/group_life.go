@@ -72,7 +72,7 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 
 // Renamed records the chat's title from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// prepare stores the title. The update may be late, so it says nothing about the bot's presence.
+	// storePeople stores the title. The update may be late, so it says nothing about the bot's presence.
 	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
 }
 

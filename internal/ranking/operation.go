@@ -21,7 +21,7 @@ type operation interface {
 	decide(context.Context, Snapshot) (Changes, error)
 }
 
-// resultOperation is an operation that reports or amends a match.
+// matchOperation is an operation that reports or amends a match.
 type matchOperation interface {
 	operation
 	// rejectedResult describes the result in a NotRecorded.

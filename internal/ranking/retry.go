@@ -81,7 +81,7 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 	}
 }
 
-// asksToRetry reports whether to answer a failed command by asking its sender to try again. After ErrTimeout it does so
+// shouldAskToRetry reports whether to answer a failed command by asking its sender to try again. After ErrTimeout it does so
 // only if the command timed out before and the store responds. The first timeout may only mean that the database stalled,
 // and each command gets one full attempt against a working database.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {

@@ -11,7 +11,7 @@ import (
 // Service handles the commands of all groups. Each of its methods commits the command's effect, its key and its answer
 // together, or returns an error. After an error, what the command showed about the chat and its people may be stored, and
 // after ErrTimeout the effect may be committed too. Called again with the same key, a method changes nothing more and
-// succeeds. A command that is dropped without an answer stores nothing.
+// succeeds. A command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
 	log      *slog.Logger

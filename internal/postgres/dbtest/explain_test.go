@@ -7,7 +7,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestScansAreSeen shows that the tests above would detect a scan.
+// TestScansAreSeen shows that MustNotScan would detect a scan.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
