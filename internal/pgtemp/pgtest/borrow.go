@@ -120,7 +120,7 @@ func (m Main) Run() int {
 	for d := takeIdle(); d != nil; d = takeIdle() {
 		cleanups = append(cleanups, d.end)
 	}
-	for _, end := range cleanups {
+	for _, end := range append(cleanups, admin.close) {
 		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)

@@ -95,6 +95,16 @@ func (a *administrator) execute(ctx context.Context, server string, do func(*pgx
 	return do(a.conn)
 }
 
+// close closes the connection. Otherwise its reader in the background, which a slow write starts, outlives the tests.
+func (a *administrator) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conn == nil {
+		return nil
+	}
+	return a.conn.Close(context.Background())
+}
+
 // clone creates a database from a template. Copying the template's files takes less processor time than copying through
 // the WAL, but needs checkpoints, which are cheap only without fsync.
 func clone(ctx context.Context, server, name, template string) error {
