@@ -29,7 +29,7 @@ func TestClocksDiffer(t *testing.T) {
 			seconds     int
 		}{
 			{"the answer to a question", `kind = 'ranking_page'`, 600},
-			{"the answer to a press", `action = 'toast'`, 15},
+			{"the answer to a press", `action = 'callback_answer'`, 15},
 			{"a result", `kind = 'match_recorded' AND action = 'send'`, 24 * 3600},
 		} {
 			lived := count(t, b.pool, `SELECT max(extract(epoch FROM expires_at - created_at))::integer FROM outbox WHERE `+row.where)

@@ -143,21 +143,21 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 		}
 	}
 	for i, order := range orders {
-		toasts := make(map[string]int)
+		answers := make(map[string]int)
 		for n, press := range presses[i] {
-			toast := b.callbackAnswer(press)
+			answer := b.callbackAnswer(press)
 			for _, known := range []string{undone, already, notYours} {
-				if strings.HasPrefix(toast, known) {
-					toast = known
+				if strings.HasPrefix(answer, known) {
+					answer = known
 				}
 			}
-			if who := order[n]; who.ID == b.carol.ID && toast == undone || who.ID != b.carol.ID && toast == notYours {
-				t.Errorf("%s gets the answer %q", who.FirstName, toast)
+			if who := order[n]; who.ID == b.carol.ID && answer == undone || who.ID != b.carol.ID && answer == notYours {
+				t.Errorf("%s gets the answer %q", who.FirstName, answer)
 			}
-			toasts[toast]++
+			answers[answer]++
 		}
-		if toasts[undone] != 1 || toasts[already] < 1 || toasts[undone]+toasts[already]+toasts[notYours] != 3 {
-			t.Errorf("the presses in group %d are answered with %v", i+1, toasts)
+		if answers[undone] != 1 || answers[already] < 1 || answers[undone]+answers[already]+answers[notYours] != 3 {
+			t.Errorf("the presses in group %d are answered with %v", i+1, answers)
 		}
 	}
 	b.settle()

@@ -88,7 +88,7 @@ func TestAfterARestart(t *testing.T) {
 	checkCare(t, second, b.bot)
 	b.finish()
 	checkUntouched(t, late, refused)
-	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'toast' AND state = 'expired'`); n != 2 {
+	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`); n != 2 {
 		t.Errorf("%d callback answers have expired, want 2", n)
 	}
 }

@@ -180,7 +180,7 @@ func (b *table) check() {
 // checkCallbackAnswers compares the answers to pressed buttons. Expired ones are never sent.
 func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
-	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'toast' AND state = 'expired'`)
+	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`)
 	for id, want := range b.callbackAnswers {
 		if slices.Contains(late, id) {
 			continue

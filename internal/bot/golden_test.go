@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 				got += "\nline: " + out.line + "\n"
 			}
 			if comesOfAPress(notice) {
-				got += "\ntoast: " + out.callbackAnswer() + "\n"
+				got += "\ncallback answer: " + out.callbackAnswer() + "\n"
 			}
 			got = visible.Replace(got)
 			file := filepath.Join("testdata", "golden", name+".golden")
@@ -115,8 +115,8 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	})
 	all["results_expired_one"] = ranking.ResultsExpired{Count: 1}
 	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
-	all["groups_joined_one"] = ranking.GroupsMerged{First: 13, Count: 1}
-	all["groups_joined_several"] = ranking.GroupsMerged{First: 13, Count: 4}
+	all["groups_merged_one"] = ranking.GroupsMerged{First: 13, Count: 1}
+	all["groups_merged_several"] = ranking.GroupsMerged{First: 13, Count: 4}
 	add("joined", map[string]ranking.Notice{
 		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
 		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},

@@ -59,7 +59,7 @@ func TestTheLongestMatchFits(t *testing.T) {
 					t.Errorf("%s of %v: not all ratings are in %+q", what, size, m.Text)
 				}
 				if text := mustRender(t, n).callbackAnswer(); utf16Length(text) > 200 || text == "" {
-					t.Errorf("%s of %v: the toast has %d units: %q", what, size, utf16Length(text), text)
+					t.Errorf("%s of %v: the callback answer has %d units: %q", what, size, utf16Length(text), text)
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func TestCallbackAnswer(t *testing.T) {
 		strings.Repeat("<b>bold</b>", 49) + " and on.": strings.Repeat("bold", 49) + " an…",
 	} {
 		if got := (outgoing{html: html}).callbackAnswer(); got != want {
-			t.Errorf("toast of %q is %q, want %q", html, got, want)
+			t.Errorf("callback answer of %q is %q, want %q", html, got, want)
 		}
 	}
 }

@@ -30,10 +30,10 @@ type Action string
 
 // The actions.
 const (
-	Send           Action = "send"   // a new message; it may cover several items
-	Edit           Action = "edit"   // replaces the text of an existing message, or does nothing if there is none
-	Ensure         Action = "ensure" // a message that exists once: edited if it exists, otherwise found or created
-	CallbackAnswer Action = "toast"  // the answer to a pressed button; "toast" is the stored name
+	Send           Action = "send"            // a new message; it may cover several items
+	Edit           Action = "edit"            // replaces the text of an existing message, or does nothing if there is none
+	Ensure         Action = "ensure"          // a message that exists once: edited if it exists, otherwise found or created
+	CallbackAnswer Action = "callback_answer" // the answer to a pressed button
 )
 
 // Purpose is why an item is sent. The values are those of the ranking package, which this one must not import.

@@ -33,7 +33,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		    (1, 'm:-5:1', 'died', '{}', 'send', 1, NULL, NULL, 'dead', now()),
 		    (2, 'm:-1007:1', 'waits', '{}', 'send', 1, NULL, NULL, 'planned', NULL),
 		    (2, 'm:-1007:1', 'card', '{}', 'edit', NULL, 3, NULL, 'planned', NULL),
-		    (3, 'c:3', 'toast', '{}', 'toast', NULL, NULL, '3', 'planned', NULL)`)
+		    (3, 'c:3', 'callback_answer', '{}', 'callback_answer', NULL, NULL, '3', 'planned', NULL)`)
 	contents := func() []string {
 		t.Helper()
 		return dbtest.Values[string](t, pool, `
@@ -64,7 +64,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		"handled bot1:e:-5:1:17", "handled bot1:m:-4:1", "handled bot1:m:-5:1", "handled bot1:m:9:2",
 		"message -1007",
 		"outbox bot1:m:-5:1 send planned", "outbox bot1:m:-5:1 send dead", "outbox m:-1007:1 send planned 1",
-		"outbox m:-1007:1 edit expired", "outbox c:3 toast expired",
+		"outbox m:-1007:1 edit expired", "outbox c:3 callback_answer expired",
 	}
 	if diff := cmp.Diff(others, contents()); diff != "" {
 		t.Errorf("another bot finds (-want +got):\n%s", diff)

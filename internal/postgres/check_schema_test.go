@@ -1,10 +1,11 @@
 package postgres_test
 
 import (
+	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,10 +15,30 @@ import (
 	"elobot/migrations"
 )
 
+// withNext returns the real migrations and one more.
+func withNext(t *testing.T) fs.FS {
+	t.Helper()
+	files := make(fstest.MapFS)
+	names, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	files[fmt.Sprintf("%06d_next.up.sql", newestStep(t)+1)] = &fstest.MapFile{Data: []byte("CREATE TABLE next ()")}
+	return files
+}
+
 // TestCheckSchema takes one database through all possible states.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Open(t, pgtest.Empty(t))
+	pool, newest := dbtest.Open(t, pgtest.Empty(t)), newestStep(t)
+	next := withNext(t)
 	for _, tc := range []struct {
 		name  string
 		files fs.FS // the migrations to run first
@@ -27,15 +48,16 @@ func TestCheckSchema(t *testing.T) {
 		{name: "nothing there", want: []string{"nothing of elobot", "`elobot run`"}},
 		{name: "something else", sql: "CREATE TABLE matches (id bigint)", want: []string{"nothing of elobot", "`elobot run`"}},
 		{
-			name: "older", sql: "DROP TABLE matches", files: firstStep(t),
-			want: []string{"version 1", "needs " + strconv.Itoa(newestStep(t)), "`elobot run`"},
+			name: "older", sql: "DROP TABLE matches", files: migrations.FS,
+			want: []string{fmt.Sprint("version ", newest), fmt.Sprint("needs ", newest+1), "`elobot run`"},
 		},
-		{name: "half a step", sql: "UPDATE schema_migrations SET version = 2, dirty = true", want: []string{"`elobot run`"}},
-		{name: "newest", files: migrations.FS},
+		{name: "half a step", sql: fmt.Sprintf("UPDATE schema_migrations SET version = %d, dirty = true", newest+1), want: []string{"`elobot run`"}},
+		{name: "newest", files: next},
 		{
 			name: "newer", sql: "UPDATE schema_migrations SET version = 1000",
-			want: []string{"version 1000", "newer elobot", "knows " + strconv.Itoa(newestStep(t))},
+			want: []string{"version 1000", "newer elobot", fmt.Sprint("knows ", newest+1)},
 		},
+		{name: "before the first release", sql: "UPDATE schema_migrations SET version = 11", want: []string{"before version 0.1.0"}},
 		{name: "about to begin", sql: "TRUNCATE schema_migrations", want: []string{"nothing of elobot", "`elobot run`"}},
 	} {
 		dbtest.Exec(t, pool, tc.sql)
@@ -43,7 +65,7 @@ func TestCheckSchema(t *testing.T) {
 			dbtest.Migrate(t, pool, tc.files)
 		}
 		before := schema(t, pool)
-		err := postgres.CheckSchema(t.Context(), pool, migrations.FS)
+		err := postgres.CheckSchema(t.Context(), pool, next)
 		if (err == nil) != (len(tc.want) == 0) {
 			t.Fatalf("%s: error is %v", tc.name, err)
 		}

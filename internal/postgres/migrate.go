@@ -34,6 +34,8 @@ const migrationLockTimeout = 5 * time.Minute
 // only reads its version, through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	switch done, err := isMigrated(ctx, pool, files); {
+	case errors.Is(err, errTooOld):
+		return err
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
 	case done:
@@ -60,29 +62,37 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 }
 
 // isMigrated reports whether the database is at the newest version of the files. It returns false while another
-// instance is committing its version: Migrate has to wait for that one.
+// instance is committing its version: Migrate has to wait for that one. It fails with errTooOld if the files do not
+// know how to migrate the database.
 func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
-	newest, err := newestVersion(files)
+	first, newest, err := versions(files)
 	if err != nil {
 		return false, err
 	}
 	version, dirty, err := versionOf(ctx, pool)
 	var pg *pgconn.PgError
-	if errors.Is(err, errNoSchema) || errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable {
+	switch {
+	case errors.Is(err, errNoSchema), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
 		return false, nil
+	case err != nil:
+		return false, err
+	case version < first:
+		return false, errTooOld
 	}
-	return version == newest && !dirty, err
+	return version == newest && !dirty, nil
 }
 
 // CheckSchema returns an error unless the database is at the newest version of the files. It changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
-	newest, err := newestVersion(files)
+	first, newest, err := versions(files)
 	if err != nil {
 		return err
 	}
 	switch version, dirty, err := versionOf(ctx, pool); {
 	case err != nil:
 		return err
+	case version < first:
+		return errTooOld
 	case version > newest:
 		return fmt.Errorf("the database is at version %d, made by a newer elobot than this one, which knows %d",
 			version, newest)
@@ -95,21 +105,24 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
-// newestVersion returns the newest version of the files.
-func newestVersion(files fs.FS) (uint, error) {
+// versions returns the first and the newest version of the files.
+func versions(files fs.FS) (first, newest uint, err error) {
 	src, err := iofs.New(files, ".")
 	if err != nil {
-		return 0, fmt.Errorf("read migration files: %w", err)
+		return 0, 0, fmt.Errorf("read migration files: %w", err)
 	}
-	newest, err := src.First()
-	for next := newest; err == nil; next, err = src.Next(newest) {
+	first, err = src.First()
+	for next := first; err == nil; next, err = src.Next(newest) {
 		newest = next
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("read migration files: %w", err)
+		return 0, 0, fmt.Errorf("read migration files: %w", err)
 	}
-	return newest, nil
+	return first, newest, nil
 }
+
+var errTooOld = errors.New(
+	"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
 
 var errNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
 

@@ -275,7 +275,7 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
 	dbtest.Exec(t, pool, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
-	dbtest.Exec(t, pool, "INSERT INTO schema_migrations VALUES (1, true)")
+	dbtest.Exec(t, pool, "INSERT INTO schema_migrations VALUES ($1, true)", dbtest.Steps(t)[0])
 	dbtest.Migrate(t, pool, migrations.FS)
 	if got := state(t, pool); got != fmt.Sprintf("%d false", newestStep(t)) {
 		t.Errorf("state is %q", got)
@@ -290,6 +290,23 @@ func TestMigrateNewerDatabase(t *testing.T) {
 		before := append(schema(t, pool), state(t, pool))
 		err := postgres.Migrate(t.Context(), pool, migrations.FS)
 		if err == nil || !strings.Contains(err.Error(), "made by a newer elobot") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {
+			t.Errorf("%s: the database was changed:\n%s", name, diff)
+		}
+	}
+}
+
+func TestMigrateTooOldDatabase(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Open(t, pgtest.New(t))
+	for name, dirty := range map[string]bool{"whole": false, "killed in the middle": true} {
+		dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = 11, dirty = $1", dirty)
+		before := append(schema(t, pool), state(t, pool))
+		err := postgres.Migrate(t.Context(), pool, migrations.FS)
+		want := "the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database"
+		if err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v", name, err)
 		}
 		if diff := cmp.Diff(before, append(schema(t, pool), state(t, pool))); diff != "" {

@@ -44,7 +44,7 @@ var purges = []string{
 	// Callback answers are shown for a moment only. However many there are, few are kept.
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
-	     WHERE o.action = 'toast' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
+	     WHERE o.action = 'callback_answer' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
 	// The lane of a parked chat may never be advanced again, so expire its notices here. A notice without a deadline
 	// expires after the week for which sent rows are kept. So do results, because the chat is notified of how many
 	// have expired.

@@ -55,7 +55,7 @@ func TestPurgeCallbackAnswers(t *testing.T) {
 		t.Helper()
 		dbtest.Exec(t, pool, `
 			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
-			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'toast' END, $1, $2, now() - $3::text::interval)`,
+			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'callback_answer' END, $1, $2, now() - $3::text::interval)`,
 			press, state, age)
 	}
 	press := "press"
@@ -66,7 +66,7 @@ func TestPurgeCallbackAnswers(t *testing.T) {
 	add(nil, "sent", "61 minutes")
 	dbtest.Purge(t, pool, 2)
 	left := dbtest.Values[string](t, pool, `SELECT action || ' ' || state FROM outbox ORDER BY id`)
-	if want := []string{"toast sent", "toast dead", "send sent"}; !slices.Equal(left, want) {
+	if want := []string{"callback_answer sent", "callback_answer dead", "send sent"}; !slices.Equal(left, want) {
 		t.Errorf("the rows left are %v, want %v", left, want)
 	}
 }

@@ -112,7 +112,7 @@ var corruptions = map[string]corruption{
 	},
 	"numbers that were not assigned": {
 		sql:          []string{"UPDATE groups SET last_match_number = 5 WHERE id = club()"},
-		want:         []string{"number_not_drawn 6", "number_not_drawn 7"},
+		want:         []string{"number_not_assigned 6", "number_not_assigned 7"},
 		unrepairable: true,
 	},
 	"a key missing": {

@@ -208,7 +208,7 @@ func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsM
 	t.Helper()
 	var all []ranking.GroupsMerged
 	for _, payload := range texts(t, g, `
-		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_joined' ORDER BY id`, chat) {
+		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_merged' ORDER BY id`, chat) {
 		all = append(all, decode[ranking.GroupsMerged](t, []byte(payload)).(ranking.GroupsMerged))
 	}
 	return all

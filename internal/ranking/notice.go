@@ -40,7 +40,7 @@ const (
 	KindMatchUndone   = "match_undone"
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
-	KindGroupsMerged  = "groups_joined" // the name under which it is stored
+	KindGroupsMerged  = "groups_merged"
 	KindNotRecorded   = "not_recorded"
 	KindFixOffer      = "fix_offer"
 	KindRefusal       = "refusal"

@@ -55,7 +55,7 @@ func TestOfferFix(t *testing.T) {
 		o := g.origin(who)
 		o.Button = o.Key
 		must(t, g.FixMatch(t.Context(), o, button, []ranking.Score{{A: 2, B: 3}}))
-		return g.answer(t, o.Key, "action = 'toast'")
+		return g.answer(t, o.Key, "action = 'callback_answer'")
 	}
 	checkNotice(t, press(&zoe), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	if n, ok := press(&ghost).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {

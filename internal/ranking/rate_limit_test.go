@@ -148,7 +148,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 		press := g.at(&alice, 5)
 		press.Button = press.Key
 		must(t, g.Answer(t.Context(), press, ranking.Refusal{Code: ranking.UnknownButton}))
-		if n := g.count(t, "outbox WHERE key = '"+press.Key+"' AND action = 'toast'"); n != 1 {
+		if n := g.count(t, "outbox WHERE key = '"+press.Key+"' AND action = 'callback_answer'"); n != 1 {
 			t.Errorf("a press is answered %d times", n)
 		}
 	}

@@ -354,9 +354,9 @@ func TestUndoByButton(t *testing.T) {
 		key    string
 		want   []row
 	}{
-		{carol, "c:1", []row{{"toast", "refusal", "query c:1", 0}}},
-		{bob, "c:2", []row{{"toast", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
-		{alice, "c:3", []row{{"toast", "refusal", "query c:3", 0}}},
+		{carol, "c:1", []row{{"callback_answer", "refusal", "query c:1", 0}}},
+		{bob, "c:2", []row{{"callback_answer", "match_undone", "query c:2", 0}, {"send", "match_undone", "", 7}, {"edit", "match_recorded", "", 0}}},
+		{alice, "c:3", []row{{"callback_answer", "refusal", "query c:3", 0}}},
 	} {
 		if diff := cmp.Diff(step.want, press(step.sender, step.key)); diff != "" {
 			t.Errorf("%s presses (-want +got):\n%s", step.sender.Name, diff)

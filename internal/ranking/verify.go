@@ -51,7 +51,7 @@ type Problem string
 // The problems.
 const (
 	MissingNumber     Problem = "missing_number"
-	NumberNotAssigned Problem = "number_not_drawn"
+	NumberNotAssigned Problem = "number_not_assigned"
 	MissingKey        Problem = "missing_key"
 	DuplicateKey      Problem = "duplicate_key"
 

@@ -1,9 +1,7 @@
 package dbtest
 
 import (
-	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,25 +35,4 @@ func Steps(t *testing.T) []int {
 		}
 	}
 	return numbers
-}
-
-// GoDown reverts all migrations after this one, as golang-migrate does.
-func GoDown(t *testing.T, pool *pgxpool.Pool, to int) {
-	t.Helper()
-	for _, step := range slices.Backward(Steps(t)) {
-		if step <= to {
-			break
-		}
-		names, err := fs.Glob(migrations.FS, fmt.Sprintf("%06d_*.down.sql", step))
-		if err != nil || len(names) != 1 {
-			t.Fatalf("the down migration of step %d is %q, error %v", step, names, err)
-		}
-		down, err := migrations.FS.ReadFile(names[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		Exec(t, pool, string(down))
-	}
-	Exec(t, pool, fmt.Sprintf(`UPDATE schema_migrations SET version = %d`, to))
-	pool.Reset()
 }

@@ -58,7 +58,7 @@ func TestSaveAndNotify(t *testing.T) {
 		`5 private  m:2` + refusalRow + ` send reply hours 23`,
 		`-300 supergroup New m:3` + refusalRow + ` send reply 9 hours 23`,
 		`-100 group Club m:4` + refusalRow + ` send reply hours 23`,
-		`-100 group Club c:5` + refusalRow + `Bob toast 5 reply hours -1`,
+		`-100 group Club c:5` + refusalRow + `Bob callback_answer 5 reply hours -1`,
 	}
 	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, letterAndNotice)); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)

@@ -289,7 +289,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (chat_id, sent_to, id)
 		JOIN outbox tried ON tried.id = r.id
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to AND NOT EXISTS (
-		    SELECT FROM (VALUES (c.id, false), (c.id, true)) AS l (chat_id, toasts)
+		    SELECT FROM (VALUES (c.id, false), (c.id, true)) AS l (chat_id, callback_answers)
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,

@@ -108,7 +108,7 @@ func TestActiveChatIsNotParked(t *testing.T) {
 		"nothing":                {``, true},
 		"a notice":               {`INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}')`, false},
 		"a notice to another":    {`INSERT INTO outbox (chat_id, kind, payload) VALUES (2, 'k', '{}')`, true},
-		"the press of a button":  {`INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`, false},
+		"the press of a button":  {`INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'callback_answer', 'q')`, false},
 		"an older notice":        {`INSERT INTO outbox (chat_id, kind, payload, created_at) VALUES (1, 'k', '{}', now() - interval '1 minute')`, true},
 		"the chat's new id":      {`UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`, false},
 		"the end of the request": {`UPDATE outbox SET state = 'planned' WHERE id = 1`, true},
@@ -159,13 +159,13 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'toast', 'q')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'callback_answer', 'q')`)
 	limited := func(lane outbox.Lane, pause time.Duration) {
 		t.Helper()
 		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = least(not_before, now())`)
 		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = least(frozen_until, now())`)
 		message := m.Turn(t, lane).Message
-		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'toast'`, message.Row.ID)
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'callback_answer'`, message.Row.ID)
 		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
 		r := dbtest.Failed(*message, outbox.RateLimited)
 		r.Pause = pause
@@ -184,7 +184,7 @@ func TestPauses(t *testing.T) {
 		}
 	}
 	// callback answers do not wait for the chat, nor the chat for them
-	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'toast'`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'callback_answer'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
@@ -197,7 +197,7 @@ func TestPauses(t *testing.T) {
 		t.Errorf("parked chat: %+v", turn)
 	}
 	m.MustWait(t, 1)
-	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE action = 'toast'`)
+	dbtest.Exec(t, m.Pool, `DELETE FROM outbox WHERE action = 'callback_answer'`)
 	m.MustWait(t)
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL`)
 	m.MustWait(t, 1, 2)

@@ -14,14 +14,14 @@ import (
 // depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
-	    (SELECT o.chat_id, o.action = 'toast' AS toasts, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	    (SELECT o.chat_id, o.action = 'callback_answer' AS callback_answers, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
 	            o.possible_duplicates
 	     FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
 	    UNION ALL
 	    SELECT next.* FROM head CROSS JOIN LATERAL (
-	        SELECT o.chat_id, o.action = 'toast', o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	        SELECT o.chat_id, o.action = 'callback_answer', o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
 	               o.possible_duplicates
-	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.toasts)
+	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.callback_answers)
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
 
@@ -31,11 +31,11 @@ const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 // Waiting implements outbox.Store.
 func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	const sql = heads + `
-		SELECT h.chat_id, h.toasts, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
+		SELECT h.chat_id, h.callback_answers, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
-		           THEN greatest(h.not_before, CASE WHEN NOT h.toasts THEN c.frozen_until END) - now() END)
+		           THEN greatest(h.not_before, CASE WHEN NOT h.callback_answers THEN c.frozen_until END) - now() END)
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
-		WHERE h.toasts OR c.parked_at IS NULL`
+		WHERE h.callback_answers OR c.parked_at IS NULL`
 	rows, err := o.pool.Query(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
@@ -56,17 +56,17 @@ func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 // outbox.LongestRequest.
 func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	const sql = heads + `, request AS (
-		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS copies
+		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates
 		    FROM outbox
-		    WHERE finished_at > now() - $1::interval AND tried_at IS NOT NULL AND action <> 'toast'
+		    WHERE finished_at > now() - $1::interval AND tried_at IS NOT NULL AND action <> 'callback_answer'
 		    GROUP BY chat_id, coalesce(batch, id)
 		    UNION ALL
 		    SELECT chat_id, CASE state WHEN 'planned' THEN greatest('0', now() - tried_at - $2::interval) ELSE '0' END,
 		           possible_duplicates
-		    FROM head WHERE tried_at IS NOT NULL AND NOT toasts
+		    FROM head WHERE tried_at IS NOT NULL AND NOT callback_answers
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age
-		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.copies, $3))
+		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))
 		WHERE h.age < $1`
 	rows, err := o.pool.Query(ctx, sql, within, outbox.LongestRequest, outbox.MaxPossibleDuplicates)
 	if err != nil {

@@ -27,12 +27,12 @@ func TestWaiting(t *testing.T) {
 		    (1, 'k', '{}', now() - interval '9 hours', 'outcome', 'send', NULL, NULL, 'sent', now()),
 		    (1, 'k', '{}', now() - interval '3 hours', 'answer', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
 		    (1, 'k', '{}', now() - interval '2 hours', 'outcome', 'send', NULL, NULL, 'planned', NULL),
-		    (1, 'k', '{}', now(), 'outcome', 'toast', 'q', NULL, 'planned', NULL),
+		    (1, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', NULL, 'planned', NULL),
 		    (2, 'k', '{}', now() + interval '1 hour', 'notification', 'send', NULL, now() - interval '1 hour', 'sending', NULL),
 		    (3, 'k', '{}', now(), 'outcome', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
-		    (3, 'k', '{}', now(), 'outcome', 'toast', 'q', now() + interval '3 hours', 'planned', NULL),
+		    (3, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', now() + interval '3 hours', 'planned', NULL),
 		    (4, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
-		    (4, 'k', '{}', now(), 'outcome', 'toast', 'q', NULL, 'planned', NULL),
+		    (4, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', NULL, 'planned', NULL),
 		    (5, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),
 		    (6, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'expired', now())`)
 	got, err := m.Waiting(t.Context())
@@ -95,8 +95,8 @@ func TestRecent(t *testing.T) {
 		"tried long ago":  {`tried_at = now() - interval '61 minutes'`, nil},
 		"possible copies": {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
 		"maybe in flight": {`state = 'sending', possible_duplicates = 1, tried_at = now()`, []string{"1 0", "1 0", "2 0", "2 0"}},
-		"an answer":       {`state = 'sent', action = 'toast', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
-		"a tried answer":  {`action = 'toast', callback_query_id = 'q', tried_at = now()`, nil},
+		"an answer":       {`state = 'sent', action = 'callback_answer', callback_query_id = 'q', tried_at = now(), finished_at = now()`, nil},
+		"a tried answer":  {`action = 'callback_answer', callback_query_id = 'q', tried_at = now()`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestSurvey(t *testing.T) {
 		    (-600, 'group', now() + interval '1 hour', NULL);
 		INSERT INTO outbox (chat_id, kind, payload, state, finished_at, action, callback_query_id) VALUES
 		    (1, 'k', '{}', 'planned', NULL, 'send', NULL), (1, 'k', '{}', 'sending', NULL, 'send', NULL),
-		    (1, 'k', '{}', 'planned', NULL, 'toast', 'q'), (1, 'k', '{}', 'sent', now(), 'send', NULL),
+		    (1, 'k', '{}', 'planned', NULL, 'callback_answer', 'q'), (1, 'k', '{}', 'sent', now(), 'send', NULL),
 		    (2, 'k', '{}', 'planned', NULL, 'send', NULL), (2, 'k', '{}', 'planned', NULL, 'send', NULL),
 		    (4, 'k', '{}', 'planned', NULL, 'send', NULL), (4, 'k', '{}', 'dead', now(), 'send', NULL);
 		INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)

@@ -67,7 +67,7 @@ func TestTake(t *testing.T) {
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'toast', 'press')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'callback_answer', 'press')`)
 	taken := m.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 9}, nil, dbtest.Chat(2), dbtest.Chat(1))
 	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{dbtest.IDs(taken[0].Message), dbtest.IDs(taken[1].Message)}); diff != "" {
 		t.Fatalf("first (-want +got):\n%s", diff)
@@ -81,8 +81,8 @@ func TestAdvanceInOneGo(t *testing.T) {
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if toast := turns[3].Message; toast.Action != outbox.CallbackAnswer || toast.Row.Button != "press" || toast.ExternalChat != -100 || toast.Lane != dbtest.Answers(1) {
-		t.Errorf("the callback answer is %+v", toast)
+	if answer := turns[3].Message; answer.Action != outbox.CallbackAnswer || answer.Row.Button != "press" || answer.ExternalChat != -100 || answer.Lane != dbtest.Answers(1) {
+		t.Errorf("the callback answer is %+v", answer)
 	}
 	m.MustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
 	if turns, err := m.Advance(t.Context(), 1, nil, nil, dbtest.Bounds); len(turns) != 0 || err != nil {

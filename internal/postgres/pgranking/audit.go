@@ -76,7 +76,7 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 		SELECT n FROM groups g, generate_series(1, g.last_match_number) n
 		WHERE g.id = $1 AND NOT EXISTS (SELECT FROM matches m WHERE m.group_id = $1 AND m.number = n)
 		ORDER BY n LIMIT 100`
-	const neverDrawn = `
+	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
 	// Keys are kept for longer than Telegram redelivers an update, which is a day.
@@ -102,7 +102,7 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 		sql string
 		to  *[]int
 	}{
-		{missing, &issues.Missing}, {neverDrawn, &issues.NotAssigned}, {withoutKey, &issues.WithoutKey},
+		{missing, &issues.Missing}, {notAssigned, &issues.NotAssigned}, {withoutKey, &issues.WithoutKey},
 		{duplicateKey, &issues.DuplicateKey}, {empty, &issues.Empty},
 	} {
 		batch.Queue(q.sql, group).Query(func(rows pgx.Rows) error {

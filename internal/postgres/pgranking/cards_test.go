@@ -288,7 +288,7 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	c := newCards(t)
 	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET match_id = NULL`)
 	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, match_id, callback_query_id) VALUES
-		(1, 'match_recorded', '{"number": 1}', 'edit', 1, NULL), (1, 'refusal', '{}', 'toast', NULL, 'press')`)
+		(1, 'match_recorded', '{"number": 1}', 'edit', 1, NULL), (1, 'refusal', '{}', 'callback_answer', NULL, 'press')`)
 	for _, message := range []int64{71, 72} {
 		c.send(t, message)
 	}
@@ -320,7 +320,7 @@ func TestCallbackAnswer(t *testing.T) {
 	c.mustYield(t, `
 		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
 		FROM outbox WHERE state = 'planned' ORDER BY id`,
-		"toast c:1 planned refusal outcome not_yours press 1", "toast c:2 planned refusal outcome not_yours press 2 Bob",
+		"callback_answer c:1 planned refusal outcome not_yours press 1", "callback_answer c:2 planned refusal outcome not_yours press 2 Bob",
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
 		m := c.Turn(t, dbtest.Answers(1)).Message

@@ -87,7 +87,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			for _, c := range []ranking.Changes{
 				won,
 				{Key: "answer", Chat: 1, SentAt: sent, Notice: ranking.MatchUndone{}},
-				{Key: "toast", Chat: 1, SentAt: sent, Button: "q", CallbackAnswer: ranking.MatchUndone{}},
+				{Key: "callback_answer", Chat: 1, SentAt: sent, Button: "q", CallbackAnswer: ranking.MatchUndone{}},
 				{Key: "refused", Chat: 1, SentAt: sent, Notice: ranking.NotRecorded{}},
 				{Key: "future", Chat: 1, SentAt: theirs().Add(time.Hour), Notice: ranking.MatchUndone{}},
 			} {
@@ -97,7 +97,7 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			}
 			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
-			if diff := cmp.Diff([]string{"won 21", "answer 21", "toast -3", "refused 21", "future 24"}, got); diff != "" {
+			if diff := cmp.Diff([]string{"won 21", "answer 21", "callback_answer -3", "refused 21", "future 24"}, got); diff != "" {
 				t.Errorf("hours to live (-want +got):\n%s", diff)
 			}
 		})

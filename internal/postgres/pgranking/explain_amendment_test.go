@@ -81,8 +81,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: -1},
-		{Name: "toast", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "toast", Chat: 150, Button: "press", CallbackAnswer: ranking.Refusal{}})
+		{Name: "callback_answer", Run: func(ctx context.Context) error {
+			return store.Apply(ctx, ranking.Changes{Key: "callback_answer", Chat: 150, Button: "press", CallbackAnswer: ranking.Refusal{}})
 		}, Want: 3},
 		{Name: "take of an edit", Run: func(ctx context.Context) error {
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()

@@ -178,7 +178,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := dbtest.Value[string](t, w.Pool, `
-				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_joined'
+				SELECT concat_ws(' ', chat_id, payload->>'code', payload->>'number') FROM outbox WHERE kind <> 'groups_merged'
 				ORDER BY id DESC LIMIT 1`)
 			want := map[string]string{"match": "1 3", "join": "1", "ranking": "1", "undo": "1 2"}[name]
 			if got != want {

@@ -10,7 +10,6 @@ import (
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
-	"elobot/migrations"
 )
 
 // move upgrades the club to the supergroup.
@@ -114,7 +113,7 @@ func TestMoveJoins(t *testing.T) {
 	var want []string
 	for i, row := range []string{
 		"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
-		"groups_joined planned",
+		"groups_merged planned",
 	} {
 		want = append(want, fmt.Sprintf("%d 1 %s", first+1+i, row))
 	}
@@ -257,25 +256,4 @@ func TestEarlierIDs(t *testing.T) {
 	if findings == 0 || findings%2 != 0 {
 		t.Errorf("%d findings by the two ids together", findings)
 	}
-}
-
-// TestAliasesGoDown: reverting the step keeps the chats and forgets their earlier ids.
-func TestAliasesGoDown(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	w.Record(t, "1", alice, bob, 3, 1)
-	w.move(t)
-	dbtest.Exec(t, w.Pool, `UPDATE chats SET greeted_at = created_at`) // as a later step does
-	chats := w.Contents(t)["chats"]
-	dbtest.GoDown(t, w.Pool, 4)
-	dbtest.Migrate(t, w.Pool, migrations.FS)
-	if diff := cmp.Diff(chats, w.Contents(t)["chats"]); diff != "" {
-		t.Errorf("chats (-before +after):\n%s", diff)
-	}
-	w.mustHaveChats(t, "1 -1000100 supergroup Club")
-	w.recordIn(t, club, "2", alice, bob, 3, 1)
-	w.mustHaveChats(t, "1 -1000100 supergroup Club", "2 -100 group Club")
-	w.move(t) // corrects it
-	w.mustHaveChats(t, "2 -1000100 supergroup Club {-100}")
-	w.mustVerify(t)
 }

@@ -57,7 +57,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 		}
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, 'toast', $7, clock_timestamp() + $8::interval)`,
+			VALUES ($1, $2, $3, $4, $5, $6, 'callback_answer', $7, clock_timestamp() + $8::interval)`,
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Addressee, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}

@@ -1,2 +1,0 @@
-DROP TABLE webhook_instances;
-DROP TABLE update_attempts;

@@ -1,0 +1,438 @@
+-- Conditions that a statement of a pipelined transaction must fulfil. If the value is not true, the statement fails with
+-- the name of the constraint, and the whole transaction with it. Without them, an UPDATE that finds no row is no error.
+CREATE DOMAIN unchanged AS boolean CONSTRAINT unchanged CHECK (VALUE IS TRUE);
+CREATE DOMAIN lease_held AS boolean CONSTRAINT lease_held CHECK (VALUE IS TRUE);
+
+-- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any other bot.
+CREATE TABLE bot (
+    only_one         boolean NOT NULL DEFAULT true,
+    telegram_user_id bigint NOT NULL,
+    CONSTRAINT bot_pkey PRIMARY KEY (only_one),
+    CONSTRAINT bot_only_one_check CHECK (only_one),
+    CONSTRAINT bot_telegram_user_id_check CHECK (telegram_user_id > 0)
+);
+
+-- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a chat can change.
+CREATE TABLE chats (
+    id               bigint GENERATED ALWAYS AS IDENTITY,
+    telegram_chat_id bigint NOT NULL,
+    kind             text NOT NULL,
+    title            text NOT NULL DEFAULT '',
+    language         text NOT NULL DEFAULT 'en',
+    -- the bot is in the group, or may write to the person, as far as it knows
+    is_active        boolean NOT NULL DEFAULT true,
+    -- nothing is sent before this time, because Telegram has asked for a pause
+    frozen_until     timestamptz,
+    -- when the bot found out that it may not write here; nothing is sent until the chat sends an update
+    parked_at        timestamptz,
+    -- when the bot was added and when it last greeted the group, by Telegram's clock; null if unknown or not in the chat
+    added_at         timestamptz,
+    greeted_at       timestamptz,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT chats_pkey PRIMARY KEY (id),
+    CONSTRAINT chats_telegram_chat_id_key UNIQUE (telegram_chat_id),
+    CONSTRAINT chats_kind_check CHECK (kind IN ('private', 'group', 'supergroup'))
+);
+CREATE INDEX chats_frozen_until_idx ON chats (frozen_until) WHERE frozen_until IS NOT NULL;
+CREATE INDEX chats_parked_idx ON chats (id) WHERE parked_at IS NOT NULL;
+
+-- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id refers to its chat forever.
+CREATE TABLE chat_aliases (
+    telegram_chat_id bigint NOT NULL,
+    chat_id          bigint NOT NULL,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT chat_aliases_pkey PRIMARY KEY (telegram_chat_id),
+    CONSTRAINT chat_aliases_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id)
+);
+CREATE INDEX chat_aliases_chat_id_idx ON chat_aliases (chat_id);
+
+-- An id refers to one chat: it is not the current id of one chat and a former id of another. Whoever adds a former id has
+-- given it to a chat as its current id earlier in the same transaction, so that concurrent inserts wait and then see it.
+CREATE FUNCTION require_one_chat() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM chats JOIN chat_aliases USING (telegram_chat_id) WHERE telegram_chat_id = NEW.telegram_chat_id
+    ) THEN
+        RAISE EXCEPTION 'the id % refers to two chats', NEW.telegram_chat_id
+            USING ERRCODE = 'unique_violation', CONSTRAINT = TG_NAME;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE CONSTRAINT TRIGGER chats_no_alias AFTER INSERT OR UPDATE OF telegram_chat_id ON chats
+    FOR EACH ROW EXECUTE FUNCTION require_one_chat();
+CREATE CONSTRAINT TRIGGER chat_aliases_no_chat AFTER INSERT OR UPDATE OF telegram_chat_id ON chat_aliases
+    FOR EACH ROW EXECUTE FUNCTION require_one_chat();
+
+-- The ranking side of a group chat. Locking its row puts the matches of a group in one order.
+CREATE TABLE groups (
+    id                bigint GENERATED ALWAYS AS IDENTITY,
+    chat_id           bigint NOT NULL,
+    last_match_number integer NOT NULL DEFAULT 0,
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT groups_pkey PRIMARY KEY (id),
+    CONSTRAINT groups_chat_id_key UNIQUE (chat_id),
+    CONSTRAINT groups_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT groups_last_match_number_check CHECK (last_match_number >= 0)
+);
+
+-- A ranking within a group, with its rules.
+CREATE TABLE ladders (
+    id                   bigint GENERATED ALWAYS AS IDENTITY,
+    group_id             bigint NOT NULL,
+    is_default           boolean NOT NULL,
+    start_elo            integer NOT NULL DEFAULT 1500,
+    k_factor             integer NOT NULL DEFAULT 32,
+    draws_allowed        boolean NOT NULL DEFAULT true,
+    uneven_teams_allowed boolean NOT NULL DEFAULT false,
+    created_at           timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT ladders_pkey PRIMARY KEY (id),
+    -- lets a match prove that its ladder belongs to its group
+    CONSTRAINT ladders_group_id_id_key UNIQUE (group_id, id),
+    CONSTRAINT ladders_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
+    CONSTRAINT ladders_start_elo_check CHECK (start_elo BETWEEN 0 AND 10000),
+    CONSTRAINT ladders_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000)
+);
+CREATE UNIQUE INDEX ladders_default_key ON ladders (group_id) WHERE is_default;
+
+-- A person. Without a telegram_user_id the player is unclaimed: somebody mentioned the username, but the person has not
+-- been seen yet. A merged player turned out to be the same person as another one, to whom everything that counts has
+-- passed. The row of a merged player stays for the matches in which the two seem to have played each other.
+CREATE TABLE players (
+    id               bigint GENERATED ALWAYS AS IDENTITY,
+    telegram_user_id bigint,
+    username         text,
+    display_name     text NOT NULL,
+    merged_into      bigint,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT players_pkey PRIMARY KEY (id),
+    CONSTRAINT players_telegram_user_id_key UNIQUE (telegram_user_id),
+    CONSTRAINT players_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES players (id),
+    CONSTRAINT players_identity_check CHECK (CASE WHEN merged_into IS NULL
+        THEN telegram_user_id IS NOT NULL OR username IS NOT NULL
+        ELSE telegram_user_id IS NULL AND username IS NULL AND merged_into <> id END),
+    CONSTRAINT players_username_check CHECK (username <> ''),
+    CONSTRAINT players_display_name_check CHECK (display_name <> '')
+);
+CREATE UNIQUE INDEX players_username_key ON players (lower(username));
+
+-- A player's standing in a ladder.
+CREATE TABLE group_players (
+    id         bigint GENERATED ALWAYS AS IDENTITY,
+    ladder_id  bigint NOT NULL,
+    player_id  bigint NOT NULL,
+    -- the player's last name in the group, stored here so that rankings and searches for equal names need no join
+    name       text NOT NULL,
+    elo        integer NOT NULL,
+    start_elo  integer NOT NULL,
+    best_elo   integer NOT NULL,
+    -- changes with every write; whoever writes proves with it that nothing has changed since the read
+    version    bigint NOT NULL DEFAULT 1,
+    played     integer NOT NULL DEFAULT 0,
+    won        integer NOT NULL DEFAULT 0,
+    drawn      integer NOT NULL DEFAULT 0,
+    lost       integer NOT NULL DEFAULT 0,
+    -- wins in a row, or losses in a row as a negative number; a draw ends both
+    streak     integer NOT NULL DEFAULT 0,
+    -- when the player left the group, null for a member; the ranking does not show those who left
+    left_at    timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT group_players_pkey PRIMARY KEY (id),
+    CONSTRAINT group_players_ladder_id_player_id_key UNIQUE (ladder_id, player_id),
+    CONSTRAINT group_players_ladder_id_fkey FOREIGN KEY (ladder_id) REFERENCES ladders (id),
+    CONSTRAINT group_players_player_id_fkey FOREIGN KEY (player_id) REFERENCES players (id),
+    CONSTRAINT group_players_elo_check CHECK (elo BETWEEN 0 AND 10000),
+    CONSTRAINT group_players_start_elo_check CHECK (start_elo BETWEEN 0 AND 10000),
+    CONSTRAINT group_players_best_elo_check CHECK (best_elo BETWEEN elo AND 10000),
+    CONSTRAINT group_players_name_check CHECK (name <> ''),
+    CONSTRAINT group_players_played_check
+        CHECK (won >= 0 AND drawn >= 0 AND lost >= 0 AND played = won + drawn + lost),
+    CONSTRAINT group_players_streak_check CHECK (streak BETWEEN -lost AND won)
+);
+CREATE INDEX group_players_player_id_idx ON group_players (player_id);
+CREATE INDEX group_players_name_idx ON group_players (ladder_id, lower(name));
+CREATE INDEX group_players_ranking_idx ON group_players (ladder_id, elo DESC, id) WHERE played > 0 AND left_at IS NULL;
+
+CREATE TABLE matches (
+    id              bigint GENERATED ALWAYS AS IDENTITY,
+    group_id        bigint NOT NULL,
+    ladder_id       bigint NOT NULL,
+    -- 1, 2, 3 … in its group: the order in which matches count
+    number          integer NOT NULL,
+    score_a         integer NOT NULL,
+    score_b         integer NOT NULL,
+    -- the points of each set, as {{11,7},{9,11}}; the score then counts the sets
+    sets            smallint[],
+    k_factor        integer NOT NULL,
+    -- null if an anonymous admin reported it
+    reported_by     bigint,
+    played_at       timestamptz NOT NULL,
+    idempotency_key text NOT NULL,
+    undone_at       timestamptz,
+    -- null if an anonymous admin undid it, or the merge of two players
+    undone_by       bigint,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT matches_pkey PRIMARY KEY (id),
+    CONSTRAINT matches_group_id_number_key UNIQUE (group_id, number),
+    CONSTRAINT matches_idempotency_key_key UNIQUE (idempotency_key),
+    CONSTRAINT matches_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
+    CONSTRAINT matches_ladder_id_fkey FOREIGN KEY (group_id, ladder_id) REFERENCES ladders (group_id, id),
+    CONSTRAINT matches_reported_by_fkey FOREIGN KEY (reported_by) REFERENCES players (id),
+    CONSTRAINT matches_undone_by_fkey FOREIGN KEY (undone_by) REFERENCES players (id),
+    CONSTRAINT matches_undone_by_check CHECK (undone_by IS NULL OR undone_at IS NOT NULL),
+    CONSTRAINT matches_number_check CHECK (number >= 1),
+    CONSTRAINT matches_score_check CHECK (score_a BETWEEN 0 AND 999 AND score_b BETWEEN 0 AND 999),
+    CONSTRAINT matches_sets_check CHECK (sets IS NULL OR
+        (array_ndims(sets) = 2 AND array_length(sets, 1) BETWEEN 2 AND 25 AND array_length(sets, 2) = 2
+         AND 0 <= ALL (sets) AND 999 >= ALL (sets)) IS TRUE),
+    CONSTRAINT matches_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000)
+);
+CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);
+-- for the last match that a person reported in a group
+CREATE INDEX matches_reported_by_idx ON matches (reported_by, group_id, number);
+
+-- The players of a match. The primary key keeps a player from being on both sides.
+CREATE TABLE match_players (
+    match_id  bigint NOT NULL,
+    player_id bigint NOT NULL,
+    side      smallint NOT NULL,
+    -- the position among the players as they were named
+    place     smallint NOT NULL DEFAULT 1,
+    CONSTRAINT match_players_pkey PRIMARY KEY (match_id, player_id),
+    CONSTRAINT match_players_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT match_players_player_id_fkey FOREIGN KEY (player_id) REFERENCES players (id),
+    CONSTRAINT match_players_side_check CHECK (side IN (1, 2)),
+    CONSTRAINT match_players_place_check CHECK (place >= 1)
+);
+CREATE INDEX match_players_player_id_idx ON match_players (player_id, match_id);
+
+-- The corrections of scores.
+CREATE TABLE match_fixes (
+    id          bigint GENERATED ALWAYS AS IDENTITY,
+    match_id    bigint NOT NULL,
+    old_score_a integer NOT NULL,
+    old_score_b integer NOT NULL,
+    old_sets    smallint[],
+    new_score_a integer NOT NULL,
+    new_score_b integer NOT NULL,
+    new_sets    smallint[],
+    -- null if an anonymous admin corrected it
+    fixed_by    bigint,
+    fixed_at    timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT match_fixes_pkey PRIMARY KEY (id),
+    CONSTRAINT match_fixes_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT match_fixes_fixed_by_fkey FOREIGN KEY (fixed_by) REFERENCES players (id),
+    CONSTRAINT match_fixes_score_check CHECK (old_score_a BETWEEN 0 AND 999 AND old_score_b BETWEEN 0 AND 999
+        AND new_score_a BETWEEN 0 AND 999 AND new_score_b BETWEEN 0 AND 999),
+    CONSTRAINT match_fixes_change_check CHECK ((old_score_a, old_score_b, old_sets)
+        IS DISTINCT FROM (new_score_a, new_score_b, new_sets))
+);
+CREATE INDEX match_fixes_match_id_idx ON match_fixes (match_id);
+
+-- The messages that show matches. They are stored under the chat's Telegram id at the time of sending, because message
+-- ids start over in a group that becomes a supergroup.
+CREATE TABLE match_messages (
+    telegram_chat_id    bigint NOT NULL,
+    telegram_message_id bigint NOT NULL,
+    match_id            bigint NOT NULL,
+    -- the row of the outbox that was sent; such rows are purged earlier
+    outbox_id           bigint,
+    -- how many items the message covers, including this one
+    covered             integer NOT NULL DEFAULT 1,
+    -- of the message's content; empty if unknown
+    fingerprint         text NOT NULL DEFAULT '',
+    CONSTRAINT match_messages_pkey PRIMARY KEY (telegram_chat_id, telegram_message_id, match_id),
+    CONSTRAINT match_messages_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT match_messages_message_check CHECK (telegram_message_id > 0),
+    CONSTRAINT match_messages_covered_check CHECK (covered >= 1)
+);
+CREATE INDEX match_messages_match_id_idx ON match_messages (match_id);
+
+-- How each match changed each rating. Append-only: an entry that no longer applies is marked as superseded.
+CREATE TABLE elo_history (
+    id            bigint GENERATED ALWAYS AS IDENTITY,
+    match_id      bigint NOT NULL,
+    player_id     bigint NOT NULL,
+    elo_before    integer NOT NULL,
+    elo_after     integer NOT NULL,
+    -- of the standing before the match: a replay that begins here cannot calculate them
+    best_before   integer NOT NULL,
+    streak_before integer NOT NULL,
+    reason        text NOT NULL,
+    superseded_at timestamptz,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT elo_history_pkey PRIMARY KEY (id),
+    -- the part of a merged player in a match passes to the other player, and its history with it
+    CONSTRAINT elo_history_match_player_fkey FOREIGN KEY (match_id, player_id)
+        REFERENCES match_players (match_id, player_id) ON UPDATE CASCADE,
+    CONSTRAINT elo_history_elo_check CHECK (elo_before BETWEEN 0 AND 10000 AND elo_after BETWEEN 0 AND 10000),
+    CONSTRAINT elo_history_best_before_check CHECK (best_before BETWEEN elo_before AND 10000),
+    CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'fix', 'merge', 'repair'))
+);
+-- one current entry for each player of a match; the index also finds all of them
+CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id, superseded_at) NULLS NOT DISTINCT;
+
+-- The idempotency keys of handled commands, and what counts towards the rate limits of their senders.
+CREATE TABLE handled_commands (
+    key        text NOT NULL,
+    handled_at timestamptz NOT NULL DEFAULT now(),
+    -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
+    sender     bigint,
+    sent_at    timestamptz,
+    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid or corrected a match;
+    -- refused: a result over the limit; press: a button press that changed nothing
+    rate_class text,
+    CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
+    CONSTRAINT handled_commands_rate_class_check CHECK (rate_class IN ('question', 'slowed', 'result', 'refused', 'press')),
+    CONSTRAINT handled_commands_sender_check CHECK (
+        (sender IS NULL) = (rate_class IS NULL) AND (sender IS NULL) = (sent_at IS NULL))
+);
+-- for the purge by age; the rows are stored in about that order
+CREATE INDEX handled_commands_handled_at_idx ON handled_commands USING brin (handled_at) WITH (autosummarize = on);
+CREATE INDEX handled_commands_sender_idx ON handled_commands (sender, sent_at) WHERE sender IS NOT NULL;
+
+-- Notices on their way to Telegram, written in the transaction of their cause.
+CREATE TABLE outbox (
+    id                  bigint GENERATED ALWAYS AS IDENTITY,
+    chat_id             bigint NOT NULL,
+    -- the idempotency key of the command that caused it, for the log
+    key                 text NOT NULL DEFAULT '',
+    kind                text NOT NULL,
+    -- outcome: of a command; answer: to a question; notification: for people who did not ask
+    purpose             text NOT NULL DEFAULT 'outcome',
+    payload             jsonb NOT NULL,
+    -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
+    -- callback_answer: the answer to a pressed button
+    action              text NOT NULL DEFAULT 'send',
+    -- the name of the person who is answered, for a message that answers several people
+    addressee           text NOT NULL DEFAULT '',
+    -- the message that is answered, and its forum topic
+    reply_to            bigint,
+    thread_id           bigint,
+    callback_query_id   text,
+    match_id            bigint,
+    object              text,
+    -- a newer row with the same key replaces this one; null once it was tried
+    supersede_key       text,
+    state               text NOT NULL DEFAULT 'planned',
+    -- the first row of a message that covers several, while it is sent and afterwards; null in all other rows
+    batch               bigint,
+    -- the message that covers several rows does not show this one, only their number
+    unnamed             boolean NOT NULL DEFAULT false,
+    -- requests started
+    attempts            integer NOT NULL DEFAULT 0,
+    -- requests with an unknown outcome, so that a copy may have arrived
+    possible_duplicates integer NOT NULL DEFAULT 0,
+    -- the current request repeats one with an unknown outcome
+    repeated            boolean NOT NULL DEFAULT false,
+    -- failed requests that count against the row
+    failures            integer NOT NULL DEFAULT 0,
+    last_error          text,
+    -- when the last request began
+    tried_at            timestamptz,
+    -- no request before this time
+    not_before          timestamptz,
+    -- not worth sending after this time; null for never
+    expires_at          timestamptz,
+    telegram_message_id bigint,
+    created_at          timestamptz NOT NULL DEFAULT now(),
+    finished_at         timestamptz,
+    CONSTRAINT outbox_pkey PRIMARY KEY (id),
+    CONSTRAINT outbox_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT outbox_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT outbox_purpose_check CHECK (purpose IN ('outcome', 'answer', 'notification')),
+    CONSTRAINT outbox_action_check CHECK (CASE action
+        WHEN 'send' THEN callback_query_id IS NULL
+        WHEN 'edit' THEN callback_query_id IS NULL AND match_id IS NOT NULL
+        WHEN 'ensure' THEN callback_query_id IS NULL AND object IS NOT NULL
+        WHEN 'callback_answer' THEN callback_query_id IS NOT NULL AND match_id IS NULL
+        ELSE false END),
+    CONSTRAINT outbox_state_check CHECK (state IN ('planned', 'sending', 'sent', 'dead', 'expired', 'uncertain')),
+    CONSTRAINT outbox_finished_check
+        CHECK ((state IN ('sent', 'dead', 'expired', 'uncertain')) = (finished_at IS NOT NULL)),
+    CONSTRAINT outbox_counts_check CHECK (attempts >= 0 AND possible_duplicates >= 0 AND failures >= 0)
+);
+-- Waiting rows, lane by lane. No index contains the state, so that marking a row as sending changes none.
+CREATE INDEX outbox_waiting_idx ON outbox (chat_id, (action = 'callback_answer'), id) WHERE finished_at IS NULL;
+CREATE UNIQUE INDEX outbox_supersede_key ON outbox (chat_id, supersede_key) WHERE supersede_key IS NOT NULL;
+-- what ends first where too many rows wait
+CREATE INDEX outbox_questions_idx ON outbox (chat_id, (action = 'callback_answer')) WHERE finished_at IS NULL AND purpose = 'answer';
+CREATE INDEX outbox_batch_idx ON outbox (batch, id) WHERE batch IS NOT NULL;
+-- what shows a match, for whoever changes its card
+CREATE INDEX outbox_match_id_idx ON outbox (match_id) WHERE match_id IS NOT NULL;
+-- recent requests, which count against the limits, and rows that are old enough to purge
+CREATE INDEX outbox_finished_at_idx ON outbox (finished_at) WHERE finished_at IS NOT NULL;
+-- answers to presses are of no use once they are shown, and are purged first
+CREATE INDEX outbox_callback_answers_finished_at_idx ON outbox (finished_at)
+    WHERE action = 'callback_answer' AND finished_at IS NOT NULL;
+
+-- The messages that exist once in a chat and are kept up to date.
+CREATE TABLE ensured_messages (
+    chat_id             bigint NOT NULL,
+    object              text NOT NULL,
+    telegram_message_id bigint NOT NULL,
+    fingerprint         text NOT NULL,
+    CONSTRAINT ensured_messages_pkey PRIMARY KEY (chat_id, object),
+    CONSTRAINT ensured_messages_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT ensured_messages_message_check CHECK (telegram_message_id > 0)
+);
+
+-- Updates that could not be handled, and notices that could not be sent.
+CREATE TABLE dead_letters (
+    id            bigint GENERATED ALWAYS AS IDENTITY,
+    kind          text NOT NULL,
+    update_id     bigint,
+    outbox_id     bigint,
+    payload       bytea NOT NULL,
+    last_error    text NOT NULL,
+    attempts      integer NOT NULL,
+    first_seen_at timestamptz NOT NULL,
+    last_seen_at  timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_update_id_key UNIQUE (update_id),
+    CONSTRAINT dead_letters_outbox_id_key UNIQUE (outbox_id),
+    CONSTRAINT dead_letters_kind_check CHECK (
+        (kind = 'update' AND update_id IS NOT NULL AND outbox_id IS NULL)
+        OR (kind = 'notice' AND outbox_id IS NOT NULL AND update_id IS NULL)),
+    CONSTRAINT dead_letters_last_error_check CHECK (last_error <> ''),
+    CONSTRAINT dead_letters_attempts_check CHECK (attempts >= 1)
+);
+CREATE INDEX dead_letters_last_seen_at_idx ON dead_letters (last_seen_at);
+
+-- Attempts to handle an update that have begun and not returned. They are counted only after a crash.
+CREATE TABLE update_attempts (
+    update_id     bigint NOT NULL,
+    attempts      integer NOT NULL,
+    first_seen_at timestamptz NOT NULL DEFAULT now(),
+    last_begun_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT update_attempts_pkey PRIMARY KEY (update_id),
+    CONSTRAINT update_attempts_attempts_check CHECK (attempts >= 1)
+);
+CREATE INDEX update_attempts_last_begun_at_idx ON update_attempts (last_begun_at);
+
+-- The exclusive right to do what exactly one instance must do. Each holder has its own epoch. It writes on condition
+-- that the row still has this epoch, and holds the row FOR KEY SHARE meanwhile.
+CREATE TABLE leases (
+    name       text NOT NULL,
+    holder     text NOT NULL,
+    epoch      bigint NOT NULL,
+    expires_at timestamptz NOT NULL,
+    -- how far ahead expires_at is set at a time; if it is further ahead, the clock was set back
+    duration   interval,
+    CONSTRAINT leases_pkey PRIMARY KEY (name),
+    -- makes a change of the epoch, and nothing else, wait for whoever holds the row FOR KEY SHARE
+    CONSTRAINT leases_name_epoch_key UNIQUE (name, epoch),
+    CONSTRAINT leases_epoch_check CHECK (epoch >= 1),
+    CONSTRAINT leases_duration_check CHECK (duration > interval '0')
+);
+
+-- The instances that receive updates by webhook. An instance that stops deletes its row, so a row that is no longer
+-- renewed belongs to an instance that crashed.
+CREATE TABLE webhook_instances (
+    name       text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    renewed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at timestamptz NOT NULL,
+    CONSTRAINT webhook_instances_pkey PRIMARY KEY (name)
+);
