@@ -9,7 +9,7 @@ import (
 
 // attempt runs the command once: it looks, checks, stores the people, and then decides and applies. It locks the group for
 // the decision from the second attempt on, so that conflicts cannot repeat forever. Amendments lock it at once, and so do
-// commands that need players, in a chat with a recent conflict. A question never locks it.
+// commands that need players, in a chat in which another instance was faster recently. A question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int) error {
 	snap, err := s.look(ctx, o, c)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 		return err
 	}
 	_, asks := c.operation.(question)
-	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.recentConflicts.happenedWithin(o.Chat.ID, time.Now(), conflictMemory))
+	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory))
 	if refusal != nil {
 		c.needed, c.operation = 0, answer{notice: refusal}
 	}
@@ -35,7 +35,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 		return err
 	case locked && refusal == nil:
 		return s.store.WithGroupLock(ctx, o.Chat.ID, func(ctx context.Context, store Store) error {
-			return redecide(ctx, store, o, c)
+			return s.redecide(ctx, store, o, c, snap)
 		})
 	default:
 		return decideAndApply(ctx, s.store, o, c, snap, upserts)
@@ -146,14 +146,17 @@ func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapsho
 	return s.store.Read(ctx, q)
 }
 
-// redecide reads and decides again with the group locked.
-func redecide(ctx context.Context, store Store, o Origin, c command) error {
+// redecide reads and decides again with the group locked. before is what was read without the lock.
+func (s *Service) redecide(ctx context.Context, store Store, o Origin, c command, before Snapshot) error {
 	snap, err := store.Read(ctx, c.query(o))
 	switch {
 	case err != nil:
 		return err
 	case snap.Handled:
 		return ErrHandled
+	}
+	if snap.standingsDiffer(before) {
+		s.contended.record(o.Chat.ID, time.Now())
 	}
 	if err := c.readLocked(ctx, store, snap); err != nil {
 		return err

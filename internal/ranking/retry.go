@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// A conflicting command is retried up to maxRetries times, after 10, 20 and 40 ms.
+	// A conflicting command is retried up to maxRetries times, after 100, 200 and 400 ms.
 	maxRetries   = 3
-	firstBackoff = 10 * time.Millisecond
+	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
 	lockRetryDelay = 100 * time.Millisecond
 	// defaultTimeout bounds a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
-	// conflictMemory is how long a conflict in a chat is remembered.
-	conflictMemory = time.Second
+	// contentionMemory is how long it is remembered that another instance was faster in a chat.
+	contentionMemory = time.Second
 	// timeoutMemory is how long the timeout of a command is remembered.
 	timeoutMemory = 10 * time.Minute
 )
@@ -45,7 +45,7 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.recentConflicts.record(chat, time.Now())
+		s.contended.record(chat, time.Now())
 		s.log.WarnContext(ctx, "conflict with another transaction",
 			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
 		conflict = err

@@ -82,7 +82,7 @@ type try struct {
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	all := []try{{0, false}, {10 * time.Millisecond, true}, {30 * time.Millisecond, true}, {70 * time.Millisecond, true}}
+	all := []try{{0, false}, {100 * time.Millisecond, true}, {300 * time.Millisecond, true}, {700 * time.Millisecond, true}}
 	for lost := range 5 {
 		t.Run(fmt.Sprintf("%d lost", lost), func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +101,7 @@ func TestRetries(t *testing.T) {
 				}
 				want := all[:min(lost, 3)+1]
 				if lost == 4 {
-					want = append(slices.Clone(want), try{70 * time.Millisecond, false}) // the refusal
+					want = append(slices.Clone(want), try{700 * time.Millisecond, false}) // the refusal
 				}
 				if diff := cmp.Diff(want, tries); diff != "" {
 					t.Errorf("tries (-want +got):\n%s", diff)
@@ -169,6 +169,48 @@ func TestRecentConflict(t *testing.T) {
 	})
 }
 
+// overtakenStore is a store in which another instance changes the standings while a command waits for the lock.
+type overtakenStore struct {
+	*memoryStore
+	version int64
+}
+
+func (s *overtakenStore) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	snap, err := s.memoryStore.Read(ctx, q)
+	for i := range snap.People {
+		snap.People[i].Standing = &ranking.Standing{ID: ranking.StandingID(i + 1), Player: snap.People[i].Player.ID, Elo: 1500, Version: s.version}
+	}
+	return snap, err
+}
+
+func (s *overtakenStore) WithGroupLock(ctx context.Context, _ ranking.ExternalChatID, fn func(context.Context, ranking.Store) error) error {
+	s.version++
+	return fn(ctx, s)
+}
+
+// TestOvertakenWhileWaiting: as long as other instances are faster, results lock the group on their first attempt.
+func TestOvertakenWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var locked []bool
+		store := conflictingStore{
+			Store: &overtakenStore{memoryStore: &memoryStore{}}, left: new(atomic.Int64),
+			log: func(exclusive bool) { locked = append(locked, exclusive) },
+		}
+		store.left.Store(1)
+		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		for i := range 5 {
+			if err := service.RecordMatch(t.Context(), from(&alice, fmt.Sprint("m:", i)), singles(alice, bob, 3, 0)); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(900 * time.Millisecond)
+		}
+		if diff := cmp.Diff([]bool{false, true, true, true, true, true}, locked); diff != "" {
+			t.Errorf("locked the group (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func mustLog(t *testing.T, logged *logRecords, lost int) {
 	t.Helper()
 	conflicts := slices.DeleteFunc(slices.Clone(logged.all), func(r map[string]any) bool { return r["msg"] == "command handled" })
@@ -205,11 +247,11 @@ func TestCancelledBetweenRetries(t *testing.T) {
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(20*time.Millisecond, cancel)
+			time.AfterFunc(200*time.Millisecond, cancel)
 			return ctx, cancel
 		},
 		"out of time": func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 20*time.Millisecond)
+			return context.WithTimeout(ctx, 200*time.Millisecond)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,9 +16,9 @@ type Service struct {
 	store    Store
 	log      *slog.Logger
 	settings Settings
-	// recentConflicts are the chats with a recent conflict, usually with another instance. Locking the group at once is
-	// cheaper there than failing at commit.
-	recentConflicts recentEvents[ExternalChatID]
+	// contended are the chats in which another instance was faster recently: a command had a conflict, or found that what it
+	// had read changed while it waited for the lock. Locking the group at once is cheaper there than failing at commit.
+	contended recentEvents[ExternalChatID]
 	// timedOut are the keys of commands that timed out.
 	timedOut recentEvents[string]
 }
@@ -42,7 +42,7 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	}
 	return &Service{
 		store: store, log: log, settings: settings,
-		recentConflicts: newRecentEvents[ExternalChatID](), timedOut: newRecentEvents[string](),
+		contended: newRecentEvents[ExternalChatID](), timedOut: newRecentEvents[string](),
 	}
 }
 

@@ -107,6 +107,13 @@ type Snapshot struct {
 	RecentUsage RecentUsage // for the RateEntry of the query
 }
 
+// standingsDiffer reports whether the standings of the same people were changed between two snapshots.
+func (s Snapshot) standingsDiffer(before Snapshot) bool {
+	return !slices.EqualFunc(s.People, before.People, func(a, b Known) bool {
+		return (a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || a.Standing.Version == b.Standing.Version)
+	})
+}
+
 // StoredMatch is the match that FindMatch returns.
 type StoredMatch struct {
 	ID         MatchID
