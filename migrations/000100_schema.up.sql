@@ -96,26 +96,51 @@ CREATE TABLE ladders (
 );
 CREATE UNIQUE INDEX ladders_default_key ON ladders (group_id) WHERE is_default;
 
--- A person. Without a telegram_user_id the player is unclaimed: somebody mentioned the username, but the person has not
--- been seen yet. A merged player turned out to be the same person as another one, to whom everything that counts has
+-- A person. With a telegram_user_id the player is an account, one for all groups. Without it the player is unclaimed:
+-- somebody in the group mentioned the username, but the person has not been seen there yet. An unclaimed player exists in
+-- that group only. A merged player turned out to be the same person as another one, to whom everything that counts has
 -- passed. The row of a merged player stays for the matches in which the two seem to have played each other.
 CREATE TABLE players (
     id               bigint GENERATED ALWAYS AS IDENTITY,
     telegram_user_id bigint,
+    -- the group of an unclaimed player
+    group_id         bigint,
+    -- the last one seen, or the one by which an unclaimed player is mentioned
     username         text,
     display_name     text NOT NULL,
     merged_into      bigint,
     created_at       timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT players_pkey PRIMARY KEY (id),
     CONSTRAINT players_telegram_user_id_key UNIQUE (telegram_user_id),
+    CONSTRAINT players_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
     CONSTRAINT players_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES players (id),
-    CONSTRAINT players_identity_check CHECK (CASE WHEN merged_into IS NULL
-        THEN telegram_user_id IS NOT NULL OR username IS NOT NULL
-        ELSE telegram_user_id IS NULL AND username IS NULL AND merged_into <> id END),
+    CONSTRAINT players_identity_check CHECK (CASE
+        WHEN merged_into IS NOT NULL
+            THEN telegram_user_id IS NULL AND group_id IS NULL AND username IS NULL AND merged_into <> id
+        WHEN telegram_user_id IS NOT NULL THEN group_id IS NULL
+        ELSE group_id IS NOT NULL AND username IS NOT NULL END),
     CONSTRAINT players_username_check CHECK (username <> ''),
     CONSTRAINT players_display_name_check CHECK (display_name <> '')
 );
-CREATE UNIQUE INDEX players_username_key ON players (lower(username));
+CREATE UNIQUE INDEX players_unclaimed_key ON players (group_id, lower(username)) WHERE group_id IS NOT NULL;
+CREATE INDEX players_merged_into_idx ON players (merged_into) WHERE merged_into IS NOT NULL;
+
+-- With which username an account was last seen in a group. In a group, a mention means the account that was last seen
+-- there with that username, because usernames pass from one person to another.
+CREATE TABLE sightings (
+    group_id  bigint NOT NULL,
+    player_id bigint NOT NULL,
+    -- null if the person had none, or if another account has been seen with it since
+    username  text,
+    -- when the person was first seen with it, by Telegram's clock
+    seen_at   timestamptz NOT NULL,
+    CONSTRAINT sightings_pkey PRIMARY KEY (group_id, player_id),
+    CONSTRAINT sightings_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
+    CONSTRAINT sightings_player_id_fkey FOREIGN KEY (player_id) REFERENCES players (id),
+    CONSTRAINT sightings_username_check CHECK (username <> '')
+);
+CREATE UNIQUE INDEX sightings_username_key ON sightings (group_id, lower(username));
+CREATE INDEX sightings_player_id_idx ON sightings (player_id);
 
 -- A player's standing in a ladder.
 CREATE TABLE group_players (
@@ -301,11 +326,13 @@ CREATE TABLE outbox (
     kind                text NOT NULL,
     -- outcome: of a command; answer: to a question; notification: for people who did not ask
     purpose             text NOT NULL DEFAULT 'outcome',
+    -- a player is named by the id in a field "player"; the name is looked up when the notice is sent
     payload             jsonb NOT NULL,
     -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
     -- callback_answer: the answer to a pressed button
     action              text NOT NULL DEFAULT 'send',
-    -- the name of the person who is answered, for a message that answers several people
+    -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
+    addressee_id        bigint,
     addressee           text NOT NULL DEFAULT '',
     -- the message that is answered, and its forum topic
     reply_to            bigint,

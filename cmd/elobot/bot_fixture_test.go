@@ -58,6 +58,14 @@ func (b *botFixture) group(title string) *botsim.Chat {
 	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
 }
 
+// seen lets the bot see people in a group, so that it knows there whose usernames they have.
+func (b *botFixture) seen(group *botsim.Chat, people ...botsim.User) {
+	b.t.Helper()
+	for _, p := range people {
+		b.ask(group, p, "/me")
+	}
+}
+
 // join makes people join a group.
 func (b *botFixture) join(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()

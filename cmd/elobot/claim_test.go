@@ -9,7 +9,7 @@ import (
 )
 
 // testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name with their first own
-// command, whichever it is, in any chat.
+// command in that group, whichever it is. Commands elsewhere claim nothing: the username may have been somebody else's.
 func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {
@@ -46,6 +46,12 @@ func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 			awaitAnswers(t, chat, 2)
 		} else {
 			awaitAnswers(t, chat, 1)
+		}
+		if chat != group {
+			if p := known(); p[0] != (player{0, name}) {
+				t.Errorf("a command elsewhere makes %s %v", name, p)
+			}
+			b.ask(group, who, "/me")
 		}
 		if p := known(); len(p) != 1 || p[0] != (player{who.ID, who.FirstName}) {
 			t.Errorf("%s is %v, want %v", name, p, player{who.ID, who.FirstName})

@@ -56,7 +56,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 		to_jsonb(extract(epoch FROM now() - interval '3 days')::bigint))::text, 'UTF8') WHERE id = 3`)
 	l.must("retry 3", 0, "3: handled\n", "")
 	all = awaitAnswers(t, group, 4)
-	says(t, visible(all[3]), "Alice beat Bob 7:1", "Match #3")
+	says(t, visible(all[3]), "Alice beat bob 7:1", "Match #3")
 	if all[3].ReplyTo != dead.ID {
 		t.Errorf("the late answer is to message %d, want %d", all[3].ReplyTo, dead.ID)
 	}

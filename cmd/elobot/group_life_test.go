@@ -49,7 +49,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 				b.settle()
 			}
 		}
-		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice beat Bob 3:1", "Match #1")
+		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice beat bob 3:1", "Match #1")
 		language := collect(t, b.pool, pgx.RowTo[string], `SELECT language FROM chats WHERE telegram_chat_id = $1`, group.ID())
 		if !slices.Equal(language, []string{"de"}) {
 			t.Errorf("the languages of the group are %q", language)
@@ -156,6 +156,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 		if admin {
 			group.Promote(b.sim.Bot())
 		}
+		b.seen(group, b.bob, b.carol)
 		b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/match @carol 3:1")
 		ranked := func(want ...string) {
@@ -218,6 +219,7 @@ func testIgnoredSenders(t *testing.T, b *botFixture) {
 // testAnAnonymousAdmin: an anonymous admin has the rights of an admin, and is never a player.
 func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
+	b.seen(group, b.bob)
 	people := count(t, b.pool, `SELECT count(*) FROM players`)
 	anonymously := func(text string, want ...string) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])
+	b.seen(group, b.bob)
 	truth := newOracle()
 	check := func(who botsim.User, known string) int {
 		t.Helper()

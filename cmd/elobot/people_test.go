@@ -42,6 +42,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 // testTeamsAndSets: results of teams and with sets, in the forms that people write.
 func testTeamsAndSets(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
+	b.seen(group, b.bob, b.olga, b.carol)
 	card := b.ask(group, b.alice, "/match @alice @bob vs @olga @carol 8:10")
 	says(t, visible(card), "Olga & Carol beat Alice & Bob 10:8", "Carol +16 → 1516", "Olga +16 → 1516",
 		"Alice −16 → 1484", "Bob −16 → 1484", "Match #1")

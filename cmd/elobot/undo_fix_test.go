@@ -203,6 +203,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 // testFixedTwice: the card shows the score before the last correction, and a fix with the current score is refused.
 func testFixedTwice(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
+	b.seen(group, b.bob)
 	card := b.ask(group, b.alice, "/match @bob 11:7 9:11 11:5")
 	says(t, visible(card), "Alice beat Bob 2:1 (11:7 9:11 11:5)")
 	later := b.ask(group, b.alice, "/match @bob 1:0")

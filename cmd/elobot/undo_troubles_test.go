@@ -67,7 +67,7 @@ func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	}
 	checkUndone(t, answers[0], "Match #1 · undone by Alice")
 	says(t, visible(answers[1]), "Match #1 undone")
-	says(t, visible(answers[2]), "Alice beat Carol 3:2", "Match #2", "corrected from 3:0")
+	says(t, visible(answers[2]), "Alice beat carol 3:2", "Match #2", "corrected from 3:0")
 	undoButton(t, answers[2])
 	says(t, visible(answers[3]), "Match #2 corrected")
 	checkUndone(t, answers[4], "Match #3 · undone by Alice")

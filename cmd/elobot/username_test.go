@@ -30,7 +30,7 @@ func testFirstReportAfterAChangeOfUsername(t *testing.T, b *botFixture) {
 		m := report(group, who, name)
 		card := visible(b.answer(m))
 		if strings.Contains(m.Text, "@carol") {
-			says(t, card, "Match #1", fmt.Sprintf("Carol beat %s 3:1", name))
+			says(t, card, "Match #1", fmt.Sprintf("carol beat %s 3:1", name))
 		} else {
 			says(t, card, "Match #1", fmt.Sprintf("%s beat Robert 3:1", name))
 		}

@@ -18,6 +18,7 @@ type GroupLife interface {
 	BotBack(ctx context.Context, o ranking.Origin) error
 	BotRemoved(ctx context.Context, o ranking.Origin) error
 	Renamed(ctx context.Context, o ranking.Origin) error
+	MembersSeen(ctx context.Context, o ranking.Origin) error
 	MemberLeft(ctx context.Context, o ranking.Origin, who ranking.Person) error
 }
 
@@ -91,10 +92,19 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 // out already, such as after a lifted ban, does not leave again.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
-	if !u.Chat.isGroup() || u.Old.isOut() || !u.New.isOut() || !u.New.User.isPerson() {
+	if !u.Chat.isGroup() || !u.New.User.isPerson() {
 		return nil
 	}
-	return r.rankings.MemberLeft(ctx, u.origin("member"), person(u.New.User.mentioned()))
+	o, who := u.origin("member"), person(u.New.User.mentioned())
+	switch {
+	case u.New.isOut() && !u.Old.isOut():
+		return r.rankings.MemberLeft(ctx, o, who)
+	case u.New.isIn():
+		o.Shown = []ranking.Person{who}
+		return r.rankings.MembersSeen(ctx, o)
+	default:
+		return nil
+	}
 }
 
 // origin returns the origin of the change. There is no message, so its key is built from who, where, when and what.
@@ -112,8 +122,10 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	return o
 }
 
-// isGroupLife reports whether this is a service message: the group was renamed, or somebody left.
-func (m *message) isGroupLife() bool { return m.NewChatTitle != "" || m.LeftChatMember != nil }
+// isGroupLife reports whether this is a service message: the group was renamed, or somebody joined or left.
+func (m *message) isGroupLife() bool {
+	return m.NewChatTitle != "" || m.LeftChatMember != nil || len(m.NewChatMembers) > 0
+}
 
 // groupLife handles a service message.
 func (r *Router) groupLife(ctx context.Context, m *message) error {
@@ -128,6 +140,14 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 		return r.rankings.Renamed(ctx, o)
 	}
 	r.membersChanged(m.Chat)
+	for _, u := range m.NewChatMembers {
+		if u.isPerson() {
+			o.Shown = append(o.Shown, person(u.mentioned()))
+		}
+	}
+	if len(o.Shown) > 0 {
+		return r.rankings.MembersSeen(ctx, o)
+	}
 	if !m.LeftChatMember.isPerson() {
 		return nil
 	}

@@ -58,7 +58,7 @@ func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.Exte
 
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	const greeted, left = "added greeting {}", "left Bob@bob#1002"
+	const greeted, left, seen = "added greeting {}", "left Bob@bob#1002", "seen Bob@bob#1002"
 	for _, tc := range []struct{ kind, chat, old, now, want string }{
 		{"my_chat_member", someGroup, "left", "member", greeted},
 		{"my_chat_member", someSupergroup, "kicked", "administrator", greeted},
@@ -89,9 +89,9 @@ func TestMembers(t *testing.T) {
 		{"chat_member", someSupergroup, "kicked", "left", ignored},
 		{"chat_member", someSupergroup, "left", "kicked", ignored},
 		{"chat_member", someSupergroup, "restricted out", "left", ignored},
-		{"chat_member", someSupergroup, "left", "member", ignored},
-		{"chat_member", someSupergroup, "member", "administrator", ignored},
-		{"chat_member", someSupergroup, "member", "restricted in", ignored},
+		{"chat_member", someSupergroup, "left", "member", seen},
+		{"chat_member", someSupergroup, "member", "administrator", seen},
+		{"chat_member", someSupergroup, "member", "restricted in", seen},
 		{"chat_member", someSupergroup, "member", "exiled", ignored},
 		{"chat_member", someChannel, "member", "left", ignored},
 		{"chat_member", somePrivate, "member", "left", ignored},
@@ -117,6 +117,8 @@ func TestMembersWhoAreNone(t *testing.T) {
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
 		for _, raw := range []string{
 			`{"chat_member":{"chat":` + someGroup + `,"date":100,"new_chat_member":{"status":"left","user":` + user + `}}}`,
+			`{"chat_member":{"chat":` + someGroup + `,"date":100,"new_chat_member":{"status":"member","user":` + user + `}}}`,
+			`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_members":[` + user + `]}}`,
 			`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"left_chat_member":` + user + `}}`,
 		} {
 			if calls, _ := handleRaw(t, raw); len(calls) > 0 {
@@ -125,7 +127,6 @@ func TestMembersWhoAreNone(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{
-		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_members":[{"id":1002,"first_name":"Bob"}]}}`,
 		`{"message":{"message_id":5,"chat":` + someChannel + `,"date":100,"new_chat_title":"News 2"}}`,
 		`{"message":{"message_id":5,"chat":` + somePrivate + `,"date":100,"left_chat_member":{"id":1002,"first_name":"Bob"}}}`,
 		`{"message":{"message_id":0,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
@@ -133,6 +134,24 @@ func TestMembersWhoAreNone(t *testing.T) {
 	} {
 		if calls, _ := handleRaw(t, raw); len(calls) > 0 {
 			t.Errorf("%s: %v", raw, calls)
+		}
+	}
+}
+
+// TestPeopleWhoAreShown: the origin of a command has everybody whom its message shows with an id, apart from the sender.
+func TestPeopleWhoAreShown(t *testing.T) {
+	t.Parallel()
+	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`, `{"id":3,"first_name":"Carol"}`
+	const mention = `"entities":[{"type":"bot_command","offset":0,"length":3},{"type":"text_mention","offset":4,"length":5,"user":` + carol + `}]`
+	for name, tc := range map[string]struct{ raw, want string }{
+		"reply":        {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` + from + `,"text":"/me","entities":[{"type":"bot_command","offset":0,"length":3}],"reply_to_message":{"message_id":4,"chat":` + someGroup + `,"from":` + bob + `}}}`, "Bob@bob#2"},
+		"text mention": {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` + from + `,"text":"/me Carol",` + mention + `}}`, "Carol#3"},
+		"both":         {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` + from + `,"text":"/me Carol",` + mention + `,"reply_to_message":{"message_id":4,"chat":` + someGroup + `,"from":` + bob + `}}}`, "Bob@bob#2+Carol#3"},
+		"joined":       {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_members":[` + bob + `,` + carol + `]}}`, "Bob@bob#2+Carol#3"},
+	} {
+		calls, _ := handleRaw(t, tc.raw)
+		if len(calls) != 1 || team(calls[0].origin.Shown) != tc.want {
+			t.Errorf("%s: %v show %+v, want %s", name, calls, calls[0].origin.Shown, tc.want)
 		}
 	}
 }
@@ -277,12 +296,12 @@ func TestAdminsAreAskedAnew(t *testing.T) {
 		t.Error("Bob is an admin already")
 	}
 	w.group.Promote(w.bob)
-	w.expect("promoted")
+	w.expect("promoted", fmt.Sprintf("seen Bob@bob#%d", w.bob.ID))
 	if !is(w.bob) {
 		t.Error("Bob is no admin yet")
 	}
 	w.group.Demote(w.bob)
-	w.expect("demoted")
+	w.expect("demoted", fmt.Sprintf("seen Bob@bob#%d", w.bob.ID))
 	if is(w.bob) {
 		t.Error("Bob is an admin still")
 	}

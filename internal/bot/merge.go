@@ -46,7 +46,7 @@ func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
 	}
 	line := out.line
 	if out.answers && !m.Private {
-		line = addressed(item.Addressee, line, words)
+		line = addressed(addresseeOf(item), line, words)
 	}
 	units := utf16Length(plain(line)) + len("\n")
 	if out.undo != 0 && m.Action != outbox.Edit {
@@ -61,6 +61,14 @@ func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
 		s.undo = out.undo
 	}
 	return true
+}
+
+// addresseeOf returns the name of the person whom an item answers, empty if there is none.
+func addresseeOf(item outbox.Item) string {
+	if name, ok := item.Names[item.AddresseeID]; ok {
+		return name.Name
+	}
+	return item.Addressee
 }
 
 // addressed puts the addressee's name in front of a line, unless the line begins with it anyway.

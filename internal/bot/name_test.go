@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -368,6 +369,46 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 		text := mustRender(t, notice).html
 		if quoted := "I don’t understand “" + isolate + want + endIsolate + "”"; !strings.HasPrefix(text, quoted) {
 			t.Errorf("%+q is quoted as %+q, want %+q", word, text, quoted)
+		}
+	}
+}
+
+// TestNamesAreFilledIn: wherever a notice names a player by the id, the rendered text has the name and the mark.
+func TestNamesAreFilledIn(t *testing.T) {
+	t.Parallel()
+	id := func(n ranking.PlayerID) ranking.Name { return ranking.Name{Player: n} }
+	side := func(n ranking.PlayerID) ranking.Side {
+		return ranking.Side{Score: int(n), Players: []ranking.RatingChange{{Name: id(n)}}}
+	}
+	two := id(2)
+	for _, notice := range []ranking.Notice{
+		ranking.MatchRecorded{Sides: [2]ranking.Side{side(1), side(3)}, ReportedBy: &ranking.Reporter{Name: &two}},
+		ranking.MatchUndone{Sides: [2]ranking.Side{side(1), side(3)}, By: ranking.Reporter{Name: &two}},
+		ranking.NotRecorded{Items: []ranking.RejectedResult{{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}},
+		stats.RankingPage{Rows: []stats.Row{{Name: id(1)}, {Name: two}}, Own: &stats.Row{Name: id(3)}, Total: 9},
+	} {
+		item := itemOf(t, notice)
+		item.Names = map[int64]outbox.Name{1: {Name: "Alice"}, 2: {Name: "Bob", Mark: "bobby"}, 3: {Name: "<Carol>"}}
+		out, err := render(item, wordingFor(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{showText("Alice"), showText("Bob") + " (" + showText("bobby") + ")", showText("<Carol>")} {
+			if !strings.Contains(out.html, want) {
+				t.Errorf("%s lacks %q: %q", notice.Kind(), want, out.html)
+			}
+		}
+	}
+}
+
+func TestAddressee(t *testing.T) {
+	t.Parallel()
+	names := map[int64]outbox.Name{5: {Name: "Bob", Mark: "bobby"}}
+	for want, item := range map[string]outbox.Item{
+		"Bob": {AddresseeID: 5, Names: names}, "Zoe": {Addressee: "Zoe", Names: names}, "": {},
+	} {
+		if got := addresseeOf(item); got != want {
+			t.Errorf("%+v is addressed to %q, want %q", item, got, want)
 		}
 	}
 }

@@ -112,13 +112,8 @@ func (req request) report() (ranking.Report, error) {
 	if req.origin.Sender != nil {
 		sender = req.message.From.mentioned()
 	}
-	replied := req.message.repliedPerson()
-	m, err := command.ParseMatch(req.command, sender, replied)
-	report := ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}
-	if replied != nil {
-		report.Shown = []ranking.Person{person(*replied)}
-	}
-	return report, err
+	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
+	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
 }
 
 // isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent
@@ -153,7 +148,21 @@ func (m *message) origin() ranking.Origin {
 		sender := person(m.From.mentioned())
 		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
 	}
+	o.Shown = m.shown()
 	return o
+}
+
+// shown returns the people whom a message shows with their ids, apart from its sender.
+func (m *message) shown() (shown []ranking.Person) {
+	if p := m.repliedPerson(); p != nil {
+		shown = append(shown, person(*p))
+	}
+	for _, e := range m.Entities {
+		if e.User.isPerson() {
+			shown = append(shown, person(e.User.mentioned()))
+		}
+	}
+	return shown
 }
 
 // replyTarget returns the part of an origin that says where the answer goes.

@@ -47,6 +47,8 @@ func (c call) String() string {
 		return fmt.Sprintf("move %d to %d", c.from, c.to)
 	case "left":
 		return "left " + who(c.who)
+	case "seen":
+		return "seen " + team(c.origin.Shown)
 	case "answer", "greet", "added":
 		payload, err := json.Marshal(c.notice)
 		if err != nil {
@@ -166,6 +168,10 @@ func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
 
 func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "renamed", origin: o})
+}
+
+func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {
+	return f.add(call{method: "seen", origin: o})
 }
 
 func (f *fakeRankings) MemberLeft(_ context.Context, o ranking.Origin, who ranking.Person) error {

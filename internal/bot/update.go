@@ -56,6 +56,7 @@ type message struct {
 	MigrateTo          int64           `json:"migrate_to_chat_id"`
 	MigrateFrom        int64           `json:"migrate_from_chat_id"`
 	NewChatTitle       string          `json:"new_chat_title"`
+	NewChatMembers     []*user         `json:"new_chat_members"`
 	LeftChatMember     *user           `json:"left_chat_member"`
 }
 

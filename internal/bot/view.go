@@ -3,6 +3,7 @@ package bot
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"elobot/internal/outbox"
@@ -92,6 +93,7 @@ func renderAs[N ranking.Notice](item outbox.Item, words, line func(N) string) (o
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
+	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
 	out := outgoing{html: words(n), answers: answers(n), addToGroup: invites(n), undo: undoable(n), fix: offer(n)}
 	if line != nil {
 		out.line = line(n)

@@ -52,7 +52,10 @@ type Item struct {
 	Key     string // idempotency key of the command that caused it, for the log
 	Kind    string
 	Payload []byte
-	// Addressee is the name of the person who is answered; empty if there is none.
+	Names   map[int64]Name // of the players that the payload names by their ids, and of the addressee
+	// AddresseeID and Addressee are the person who is answered: a player, or the name of somebody else. Both are zero if there
+	// is none.
+	AddresseeID        int64
 	Addressee          string
 	ReplyTo            int64  // the message that is replied to, 0 for none
 	Button             string // id of the button press that is answered, empty for none
@@ -60,6 +63,12 @@ type Item struct {
 	PossibleDuplicates int    // requests with an unknown outcome
 	PreviousUnknown    bool   // the outcome of the previous request is unknown
 	Failures           int    // requests that ended as Failed
+}
+
+// Name is a player's name at the moment when an item is taken.
+type Name struct {
+	Name string `json:"name"`
+	Mark string `json:"mark"` // distinguishes players with the same name; empty if there is no need
 }
 
 // Message is the content of one request: one item, or several from the head of a lane.

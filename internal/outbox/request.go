@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"elobot/internal/crashpoint"
@@ -255,6 +257,9 @@ func (m Message) fingerprint(covered int) string {
 	write(m.Language)
 	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)
+		for _, id := range slices.Sorted(maps.Keys(item.Names)) {
+			write(item.Names[id].Name, item.Names[id].Mark)
+		}
 	}
 	if unnamed := m.Count - len(m.Items); unnamed > 0 {
 		write(fmt.Sprint(unnamed))

@@ -18,8 +18,9 @@ const oneOfEach = `
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
 	INSERT INTO ladders (group_id, is_default) VALUES (1, true);
-	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'alice', 'Alice'), (NULL, 'bob', 'bob');
+	INSERT INTO players (telegram_user_id, group_id, username, display_name) VALUES (11, NULL, 'alice', 'Alice'), (NULL, 1, 'bob', 'bob');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'al');
+	INSERT INTO sightings VALUES (1, 1, 'alice', now());
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak) VALUES
 	    (1, 1, 'Alice', 1516, 1500, 1516, 1, 1, 0, 1), (1, 2, 'bob', 1484, 1500, 1500, 1, 0, 1, -1);
 	INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
@@ -85,29 +86,37 @@ var breaks = map[string][]string{
 	"ladders_k_factor_check":  {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
 	"ladders_default_key":     {`INSERT INTO ladders (group_id, is_default) VALUES (1, true)`},
 	"players_pkey": {
-		`INSERT INTO players (id, username, display_name) OVERRIDING SYSTEM VALUE VALUES (1, 'new', 'new')`,
+		`INSERT INTO players (id, group_id, username, display_name) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'new', 'new')`,
 	},
 	"players_telegram_user_id_key": {
-		`INSERT INTO players (telegram_user_id, display_name) VALUES (11, 'x')`, `UPDATE players SET telegram_user_id = 11`,
+		`INSERT INTO players (telegram_user_id, display_name) VALUES (11, 'x')`, `UPDATE players SET telegram_user_id = 11, group_id = NULL WHERE id = 2`,
 	},
 	"players_merged_into_fkey": {`UPDATE players SET merged_into = 99 WHERE id = 3`},
+	"players_group_id_fkey":    {`UPDATE players SET group_id = 99 WHERE id = 2`},
 	"players_identity_check": {
-		`INSERT INTO players (display_name) VALUES ('x')`, `UPDATE players SET username = NULL`,
-		// a merged player has no username or Telegram id, and is merged into another player
+		`INSERT INTO players (display_name) VALUES ('x')`, `INSERT INTO players (group_id, display_name) VALUES (1, 'x')`,
+		`INSERT INTO players (username, display_name) VALUES ('x', 'x')`,
+		`UPDATE players SET group_id = 1 WHERE id = 1`, `UPDATE players SET username = NULL WHERE id = 2`,
+		// a merged player has no group, username or Telegram id, and is merged into another player
 		`UPDATE players SET merged_into = 1 WHERE id = 2`,
+		`UPDATE players SET merged_into = 1, username = NULL WHERE id = 2`,
+		`UPDATE players SET merged_into = 1, group_id = NULL WHERE id = 2`,
 		`UPDATE players SET merged_into = 2, username = NULL WHERE id = 1`,
 		`UPDATE players SET merged_into = 2, telegram_user_id = NULL WHERE id = 1`,
-		`UPDATE players SET merged_into = 2, username = NULL WHERE id = 2`,
+		`UPDATE players SET merged_into = 2, username = NULL, group_id = NULL WHERE id = 2`,
 		`UPDATE players SET merged_into = NULL WHERE id = 3`,
 		`UPDATE players SET username = 'al' WHERE id = 3`,
 		`UPDATE players SET telegram_user_id = 33 WHERE id = 3`,
 	},
 	"players_username_check":     {`UPDATE players SET username = '' WHERE id = 1`},
 	"players_display_name_check": {`UPDATE players SET display_name = ''`},
-	"players_username_key": {
-		`INSERT INTO players (username, display_name) VALUES ('ALICE', 'x')`, `UPDATE players SET username = 'Alice' WHERE id = 2`,
-	},
-	"group_players_pkey": {`INSERT INTO players (username, display_name) VALUES ('new', 'new');
+	"players_unclaimed_key":      {`INSERT INTO players (group_id, username, display_name) VALUES (1, 'BOB', 'x')`},
+	"sightings_pkey":             {`INSERT INTO sightings VALUES (1, 1, 'new', now())`},
+	"sightings_group_id_fkey":    {`INSERT INTO sightings VALUES (99, 1, 'new', now())`},
+	"sightings_player_id_fkey":   {`INSERT INTO sightings VALUES (1, 99, 'new', now())`},
+	"sightings_username_check":   {`UPDATE sightings SET username = ''`},
+	"sightings_username_key":     {`INSERT INTO sightings VALUES (1, 2, 'ALICE', now())`},
+	"group_players_pkey": {`INSERT INTO players (group_id, username, display_name) VALUES (1, 'new', 'new');
 		INSERT INTO group_players (id, ladder_id, player_id, name, elo, start_elo, best_elo)
 		OVERRIDING SYSTEM VALUE VALUES (1, 1, 3, 'new', 1, 1, 1)`},
 	"group_players_ladder_id_player_id_key": {
@@ -300,7 +309,8 @@ func TestConstraintsLetThrough(t *testing.T) {
 	dbtest.Exec(t, pool, oneOfEach)
 	for _, sql := range []string{
 		`INSERT INTO chat_aliases VALUES (-98, 1), (-97, 1)`,
-		`UPDATE players SET username = NULL, merged_into = 1 WHERE id = 2`,
+		`UPDATE players SET username = NULL, group_id = NULL, merged_into = 1 WHERE id = 2`,
+		`INSERT INTO sightings VALUES (1, 2, NULL, now()), (1, 3, 'al', now())`,
 		`UPDATE matches SET undone_at = now()`,
 		`UPDATE matches SET undone_at = now(), undone_by = 2`,
 		`UPDATE matches SET sets = '{{0,999},{999,0}}'`,

@@ -1,6 +1,6 @@
 package postgres
 
-// Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2 and $3.
+// Subqueries that find what an update names. ThisChat and ThisLadder use the parameter $1, ThisPlayer $2.
 
 // ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is
 // none.
@@ -12,8 +12,8 @@ const ThisLadder = `(
 		    SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
 		    WHERE g.chat_id = ` + ThisChat + `)`
 
-// ThisPlayer is the player that ranking.Person.Identify chooses for the person with the user id $2 and the username
-// $3; null if there is none.
-const ThisPlayer = `coalesce(
-		        (SELECT p.id FROM players p WHERE p.telegram_user_id = $2),
-		        (SELECT p.id FROM players p WHERE lower(p.username) = lower($3) AND p.telegram_user_id IS NULL))`
+// ThisGroup is the group of ThisChat.
+const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
+
+// ThisPlayer is the account of the person with the user id $2; null if there is none.
+const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`

@@ -7,24 +7,19 @@ import (
 	"elobot/internal/ranking"
 )
 
-// RankedPlayers reads standings with everything needed to name their players. The id of the ladder must follow.
+// RankedPlayers reads standings. The id of the ladder must follow.
 const RankedPlayers = `
 	SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
-	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
-	       p.merged_into IS NOT NULL
+	       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at,
+	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM ladders WHERE id = s.ladder_id), false)
 	FROM group_players s
 	JOIN players p ON p.id = s.player_id
-	CROSS JOIN LATERAL (
-	    SELECT count(*) AS others, count(*) FILTER (WHERE o.id < s.id) AS earlier
-	    FROM group_players o
-	    WHERE o.ladder_id = s.ladder_id AND o.id <> s.id AND lower(o.name) = lower(s.name)
-	) AS namesakes
 	WHERE s.ladder_id = `
 
 // ScanRankedPlayer reads a row of RankedPlayers.
 func ScanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
 	var c ranking.RankedPlayer
-	err := row.Scan(append(StandingFields(&c.Standing), &c.Username, &c.Namesakes, &c.Earlier, &c.Merged)...)
+	err := row.Scan(append(StandingFields(&c.Standing), &c.Merged, &c.Elsewhere)...)
 	return c, err
 }
 

@@ -123,8 +123,8 @@ func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
 	}
-	name := names(snap.People)[0]
-	return snap.People[0].Player.ID, Reporter{Name: &name}
+	name := snap.senderName()
+	return name.Player, Reporter{Name: &name}
 }
 
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was

@@ -16,7 +16,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 		return err
 	}
 	if c.isUnconcerned(snap) {
-		return decideAndApply(ctx, s.store, o, c, snap, nil)
+		return decideAndApply(ctx, s.store, o, c, snap)
 	}
 	refusal, err := s.check(ctx, o, c, snap)
 	if err != nil {
@@ -27,9 +27,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	if refusal != nil {
 		c.needed, c.operation = 0, answer{notice: refusal}
 	}
-	// The upserts must come first if the group is locked, because redecide reads again; for a retried command, because the
-	// store counts its namesakes by stored names only; and for a question, which reads what they change.
-	snap, upserts, err := s.storePeople(ctx, o, c, snap, !locked && !o.Retried && !asks)
+	snap, err = s.storePeople(ctx, o, c, snap)
 	switch {
 	case err != nil:
 		return err
@@ -38,7 +36,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 			return s.redecide(ctx, store, o, c, snap)
 		})
 	default:
-		return decideAndApply(ctx, s.store, o, c, snap, upserts)
+		return decideAndApply(ctx, s.store, o, c, snap)
 	}
 }
 
@@ -46,7 +44,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 // a new owner; neither is an effect of the command.
 func (s *Service) look(ctx context.Context, o Origin, c command) (Snapshot, error) {
 	q := c.query(o)
-	q.People = slices.Concat(c.people, c.shown)
+	q.People = slices.Concat(c.people, o.Shown)
 	q.RateEntry = c.rateEntry(o, nil)
 	snap, err := s.store.Read(ctx, q)
 	switch {
@@ -58,7 +56,7 @@ func (s *Service) look(ctx context.Context, o Origin, c command) (Snapshot, erro
 		return snap, nil
 	}
 	if !o.Retried {
-		if snap, err = s.identify(ctx, o.Chat, q, snap); err != nil {
+		if snap, err = s.identify(ctx, o, q, snap); err != nil {
 			return snap, err
 		}
 	}
@@ -82,65 +80,81 @@ func (s *Service) check(ctx context.Context, o Origin, c command, snap Snapshot)
 }
 
 // storePeople stores what the command shows about the chat and its people, adds the players that it needs, and reads again.
-// If deferUpserts is set and the new snapshot can be predicted, it returns the upserts instead, to be applied with the
-// command: that saves a transaction and a read.
-func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Snapshot, deferUpserts bool) (
-	Snapshot, []PlayerChange, error,
-) {
-	chat := o.Chat
+func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Snapshot) (Snapshot, error) {
+	chat, q := o.Chat, c.query(o)
 	if o.Retried && snap.ChatID != 0 {
 		chat = snap.Chat
 	}
-	q := c.query(o)
-	upserts := playerUpserts(snap, q, c.needed, o.Retried)
-	if snap.ChatID != 0 && snap.Chat.equalExceptLanguage(chat) {
-		if len(upserts) == 0 {
-			return snap, nil, nil
-		}
-		if predicted, ok := predictSnapshot(snap, upserts); ok && deferUpserts {
-			return predicted, upserts, nil
-		}
+	changes := c.playerChanges(o, snap)
+	if snap.ChatID != 0 && snap.Chat.equalExceptLanguage(chat) && len(changes) == 0 {
+		return snap, nil
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, chat, upserts); err != nil {
-		return snap, nil, err
+	if err := s.store.UpsertChatAndPlayers(ctx, chat, changes); err != nil {
+		return snap, err
 	}
 	snap, err := s.store.Read(ctx, q)
 	if err != nil {
-		return snap, nil, err
+		return snap, err
 	}
 	if err := c.read(ctx, s.store, snap); err != nil { // nothing may be older than the standings in the snapshot
-		return snap, nil, err
+		return snap, err
 	}
-	return snap, nil, c.requireKnown(snap)
+	return snap, c.requireKnown(snap)
 }
 
-// identify makes sure that the usernames of a query refer to their current owners. It merges unclaimed players into
-// claimed ones and stores changed usernames, and reads the query again after either.
-func (s *Service) identify(ctx context.Context, chat Chat, q Query, snap Snapshot) (Snapshot, error) {
-	if duplicates := findDuplicates(snap); len(duplicates) > 0 {
-		for _, m := range duplicates {
-			err := s.merge(ctx, m.from, m.into)
-			if errors.Is(err, ErrInconsistent) { // one broken ladder must not lock the person out of the others
-				s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
-			} else if err != nil {
-				return snap, err
-			}
+// playerChanges returns what must be stored about the people of the command. A retried command may show an outdated
+// state, so it only adds missing players.
+func (c command) playerChanges(o Origin, snap Snapshot) (changes []PlayerChange) {
+	for i, p := range c.people {
+		k, needed := snap.People[i], i < c.needed
+		if o.Retried && k.Player != nil {
+			continue
 		}
-		var err error
+		if change, ok := k.profileChange(o, p, needed); ok {
+			changes = append(changes, change)
+		}
+	}
+	return changes
+}
+
+// identify makes sure that everybody has one player, and that a mention refers to the person who has the username now. It
+// merges unclaimed players into accounts, stores claims and what the command shows about other people, and then reads the
+// query again.
+func (s *Service) identify(ctx context.Context, o Origin, q Query, snap Snapshot) (Snapshot, error) {
+	merged := false
+	for _, k := range snap.People {
+		account := k.claimant()
+		if account == nil {
+			continue
+		}
+		merged = true
+		err := s.merge(ctx, *k.Unclaimed, *account)
+		if errors.Is(err, ErrInconsistent) { // one broken ladder must not lock the person out of the others
+			s.log.ErrorContext(ctx, "failed to merge two players, run `elobot verify` for details", "error", err)
+		} else if err != nil {
+			return snap, err
+		}
+	}
+	var err error
+	if merged {
 		if snap, err = s.store.Read(ctx, q); err != nil {
 			return snap, err
 		}
 	}
-	if !namesFormerUsername(snap, q.People) {
-		return snap, nil
+	shown := q.People[len(q.People)-len(o.Shown):]
+	if claimsPlayer(snap, q.People) || namesFormerUsername(snap, q.People) {
+		shown = q.People
 	}
-	var updates []PlayerChange
-	for i, p := range q.People {
-		if p.ID != 0 {
-			updates = append(updates, profileUpdates(p, snap.People[i], false)...)
+	var changes []PlayerChange
+	for i := len(q.People) - len(shown); i < len(q.People); i++ {
+		if change, ok := snap.People[i].profileChange(o, q.People[i], false); ok {
+			changes = append(changes, change)
 		}
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, chat, updates); err != nil {
+	if len(changes) == 0 {
+		return snap, nil
+	}
+	if err := s.store.UpsertChatAndPlayers(ctx, o.Chat, changes); err != nil {
 		return snap, err
 	}
 	return s.store.Read(ctx, q)
@@ -167,16 +181,15 @@ func (s *Service) redecide(ctx context.Context, store Store, o Origin, c command
 	if n := c.refuse(snap); n != nil {
 		c.operation = answer{notice: n}
 	}
-	return decideAndApply(ctx, store, o, c, snap, nil)
+	return decideAndApply(ctx, store, o, c, snap)
 }
 
-// decideAndApply decides on the changes and has the store apply them, together with the upserts.
-func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap Snapshot, upserts []PlayerChange) error {
+// decideAndApply decides on the changes and has the store apply them.
+func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap Snapshot) error {
 	changes, err := c.decide(ctx, snap)
 	if err != nil {
 		return err
 	}
-	changes.People = upserts
 	changes.Key, changes.Chat, changes.RateEntry = o.Key, snap.ChatID, c.rateEntry(o, changes.Notice)
 	switch {
 	case !o.Retried:
@@ -187,9 +200,7 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	if snap.Chat.ID == o.Chat.ID { // otherwise the chat has a new id, and its message ids have started over
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
-	if o.Sender != nil {
-		changes.Addressee = o.Sender.Name
-	}
+	changes.Addressee = c.sender(o, snap)
 	if o.Button != "" {
 		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
 		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
@@ -201,30 +212,15 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	return store.Apply(ctx, changes)
 }
 
-// playerUpserts returns the changes needed to store what the command shows about its people. A retried command may
-// show an outdated state, so it only adds missing players.
-func playerUpserts(snap Snapshot, q Query, needed int, retried bool) []PlayerChange {
-	changesFor := profileUpdates
-	if retried {
-		changesFor = missingPlayers
+// sender returns the name of the command's sender, zero for an anonymous admin.
+func (c command) sender(o Origin, snap Snapshot) Name {
+	if o.Sender == nil {
+		return Name{}
 	}
-	var changes []PlayerChange
-	for i, p := range q.People {
-		changes = append(changes, changesFor(p, snap.People[i], i < needed)...)
-	}
-	return changes
-}
-
-// duplicatePlayers are an unclaimed player and a claimed one who turned out to be the same person.
-type duplicatePlayers struct{ from, into Player }
-
-// findDuplicates returns the players among the people of a command who are the same person.
-func findDuplicates(snap Snapshot) []duplicatePlayers {
-	var all []duplicatePlayers
-	for _, k := range snap.People {
-		if k.ByID != nil && k.ByUsername != nil && k.ByID.ID != k.ByUsername.ID && k.ByUsername.UserID == 0 {
-			all = append(all, duplicatePlayers{from: *k.ByUsername, into: *k.ByID})
+	for i, k := range snap.People {
+		if c.people[i].ID == o.Sender.ID && k.Player != nil {
+			return k.Player.name()
 		}
 	}
-	return all
+	return Name{Name: o.Sender.Name}
 }

@@ -13,27 +13,25 @@ func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
 }
 
 // cardOf returns the card of a match with the given result. entries are in the order of parts.
-func (h MatchHistory) cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
-	n := card(r, h.sides(parts, entries), s.SidesSwapped)
+func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
+	n := card(r, sidesOf(parts, entries), s.SidesSwapped)
 	n.Number = s.Number
 	switch {
 	case s.ReportedBy == 0:
 		n.ReportedBy = &Reporter{}
 	case !slices.Contains(s.players(), s.ReportedBy):
-		n.ReportedBy = &Reporter{Name: &Name{Name: s.Reporter}}
+		n.ReportedBy = &Reporter{Name: &Name{Player: s.ReportedBy}}
 	}
 	return n
 }
 
-// sides returns side A and side B of a match as they appear on cards.
-func (h MatchHistory) sides(parts []Part, entries []Entry) (sides [2]Side) {
+// sidesOf returns side A and side B of a match as they appear on cards.
+func sidesOf(parts []Part, entries []Entry) (sides [2]Side) {
 	for i, p := range parts {
-		var name Name
-		if at := slices.IndexFunc(h.Standings, func(s RankedPlayer) bool { return s.Player == p.Player }); at >= 0 {
-			name = h.Standings[at].NoticeName()
-		}
 		side := &sides[p.Side-1]
-		side.Players = append(side.Players, RatingChange{Name: name, Before: entries[i].Before, After: entries[i].After})
+		side.Players = append(side.Players, RatingChange{
+			Name: Name{Player: p.Player}, Before: entries[i].Before, After: entries[i].After,
+		})
 	}
 	return sides
 }
@@ -50,11 +48,11 @@ func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
 		return waiting
 	}
 	before, newBefore := n.Sides, n.NewPlayers
-	n.Sides, n.NewPlayers = card(m.Result, h.sides(m.Parts, w.entries(m)), waiting.SidesSwapped).Sides, nil
+	n.Sides, n.NewPlayers = card(m.Result, sidesOf(m.Parts, w.entries(m)), waiting.SidesSwapped).Sides, nil
 	for side, now := range n.Sides {
 		for i, p := range now.Players {
 			wasNew := i < len(before[side].Players) && slices.Contains(newBefore, before[side].Players[i].Name)
-			if wasNew && h.isNew(p.Name) {
+			if wasNew && h.isNew(p.Name.Player) {
 				n.NewPlayers = append(n.NewPlayers, p.Name)
 			}
 		}
@@ -62,7 +60,7 @@ func (h MatchHistory) updateCard(waiting WaitingCard, w Rewrite) WaitingCard {
 	return waiting
 }
 
-// isNew reports whether the player with this name had not played in the ladder before the match history begins.
-func (h MatchHistory) isNew(name Name) bool {
-	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.NoticeName() == name && s.Played == 0 })
+// isNew reports whether the player had not played in the ladder before the match history begins.
+func (h MatchHistory) isNew(player PlayerID) bool {
+	return slices.ContainsFunc(h.Standings, func(s RankedPlayer) bool { return s.Player == player && s.Played == 0 })
 }

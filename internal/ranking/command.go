@@ -12,9 +12,6 @@ type command struct {
 	// player.
 	people participants
 	needed int // how many of the people, from the first on, are added if unknown
-	// shown are other people whom the message shows with their ids. They do not take part in the command, but a mention
-	// of a username that one of them gave up must mean somebody else.
-	shown []Person
 	// class is the command's rate class, empty if no person sent the command.
 	class RateClass
 	// locks is true if the operation decides with the group locked from the first attempt on.
@@ -28,7 +25,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people, ReserveFirst: c.needed, UseShownNames: !o.Retried}
+	return Query{Key: o.Key, Chat: o.Chat, People: c.people}
 }
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.

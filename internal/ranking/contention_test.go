@@ -72,7 +72,9 @@ type payload struct {
 	Undone bool
 	Sides  [2]struct {
 		Score   int
-		Players []struct{ Name struct{ Name string } }
+		Players []struct {
+			Name struct{ Player ranking.PlayerID }
+		}
 	}
 	Was *struct{ Score [2]int }
 }
@@ -92,10 +94,12 @@ type claim struct {
 	request request // which recorded it
 	was     *[2]int // the score before the last fix
 	card    payload
+	names   map[ranking.PlayerID]string
 }
 
 // answerLog is the result of all answers in the order in which they were committed.
 type answerLog struct {
+	names   map[ranking.PlayerID]string
 	claims  map[int]*claim // by number
 	refused map[ranking.RefusalCode]int
 	undone  int
@@ -116,7 +120,7 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 		if l.claims[n.Number] != nil {
 			return fmt.Errorf("two matches have the number %d", n.Number)
 		}
-		l.claims[n.Number] = &claim{request: o, card: n, stored: stored{
+		l.claims[n.Number] = &claim{request: o, card: n, names: l.names, stored: stored{
 			Number: n.Number, Key: o.key(), A: namesOf(o.A), B: namesOf(o.B), ScoreA: o.Score.A, ScoreB: o.Score.B,
 		}}
 		return nil
@@ -198,7 +202,7 @@ func (c *claim) checkNotice(n payload) error {
 	for side := range sides {
 		var names []string
 		for _, p := range n.Sides[side].Players {
-			names = append(names, p.Name.Name)
+			names = append(names, c.names[p.Name.Player])
 		}
 		slices.Sort(names)
 		if !slices.Equal(names, sides[side]) || n.Sides[side].Score != scores[side] {
@@ -243,7 +247,13 @@ func (t contentionCheck) check() *answerLog {
 // readAnswers reads all answers. Every request must have exactly one.
 func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
-	l := &answerLog{claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
+	l := &answerLog{names: make(map[ranking.PlayerID]string), claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
+	for _, p := range rows[struct {
+		ID   ranking.PlayerID
+		Name string
+	}](t.T, t.g, `SELECT id, display_name FROM players`) {
+		l.names[p.ID] = p.Name
+	}
 	seen := make(map[int64]bool)
 	for _, a := range rows[storedAnswer](t.T, t.g, `
 		SELECT coalesce(reply_to, 0), kind, payload FROM outbox WHERE action <> 'edit' ORDER BY id`) {

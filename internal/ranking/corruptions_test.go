@@ -279,6 +279,13 @@ var corruptions = map[string]corruption{
 		want:         []string{"merged_player Dave"},
 		unrepairable: true,
 	},
+	"an unclaimed player of another group": {
+		sql: []string{
+			"UPDATE players SET telegram_user_id = NULL, username = 'dave', group_id = (SELECT max(id) FROM groups) WHERE id = who('Dave')",
+		},
+		want:         []string{"foreign_player Dave"},
+		unrepairable: true,
+	},
 	"another best rating": {
 		sql:  []string{"UPDATE group_players SET best_elo = 1600 WHERE id = standing('Zoe')"},
 		want: []string{"wrong_best Zoe: 1600 | 1517"},

@@ -63,7 +63,7 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
 	by, reporter := f.by(snap)
-	card := f.history.cardOf(m, corrected, played.Parts, rewrite.entries(played))
+	card := cardOf(m, corrected, played.Parts, rewrite.entries(played))
 	notice := MatchFixed{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, Was: was, By: reporter,
 		Moved: f.history.moved(rewrite, m.players()),

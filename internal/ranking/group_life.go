@@ -76,6 +76,12 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "renamed", func(Snapshot) Changes { return Changes{Presence: NoChange} })
 }
 
+// MembersSeen records who is in a group: the people whom the origin shows. Those who are unknown stay so. It does nothing in
+// an unknown chat.
+func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
+	return s.event(ctx, o, "members seen", func(Snapshot) Changes { return Changes{Presence: NoChange} })
+}
+
 // MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does
 // nothing in an unknown chat or for a person without a standing, and it never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {

@@ -34,7 +34,7 @@ func (j joinOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 	known := snap.People[0]
 	standing := known.standing(snap.Ladder)
 	changes := Changes{Notice: Joined{
-		Name:    names(snap.People)[0],
+		Name:    snap.senderName(),
 		Elo:     standing.Elo,
 		Already: known.Standing != nil,
 		Played:  standing.Played,

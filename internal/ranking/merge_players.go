@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// merge merges an unclaimed player into the claimed one who turned out to be the same person. In ladders that rank both,
-// the claimed player gets the matches of the unclaimed one, and the ladder is replayed from the first of them. Matches in
-// which both played are undone. Merging is idempotent and not an effect of the command that revealed it.
+// merge merges an unclaimed player into the account of the same person. In ladders that rank both, the account gets the
+// matches of the unclaimed player, and the ladder is replayed from the first of them. Matches in which both played are
+// undone. Merging is idempotent and not an effect of the command that revealed it.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
 	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
 	return s.store.Merge(ctx, from.ID, into.ID, func(ladders []SharedLadder) ([]LadderMerge, error) {
@@ -62,11 +62,11 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 	if err != nil {
 		return m, err
 	}
-	notice := PlayersMerged{Username: from.Username, Name: keep.without(drop).NoticeName()}
+	notice := PlayersMerged{Username: from.Username, Name: keep.name()}
 	var left MatchHistory
 	for _, s := range l.MatchHistory.Standings {
 		if s.ID != drop.ID {
-			left.Standings = append(left.Standings, s.without(drop))
+			left.Standings = append(left.Standings, s)
 		}
 	}
 	notice.Moved = left.moved(m.Rewrite, []PlayerID{keep.Player})
@@ -74,7 +74,7 @@ func (l SharedLadder) merge(from Player) (LadderMerge, error) {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
 		stored := &StoredMatch{Number: p.Number, Result: p.Result, SidesSwapped: p.B > p.A}
-		card := l.MatchHistory.cardOf(stored, p.Result, p.Parts, p.entries())
+		card := cardOf(stored, p.Result, p.Parts, p.entries())
 		card.Undone, card.ReportedBy = true, nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})
 	}

@@ -16,7 +16,7 @@ func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.Playe
 	for _, r := range rows[struct{ Payload []byte }](t, g, `
 		SELECT o.payload FROM outbox o JOIN chats c ON c.id = o.chat_id
 		WHERE o.kind = 'players_merged' AND c.telegram_chat_id = $1`, int64(chat)) {
-		n, ok := decode[ranking.PlayersMerged](t, r.Payload).(ranking.PlayersMerged)
+		n, ok := decode[ranking.PlayersMerged](t, g, r.Payload).(ranking.PlayersMerged)
 		if !ok {
 			t.Fatal("not a PlayersMerged")
 		}
@@ -69,7 +69,16 @@ func TestMergePlayers(t *testing.T) {
 	if len(cards) != 1 || !cards[0].Undone || cards[0].UndoneBy != nil {
 		t.Errorf("the card of the match against oneself: %+v", cards)
 	}
-	if n := g.count(t, "group_players s JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id = 26"); n != 2 {
+	standings := func() int {
+		return g.count(t, "group_players s JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id = 26")
+	}
+	if n := standings(); n != 1 {
+		t.Errorf("Zoe has %d standings, although she has not been seen in the other group", n)
+	}
+	there := g.origin(&withName)
+	there.Chat.ID = -200
+	must(t, g.ShowRanking(t.Context(), there))
+	if n := standings(); n != 2 {
 		t.Errorf("Zoe has %d standings, want one in each group", n)
 	}
 	verifyClean(t, g.store)

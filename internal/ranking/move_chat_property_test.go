@@ -109,5 +109,5 @@ func (c *modelGroup) card(number int) ranking.MatchRecorded {
 	if len(payloads) != 1 {
 		c.rt.Fatalf("match %d has the cards %v", number, payloads)
 	}
-	return decode[ranking.MatchRecorded](c.t, []byte(payloads[0])).(ranking.MatchRecorded)
+	return decode[ranking.MatchRecorded](c.t, c.game, []byte(payloads[0])).(ranking.MatchRecorded)
 }

@@ -209,7 +209,7 @@ func (g *game) groupsJoined(t *testing.T, chat ranking.ChatID) []ranking.GroupsM
 	var all []ranking.GroupsMerged
 	for _, payload := range texts(t, g, `
 		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'groups_merged' ORDER BY id`, chat) {
-		all = append(all, decode[ranking.GroupsMerged](t, []byte(payload)).(ranking.GroupsMerged))
+		all = append(all, decode[ranking.GroupsMerged](t, g, []byte(payload)).(ranking.GroupsMerged))
 	}
 	return all
 }
@@ -428,7 +428,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	cards := func() map[int]ranking.MatchRecorded {
 		all := make(map[int]ranking.MatchRecorded)
 		for _, r := range rows[row](t, g, `SELECT match_id, payload FROM outbox WHERE kind = 'match_recorded' ORDER BY id`) {
-			all[r.Match] = decode[ranking.MatchRecorded](t, r.Payload).(ranking.MatchRecorded)
+			all[r.Match] = decode[ranking.MatchRecorded](t, g, r.Payload).(ranking.MatchRecorded)
 		}
 		return all
 	}
@@ -446,7 +446,7 @@ func TestMoveUpdatesCards(t *testing.T) {
 	side := func(score int, all ...ranking.RatingChange) ranking.Side {
 		return ranking.Side{Score: score, Players: all}
 	}
-	bob, otherBob := ranking.Name{Name: "Bob", Mark: "bob"}, ranking.Name{Name: "Bob", Mark: "2"}
+	bob, otherBob := ranking.Name{Name: "Bob"}, ranking.Name{Name: "Bob"}
 	named := func(name ranking.Name, before, after int) ranking.RatingChange {
 		return ranking.RatingChange{Name: name, Before: before, After: after}
 	}

@@ -50,7 +50,7 @@ func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
 		name := Name{Name: r.people[person].Name}
 		switch p := snap.People[person].Player; {
 		case p != nil:
-			name.Name = p.Name
+			name = p.name()
 		case name.Name == "":
 			name.Name = "@" + r.people[person].Username
 		}

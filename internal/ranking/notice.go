@@ -48,9 +48,11 @@ const (
 	KindResultsExpired = "results_expired"
 )
 
-// Name is a player's name in a notice.
+// Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when
+// it is sent. The other fields are then filled in.
 type Name struct {
-	Name string `json:"name"`
+	Player PlayerID `json:"player,omitempty"` // 0 for somebody who is no player
+	Name   string   `json:"name,omitempty"`
 	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
 	Mark string `json:"mark,omitempty"`
 }

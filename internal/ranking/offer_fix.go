@@ -43,7 +43,7 @@ func (s *Service) OfferFix(ctx context.Context, o Origin, original MatchRef, r R
 			return nil
 		}
 		c.operation = answer{notice: notice}
-		return decideAndApply(ctx, s.store, o, c, snap, nil)
+		return decideAndApply(ctx, s.store, o, c, snap)
 	}, "update_id", log.Update, "command", log.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	s.logOutcome(ctx, o, c, err, started)
 	if err != nil && !errors.Is(err, ErrHandled) {

@@ -16,7 +16,7 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report
 	must(t, g.OfferFix(t.Context(), o, ranking.MatchRef{Message: 7, Key: key}, r))
 	var offers []ranking.FixOffer
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
-		offers = append(offers, decode[ranking.FixOffer](t, []byte(payload)).(ranking.FixOffer))
+		offers = append(offers, decode[ranking.FixOffer](t, g, []byte(payload)).(ranking.FixOffer))
 	}
 	after := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
 	switch {

@@ -13,7 +13,7 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	if len(all) != 1 {
 		t.Fatalf("button press %s is answered %d times", o.Button, len(all))
 	}
-	return decode[ranking.Refusal](t, []byte(all[0]))
+	return decode[ranking.Refusal](t, g, []byte(all[0]))
 }
 
 // TestPressLimit: 60 presses of a person that change nothing are handled per minute, in all groups together. Others are

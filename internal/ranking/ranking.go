@@ -52,6 +52,9 @@ type Origin struct {
 	Retried bool
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
+	// Shown are other people whom the command's message shows with their ids, such as the author of the message that it
+	// replies to. They need not take part in the command.
+	Shown []Person
 }
 
 // ChatKind distinguishes group chats from private ones.
@@ -89,13 +92,14 @@ type Person struct {
 	ID       UserID
 	Username string // without @
 	Name     string
-	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message has
-	// shown a person with that username.
+	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message in the
+	// group has shown a person with that username.
 	Doubtful bool
 }
 
-// Player is a person as the store knows them. A player without a UserID is unclaimed: somebody mentioned the username,
-// but the messenger has not shown the person yet.
+// Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without
+// one is unclaimed: somebody mentioned the username in a group, but no message there has shown the person yet. An
+// unclaimed player exists in that group only.
 type Player struct {
 	ID       PlayerID
 	UserID   UserID

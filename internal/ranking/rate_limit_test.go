@@ -186,7 +186,7 @@ func TestBacklogIsNotLimited(t *testing.T) {
 func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorded) {
 	t.Helper()
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
-		all = append(all, decode[ranking.NotRecorded](t, []byte(payload)).(ranking.NotRecorded))
+		all = append(all, decode[ranking.NotRecorded](t, g, []byte(payload)).(ranking.NotRecorded))
 	}
 	return all
 }
@@ -221,7 +221,7 @@ func TestResultLimit(t *testing.T) {
 			Command: "match", Sides: [2][]ranking.Name{{name("@ghost")}, {name("Alice")}}, Score: [2]int{i, 1},
 		})
 	}
-	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8 AND addressee = 'Alice' AND supersede_key = 'refused:1:8' AND not_before > now()`)
+	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8 AND addressee_id = (SELECT id FROM players WHERE username = 'alice') AND supersede_key = 'refused:1:8' AND not_before > now()`)
 	if len(all) != 1 {
 		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
@@ -367,7 +367,7 @@ func TestRedeliveredCommand(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), old, ranking.Report{
 		A: []ranking.Person{{ID: 31, Name: "Old"}}, B: []ranking.Person{third}, Scores: []ranking.Score{{A: 3, B: 1}},
 	}))
-	want := []string{"Older was_champ 31", "New champ 32", "Third 33"}
+	want := []string{"Older was_champ 31", "New champ 32", "Third Champ 33"}
 	if diff := cmp.Diff(want, texts(t, g, `
 		SELECT concat_ws(' ', display_name, username, telegram_user_id) FROM players
 		WHERE telegram_user_id > 30 ORDER BY telegram_user_id`)); diff != "" {

@@ -10,7 +10,6 @@ import (
 type Report struct {
 	A, B   []Person // at least one each; side A's scores come first
 	Scores []Score  // at least one
-	Shown  []Person // other people whom the message shows with their ids, such as the sender of the replied-to message
 }
 
 // RecordMatch records a match, updates the ratings of all players and notifies the group.
@@ -30,14 +29,9 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 	if o.Sender != nil {
 		rec.reporter = rec.people.add(*o.Sender)
 	}
-	involved := len(rec.people)
-	for _, p := range r.Shown {
-		rec.people.add(p)
-	}
-	shown := rec.people[involved:]
-	rec.people = rec.people[:involved:involved]
+	rec.people.complete(o.Shown)
 	return s.handle(ctx, o, command{
-		name: "record match", people: rec.people, shown: shown, needed: len(rec.people), class: RateResult, operation: rec,
+		name: "record match", people: rec.people, needed: len(rec.people), class: RateResult, operation: rec,
 	})
 }
 
@@ -111,26 +105,24 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 
 // notice returns the notice of the recorded match.
 func (r recordOperation) notice(snap Snapshot, m *NewMatch) MatchRecorded {
-	playerNames := names(snap.People)
 	var sides [2]Side
+	var added []Name
 	for i, p := range m.Players {
-		side := &sides[p.Side-1]
-		side.Players = append(side.Players, RatingChange{
-			Name: playerNames[r.players[i]], Before: p.Before.Elo, After: p.After.Elo,
-		})
-	}
-	n := card(m.Result, sides, m.B > m.A)
-	for _, i := range r.players {
-		if snap.People[i].Standing == nil {
-			n.NewPlayers = append(n.NewPlayers, playerNames[i])
+		side, known := &sides[p.Side-1], snap.People[r.players[i]]
+		side.Players = append(side.Players, RatingChange{Name: known.Player.name(), Before: p.Before.Elo, After: p.After.Elo})
+		if known.Standing == nil {
+			added = append(added, known.Player.name())
 		}
 	}
+	n := card(m.Result, sides, m.B > m.A)
+	n.NewPlayers = added
 	plays := func(p MatchPlayer) bool { return p.Before.Player == m.ReportedBy }
 	switch {
 	case r.reporter < 0:
 		n.ReportedBy = &Reporter{}
 	case !slices.ContainsFunc(m.Players, plays):
-		n.ReportedBy = &Reporter{Name: &playerNames[r.reporter]}
+		reporter := snap.People[r.reporter].Player.name()
+		n.ReportedBy = &Reporter{Name: &reporter}
 	}
 	return n
 }

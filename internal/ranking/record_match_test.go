@@ -114,7 +114,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"doubtful and only mentioned before": {
 			&alice, alice, ranking.Person{Username: "robot", Doubtful: true}, [2]int{3, 1},
-			`INSERT INTO players (username, display_name) VALUES ('robot', 'robot')`,
+			`INSERT INTO players (group_id, username, display_name) SELECT id, 'robot', 'robot' FROM groups`,
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "robot"},
 		},
 		"doubtful and seen before": {&alice, alice, ranking.Person{Username: "bob", Doubtful: true}, [2]int{3, 1}, "", nil},
@@ -147,51 +147,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d standings", n)
 			}
 		})
-	}
-}
-
-func TestNamesakesInNotices(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	alex := func(id ranking.UserID, username string) ranking.Person {
-		return ranking.Person{ID: id, Username: username, Name: "Alex"}
-	}
-	a, b, c := alex(11, ""), alex(12, "alex_b"), alex(13, "")
-	marks := func(n ranking.Notice) [2]string {
-		m, ok := n.(ranking.MatchRecorded)
-		if !ok {
-			t.Fatalf("notice is %+v", n)
-		}
-		return [2]string{m.Sides[0].Players[0].Name.Mark, m.Sides[1].Players[0].Name.Mark}
-	}
-	for i, step := range []struct {
-		first, second ranking.Person
-		want          [2]string
-	}{
-		{a, bob, [2]string{"", ""}}, // the only one with the name
-		{a, b, [2]string{"1", "alex_b"}},
-		{a, bob, [2]string{"1", ""}}, // the others are still there
-		{c, a, [2]string{"3", "1"}},
-		{c, b, [2]string{"3", "alex_b"}},
-	} {
-		if got := marks(g.record(t, &bob, step.first, step.second, 3, 1)); got != step.want {
-			t.Errorf("match %d: marks are %q, want %q", i+1, got, step.want)
-		}
-	}
-	renamed := b
-	renamed.Name = "Bea"
-	if got := marks(g.record(t, &bob, renamed, a, 3, 1)); got != [2]string{"", "1"} {
-		t.Errorf("after the renaming: marks are %q", got)
-	}
-	page := g.page(t, nil)
-	got := make(map[ranking.Name]bool)
-	for _, r := range page.Rows {
-		got[r.Name] = true
-	}
-	for _, want := range []ranking.Name{{Name: "Alex", Mark: "1"}, {Name: "Alex", Mark: "2"}, {Name: "Bea"}, {Name: "Bob"}} {
-		if !got[want] {
-			t.Errorf("the ranking has %v, missing %v", got, want)
-		}
 	}
 }
 

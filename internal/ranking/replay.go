@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"elobot/internal/elo"
 )
@@ -53,33 +52,18 @@ type MatchHistory struct {
 	Standings []RankedPlayer // the current standings of all their players
 }
 
-// RankedPlayer is a standing, with what is needed to name its player.
+// RankedPlayer is a standing, with what is needed to verify whose it is.
 type RankedPlayer struct {
 	Standing
-	Username string
-
-	// Namesakes and Earlier are as in Known.
-	Namesakes, Earlier int
 
 	// Merged is true if the player was merged into another one. Such a player must not have a standing.
 	Merged bool
+	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a standing either.
+	Elsewhere bool
 }
 
-// NoticeName returns the player's name in notices.
-func (p RankedPlayer) NoticeName() Name {
-	return Name{Name: p.Name, Mark: mark(p.Username, p.Namesakes, p.Earlier)}
-}
-
-// without returns the player as they are after another one is removed from the ladder.
-func (p RankedPlayer) without(removed RankedPlayer) RankedPlayer {
-	if strings.EqualFold(p.Name, removed.Name) {
-		p.Namesakes--
-		if removed.ID < p.ID {
-			p.Earlier--
-		}
-	}
-	return p
-}
+// name returns the player's name for notices.
+func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
 // play updates the standings of a match's players. standings are in the order of parts.
 func play(k int, score Score, parts []Part, standings []*Standing) {
@@ -258,7 +242,7 @@ func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
 		if !rewritten {
 			after = s.Elo
 		}
-		change := RatingChange{Name: s.NoticeName(), Before: s.Elo, After: after}
+		change := RatingChange{Name: s.name(), Before: s.Elo, After: after}
 		switch {
 		case slices.Contains(first, s.Player):
 			named = append(named, change)

@@ -101,33 +101,64 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	}
 	switch kind {
 	case ranking.KindMatchRecorded:
-		return decode[ranking.MatchRecorded](t, payload)
+		return decode[ranking.MatchRecorded](t, g, payload)
 	case stats.KindRankingPage:
-		return decode[stats.RankingPage](t, payload)
+		return decode[stats.RankingPage](t, g, payload)
 	case ranking.KindJoined:
-		return decode[ranking.Joined](t, payload)
+		return decode[ranking.Joined](t, g, payload)
 	case ranking.KindRefusal:
-		return decode[ranking.Refusal](t, payload)
+		return decode[ranking.Refusal](t, g, payload)
 	case stats.KindMyStanding:
-		return decode[stats.MyStanding](t, payload)
+		return decode[stats.MyStanding](t, g, payload)
 	case stats.KindMyStandings:
-		return decode[stats.MyStandings](t, payload)
+		return decode[stats.MyStandings](t, g, payload)
 	case ranking.KindMatchUndone:
-		return decode[ranking.MatchUndone](t, payload)
+		return decode[ranking.MatchUndone](t, g, payload)
 	case ranking.KindMatchFixed:
-		return decode[ranking.MatchFixed](t, payload)
+		return decode[ranking.MatchFixed](t, g, payload)
 	}
 	t.Fatalf("unknown kind of notice %q", kind)
 	return nil
 }
 
-func decode[T ranking.Notice](t *testing.T, payload []byte) ranking.Notice {
+// decode reads a stored notice and names its players as they are called in the group.
+func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Notice {
 	t.Helper()
+	var fields map[string]any
+	if err := json.Unmarshal(payload, &fields); err != nil {
+		t.Fatal(err)
+	}
+	g.namePlayers(t, fields)
+	named, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var n T
-	if err := json.Unmarshal(payload, &n); err != nil {
+	if err := json.Unmarshal(named, &n); err != nil {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// namePlayers replaces the ids of players by their names.
+func (g *game) namePlayers(t *testing.T, value any) {
+	t.Helper()
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			g.namePlayers(t, v)
+		}
+	case map[string]any:
+		if id, ok := value["player"].(float64); ok {
+			delete(value, "player")
+			value["name"] = texts(t, g, `
+				SELECT coalesce((SELECT s.name FROM group_players s WHERE s.player_id = p.id ORDER BY s.id LIMIT 1), p.display_name)
+				FROM players one JOIN players p ON p.id = coalesce(one.merged_into, one.id) WHERE one.id = $1`, int64(id))[0]
+		}
+		for _, v := range value {
+			g.namePlayers(t, v)
+		}
+	}
 }
 
 func checkNotice(t *testing.T, got, want ranking.Notice) {

@@ -52,19 +52,20 @@ type Store interface {
 	// The transaction commits if fn returns nil.
 	WithGroupLock(ctx context.Context, chat ExternalChatID, fn func(context.Context, Store) error) error
 
-	// Merge merges an unclaimed player into a claimed one, in one transaction that locks both players and all groups that
-	// rank the unclaimed one. Everything that belongs to the unclaimed player passes to the claimed one. decide gets the
-	// ladders that rank both and returns the changes in them; Merge passes on its error. If the player has been claimed or
-	// merged already, nothing changes.
+	// Merge merges an unclaimed player into an account, in one transaction that locks both players and the group of the
+	// unclaimed one. Everything that belongs to the unclaimed player passes to the account. decide gets the ladders that
+	// rank both and returns the changes in them; Merge passes on its error. If the player has been claimed or merged
+	// already, nothing changes.
 	Merge(ctx context.Context, unclaimed, claimed PlayerID, decide func([]SharedLadder) ([]LadderMerge, error)) error
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat
 	// forever. Waiting notices of the chat no longer reply to a message.
 	//
 	// If there already is a chat with the new id, Move locks both groups and moves everything of the newer chat to the
-	// older one. If the newer chat has matches, decide gets them as appended and returns the changes. The bot is in the
-	// combined chat if it is in either, and so is every member. The later greeting counts. If the older chat was greeted,
-	// waiting notices of the newer chat that answer no command are dropped.
+	// older one. Unclaimed players of both with the same username become one, and later sightings replace earlier ones. If
+	// the newer chat has matches, decide gets them as appended and returns the changes. The bot is in the combined chat if
+	// it is in either, and so is every member. The later greeting counts. If the older chat was greeted, waiting notices of
+	// the newer chat that answer no command are dropped.
 	//
 	// If only the chat with the new id is known, the old id refers to it too. If the move is done already, or neither id
 	// is known, nothing changes.
@@ -73,11 +74,9 @@ type Store interface {
 
 // Query says what to read for a command, whatever its kind.
 type Query struct {
-	Key           string
-	Chat          Chat
-	People        []Person
-	ReserveFirst  int  // how many of the people, from the first on, get a reserved player id if unknown
-	UseShownNames bool // count namesakes by the names of People instead of the stored ones
+	Key    string
+	Chat   Chat
+	People []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
 }
@@ -123,7 +122,6 @@ type StoredMatch struct {
 	PlayedAt   time.Time
 	Undone     bool
 	ReportedBy PlayerID // 0 for an anonymous admin
-	Reporter   string   // the reporter's name in the group
 	Players    [2][]PlayerID
 	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
 	// of the card must keep that order.
@@ -153,24 +151,28 @@ type LadderMerge struct {
 	Notice  Notice
 }
 
-// Known is what is known of a person.
+// Known is what is known of a person in a chat. In a private chat, ByUsername, Unclaimed and Sighting are nil.
 type Known struct {
-	ByID       *Player   // the player with the person's user id, or nil
-	ByUsername *Player   // the player with the person's username, or nil
-	Player     *Player   // the person's player: one of the two, or nil
+	ByID       *Player   // the account with the person's user id, or nil
+	ByUsername *Player   // the account that was last seen in the group with the person's username, or nil
+	Unclaimed  *Player   // the group's unclaimed player with the person's username, or nil
+	Player     *Player   // the person's player: one of the three, or nil
 	Standing   *Standing // of Player, or nil
-	Reserved   PlayerID  // id reserved for a new player; 0 if the person is known or not needed
-
-	// Namesakes is how many other players in the ladder have the player's name. Earlier is how many of them came first.
-	Namesakes, Earlier int
+	Sighting   *Sighting // of ByID in the group, or nil
 }
 
-// PlayerChange adds or updates a player. Without an ID the player is new and gets the Reserved id, if any. If Standing is
-// not 0, that standing gets the player's name.
+// Sighting says that a message in a group has shown an account with a username, possibly none.
+type Sighting struct {
+	Username string
+	At       time.Time // when the account was first shown with it
+}
+
+// PlayerChange adds or updates a player. Without an ID the player is new; without a UserID, the new player is an unclaimed
+// one of the chat's group. An unclaimed player who gets a UserID becomes an account.
 type PlayerChange struct {
 	Player   Player
-	Reserved PlayerID
-	Standing StandingID
+	Standing StandingID // gets the player's name; 0 for none
+	Sighting *Sighting  // of the player in the chat's group, nil for no change; the username is nobody else's there any more
 }
 
 // Changes is what a command writes: its key, its effect and its answer. One transaction writes all of them or nothing.
@@ -181,9 +183,8 @@ type Changes struct {
 	RateEntry RateEntry // how the command counts
 	Chat      ChatID
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
-	People    []PlayerChange
-	Effect    Effect   // nil for none
-	Presence  Presence // what the command shows about the bot's presence in the chat
+	Effect    Effect    // nil for none
+	Presence  Presence  // what the command shows about the bot's presence in the chat
 
 	// Button is the id of the button press that CallbackAnswer answers.
 	Button         string
@@ -192,7 +193,7 @@ type Changes struct {
 	// Notice is sent to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice          Notice
 	ReplyTo, Thread int64
-	Addressee       string // the name of the person who is answered, empty if unknown
+	Addressee       Name // the person who is answered, zero if unknown
 }
 
 // Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding or *Greeted.

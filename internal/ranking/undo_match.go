@@ -20,7 +20,7 @@ func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 		return Changes{}, err
 	}
 	by, reporter := u.by(snap)
-	card := u.history.cardOf(m, m.Result, played.Parts, played.entries())
+	card := cardOf(m, m.Result, played.Parts, played.entries())
 	notice := MatchUndone{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: u.history.moved(rewrite, m.players()),
 	}

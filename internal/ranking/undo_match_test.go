@@ -46,7 +46,7 @@ func (g *game) cards(t *testing.T, number int) []ranking.MatchRecorded {
 	for _, r := range rows[struct{ Payload []byte }](t, g, `
 		SELECT o.payload FROM outbox o JOIN matches m ON m.id = o.match_id WHERE m.number = $1 AND o.kind = 'match_recorded'
 		ORDER BY o.id`, number) {
-		cards = append(cards, decode[ranking.MatchRecorded](t, r.Payload).(ranking.MatchRecorded))
+		cards = append(cards, decode[ranking.MatchRecorded](t, g, r.Payload).(ranking.MatchRecorded))
 	}
 	return cards
 }

@@ -61,8 +61,10 @@ func TestTransferredUsernamesAreStored(t *testing.T) {
 	g := newGame(t)
 	seen(alice, bob, carol)(t, g)
 	g.record(t, &ranking.Person{ID: 2, Username: "Alice", Name: "Bob"}, carol, named("bob"), 3, 1)
-	want := []string{"1 ", "2 Alice", "3 carol", " bob"}
-	got := texts(t, g, `SELECT concat(telegram_user_id, ' ', username) FROM players ORDER BY telegram_user_id`)
+	want := []string{" bob", "1 ", "2 Alice", "3 carol"}
+	got := texts(t, g, `
+		SELECT concat(p.telegram_user_id, ' ', CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END)
+		FROM players p LEFT JOIN sightings s ON s.player_id = p.id ORDER BY 1`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the players are (-want +got):\n%s", diff)
 	}
@@ -85,3 +87,9 @@ func names(username string) func(*testing.T, *game) {
 		g.record(t, &alice, alice, named(username), 3, 1)
 	}
 }
+
+func someone(id ranking.UserID, username, name string) ranking.Person {
+	return ranking.Person{ID: id, Username: username, Name: name}
+}
+
+func named(username string) ranking.Person { return ranking.Person{Username: username} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // AuditStore gives read access to a consistent snapshot of everything that is stored.
@@ -58,6 +59,7 @@ const (
 	WrongSides      Problem = "wrong_sides"       // a side is empty, or one of its players has no standing
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
 	MergedPlayer    Problem = "merged_player"     // a player who was merged into another one still has a standing
+	ForeignPlayer   Problem = "foreign_player"    // an unclaimed player of another group has a standing
 	WrongStart      Problem = "wrong_start"       // the start rating contradicts the history
 	MissingEntry    Problem = "missing_entry"     // a match that counts has no history entry
 	EntryOfUndone   Problem = "entry_of_undone"   // an undone match has a history entry
@@ -201,13 +203,19 @@ func (a audit) ladder(ctx context.Context, ladder LadderID) error {
 	}
 	l := ladderAudit{
 		audit: a, ladder: ladder, replayer: replayer{initialStandings(standings, history)},
-		audits: make(map[PlayerID]*standingAudit, len(standings)),
+		audits: make(map[PlayerID]*standingAudit, len(standings)), namesakes: make(map[string]int, len(standings)),
+	}
+	for _, s := range standings {
+		l.namesakes[strings.ToLower(s.Name)]++
 	}
 	for _, s := range standings {
 		t := &standingAudit{stored: s, history: history[s.Player]}
 		l.audits[s.Player] = t
 		if s.Merged {
 			l.report(MergedPlayer, nil, s.Player, "", "")
+		}
+		if s.Elsewhere {
+			l.report(ForeignPlayer, nil, s.Player, "", "")
 		}
 		if t.lastRating = t.history.startRating(s.Standing); t.lastRating != s.StartElo {
 			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(t.lastRating))
@@ -246,6 +254,8 @@ type ladderAudit struct {
 	ladder   LadderID
 	replayer replayer
 	audits   map[PlayerID]*standingAudit
+	// namesakes counts the players with each name, in lower case.
+	namesakes map[string]int
 	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from then on.
 	replayFailed bool
 }
@@ -256,7 +266,10 @@ func (l *ladderAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 		f.Number = m.Number
 	}
 	if t := l.audits[player]; t != nil {
-		f.Player = t.stored.NoticeName().String()
+		f.Player = t.stored.Name
+		if l.namesakes[strings.ToLower(f.Player)] > 1 {
+			f.Player += fmt.Sprintf(" (player %d)", player)
+		}
 	}
 	l.found(f)
 }
@@ -344,21 +357,13 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, ladder Ladder
 // Repairable reports whether Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
-		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer,
+		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer, ForeignPlayer,
 	}, p)
 }
 
 // String formats the entry for operators.
 func (e Entry) String() string {
 	return fmt.Sprintf("%d → %d (best %d, streak %d before)", e.Before, e.After, e.BestBefore, e.StreakBefore)
-}
-
-// String formats the name for operators.
-func (n Name) String() string {
-	if n.Mark == "" {
-		return n.Name
-	}
-	return fmt.Sprintf("%s (%s)", n.Name, n.Mark)
 }
 
 // String formats the score as A:B.

@@ -81,7 +81,7 @@ func TestEveryProblemIsFound(t *testing.T) {
 		ranking.MissingNumber, ranking.NumberNotAssigned, ranking.MissingKey, ranking.DuplicateKey, ranking.WrongSides,
 		ranking.WrongSets, ranking.MissingEntry, ranking.EntryOfUndone, ranking.WrongEntry, ranking.BrokenChain,
 		ranking.WrongElo, ranking.WrongSum, ranking.WrongBest, ranking.WrongStreak, ranking.WrongCounters,
-		ranking.CountersDontAdd, ranking.MergedPlayer, ranking.WrongStart,
+		ranking.CountersDontAdd, ranking.MergedPlayer, ranking.ForeignPlayer, ranking.WrongStart,
 	} {
 		found := false
 		for _, c := range corruptions {
@@ -98,7 +98,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, ranking.Person{ID: 11, Name: "Alex"}, ranking.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
 	g.exec(t, "UPDATE group_players SET streak = 0")
-	g.mustFind(t, "wrong_streak Alex (1): 0 | 1", "wrong_streak alex (second): 0 | -1")
+	g.mustFind(t, "wrong_streak Alex (player 2): 0 | 1", "wrong_streak alex (player 3): 0 | -1")
 }
 
 // TestVerifyOneGroup: verifying one group finds nothing in others.

@@ -148,7 +148,11 @@ const years = `
 	INSERT INTO match_messages SELECT -ladder_id, number, id FROM matches WHERE number <= 40;
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
 	    SELECT id, 1, 3, 3, 1 FROM matches WHERE number % 10 = 0;
-	UPDATE players SET telegram_user_id = NULL WHERE id % 7 = 3;
+	UPDATE players p SET telegram_user_id = NULL, group_id = coalesce((
+	    SELECT l.group_id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE s.player_id = p.id LIMIT 1), 1)
+	    WHERE id % 7 = 3;
+	INSERT INTO sightings SELECT l.group_id, s.player_id, p.username, now() FROM group_players s
+	    JOIN ladders l ON l.id = s.ladder_id JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id IS NOT NULL;
 	INSERT INTO handled_commands SELECT idempotency_key FROM matches;
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 	    SELECT 1 + n % 160, 'k', '{}', 'sent', now() FROM generate_series(1, 15000) n;

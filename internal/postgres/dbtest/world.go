@@ -27,9 +27,13 @@ var (
 	Zoe   = ranking.Person{ID: 26, Name: "Zoe"}
 )
 
-// AsNew is the change that inserts a person.
+// AsNew is the change that inserts a person. A person with an id is seen in the chat then.
 func AsNew(p ranking.Person) ranking.PlayerChange {
-	return ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
+	change := ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
+	if p.ID != 0 {
+		change.Sighting = &ranking.Sighting{Username: p.Username, At: time.Unix(1_600_000_000, 0)}
+	}
+	return change
 }
 
 // World is a migrated database with a store.
@@ -113,7 +117,7 @@ func (w *World) Play(t *testing.T, key string, a, b ranking.Person) {
 
 // tables are the tables that commands write to.
 var tables = []string{
-	"chats", "chat_aliases", "groups", "ladders", "players", "group_players", "matches", "match_players", "match_fixes",
+	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "dead_letters",
 }
 

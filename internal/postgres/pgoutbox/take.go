@@ -27,12 +27,12 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 		turns[i].Lane = l
 	}
 	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
-	callback_answers := postgres.Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
+	callbackAnswers := postgres.Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
 	bounds.Merge, bounds.MaxWaiting = max(bounds.Merge, 1), max(bounds.MaxWaiting, 1)
-	queueExpiry(batch, chats, callback_answers, bounds, turns)
-	queueTake(batch, chats, callback_answers, bounds, turns)
-	queueEdits(batch, chats, callback_answers, turns)
-	queueObjects(batch, chats, callback_answers, turns)
+	queueExpiry(batch, chats, callbackAnswers, bounds, turns)
+	queueTake(batch, chats, callbackAnswers, bounds, turns)
+	queueEdits(batch, chats, callbackAnswers, turns)
+	queueObjects(batch, chats, callbackAnswers, turns)
 	return turns
 }
 
@@ -43,7 +43,7 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 // Late results are counted, unless they are known to be sent. The first one keeps its position and becomes a notice
 // with their number. If such a notice waits already, their number is added to it. That notice waits until no more
 // late results can follow it.
-func queueExpiry(batch *pgx.Batch, chats []int64, callback_answers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+func queueExpiry(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
 	const sql = `
 		WITH lane AS (
 		    SELECT * FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, callback_answers, n)
@@ -90,7 +90,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, callback_answers []bool, bound
 		    SELECT n, 'too late' FROM summarized WHERE unsent)
 		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
 		FROM counted GROUP BY n`
-	args := []any{chats, callback_answers, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
+	args := []any{chats, callbackAnswers, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var n, late, dropped int
 		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
@@ -102,12 +102,13 @@ func queueExpiry(batch *pgx.Batch, chats []int64, callback_answers []bool, bound
 }
 
 // itemColumns are the columns of an outbox row i that make an item, for itemFields.
-const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, coalesce(i.addressee, ''),
+const itemColumns = `coalesce(i.id, 0), coalesce(i.key, ''), coalesce(i.kind, ''), i.payload, ` + namesOfPlayers + `,
+		       coalesce(i.addressee_id, 0), coalesce(i.addressee, ''),
 		       coalesce(i.reply_to, 0), coalesce(i.callback_query_id, ''), coalesce(i.attempts, 0),
 		       coalesce(i.possible_duplicates, 0), coalesce(i.repeated, false), coalesce(i.failures, 0)`
 
 func itemFields(i *outbox.Item) []any {
-	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Addressee, &i.ReplyTo, &i.Button,
+	return []any{&i.ID, &i.Key, &i.Kind, &i.Payload, &i.Names, &i.AddresseeID, &i.Addressee, &i.ReplyTo, &i.Button,
 		&i.Attempts, &i.PossibleDuplicates, &i.PreviousUnknown, &i.Failures}
 }
 
@@ -215,8 +216,8 @@ const takeRows = `
 //   - or, if too much waits behind a long run of results, the excess ones, few of which are named;
 //   - or as many new notices of the same topic as can be sent together;
 //   - or whatever else comes first, alone.
-func queueTake(batch *pgx.Batch, chats []int64, callback_answers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
-	args := []any{chats, callback_answers, bounds.Merge, bounds.MaxWaiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
+func queueTake(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+	args := []any{chats, callbackAnswers, bounds.Merge, bounds.MaxWaiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
 	batch.Queue(takeRows, args...).Query(func(rows pgx.Rows) error {
 		var n int
 		var wait time.Duration

@@ -16,7 +16,7 @@ import (
 )
 
 // Apply implements ranking.Store. It sends one pipelined batch, which the server runs as one transaction, always in
-// the same order: lease, group, key, people, standings by id. A statement that does not find what was read must raise
+// the same order: lease, group, key, standings by id. A statement that does not find what was read must raise
 // an error in the server, because the rest of the batch would be committed otherwise. Results that arrive while
 // others are being written are written together.
 func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
@@ -47,7 +47,6 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	}
 	queueNumbers(&batch, all)
 	queueKeys(&batch, all)
-	queuePlayers(&batch, all)
 	queueStandings(&batch, all)
 	if err := queueMatches(&batch, now, all); err != nil {
 		return err

@@ -20,7 +20,7 @@ func TestApplyMatch(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now()`)
 	snap := w.Read(t, alice, bob)
 	c := dbtest.Match(snap, "m:-100:7")
-	c.Addressee = "Alice"
+	c.Addressee = ranking.Name{Name: "Alice"}
 	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	snap := w.Read(t, alice)
-	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: "Alice"}
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Notice: stats.RankingPage{}, Addressee: ranking.Name{Name: "Alice"}}
 	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

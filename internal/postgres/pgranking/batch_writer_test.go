@@ -45,25 +45,21 @@ func TestTogetherAsAlone(t *testing.T) {
 		for i := range all {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
 			all[i].SentAt = now.Add(-time.Duration(i) * time.Hour)
-			all[i].Addressee = fmt.Sprint("Somebody ", i)
+			all[i].Addressee = ranking.Name{Name: fmt.Sprint("Somebody ", i)}
 			all[i].RateEntry = ranking.RateEntry{RateClass: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
 		}
 		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
 		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
-		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, "", ranking.NoChange
+		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, ranking.Name{}, ranking.NoChange
 		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
-			change := dbtest.AsNew(p)
-			change.Reserved = dbtest.Value[ranking.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
-			all[5].People = append(all[5].People, change)
-			before := ranking.Standing{Player: change.Reserved, Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+			w.Upsert(t, dbtest.AsNew(p))
+			before := ranking.Standing{Player: w.ID(t, p.Name), Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
 			after := before
 			after.Played, after.Drawn = 1, 1
 			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
 		}
-		al := ranking.PlayerChange{Player: *w.Read(t, alice).People[0].Player}
-		al.Player.Name = "Al"
-		all[6].People = []ranking.PlayerChange{al}
+		all[6].Addressee = ranking.Name{Player: w.ID(t, "Alice")}
 		if err := write(w, all); err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,7 @@ func TestEditsWaitForever(t *testing.T) {
 	c := newCards(t)
 	c.send(t, 71)
 	changes := ranking.Changes{
-		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: "Bob",
+		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: ranking.Name{Name: "Bob"},
 		Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}},
 	}
 	if err := c.world.Store.Apply(t.Context(), changes); err != nil {
@@ -308,7 +308,7 @@ func TestCallbackAnswer(t *testing.T) {
 	store := pgranking.NewStore(c.world.Pool, func(l outbox.Lane) { woken = append(woken, l) })
 	for _, changes := range []ranking.Changes{
 		{Key: "c:1", Chat: 1, Button: "press 1", CallbackAnswer: refusal},
-		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: "Bob"},
+		{Key: "c:2", Chat: 1, Button: "press 2", CallbackAnswer: refusal, Notice: refusal, ReplyTo: 7, Addressee: ranking.Name{Name: "Bob"}},
 	} {
 		if err := store.Apply(t.Context(), changes); err != nil {
 			t.Fatal(err)
@@ -320,7 +320,7 @@ func TestCallbackAnswer(t *testing.T) {
 	c.mustYield(t, `
 		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
 		FROM outbox WHERE state = 'planned' ORDER BY id`,
-		"callback_answer c:1 planned refusal outcome not_yours press 1", "callback_answer c:2 planned refusal outcome not_yours press 2 Bob",
+		"callback_answer c:1 planned refusal outcome not_yours press 1", "callback_answer c:2 planned refusal outcome not_yours press 2",
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
 		m := c.Turn(t, dbtest.Answers(1)).Message

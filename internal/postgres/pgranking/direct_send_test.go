@@ -74,7 +74,7 @@ func TestDirectSend(t *testing.T) {
 		var messages []outbox.Message
 		for _, key := range []string{name + " 1", name + " 2"} {
 			c := dbtest.Match(w.Read(t, alice, bob), key)
-			c.ReplyTo, c.Thread, c.Addressee, c.SentAt = 7, 8, "Alice", time.Now()
+			c.ReplyTo, c.Thread, c.Addressee, c.SentAt = 7, 8, ranking.Name{Name: "Alice"}, time.Now()
 			if err := under.Apply(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}

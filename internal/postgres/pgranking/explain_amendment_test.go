@@ -61,7 +61,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
-		}, Want: 3 + 5},
+		}, Want: 3 + 5 + 2 + 3},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
 		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
@@ -117,7 +117,7 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
-		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
+		INSERT INTO players (group_id, username, display_name) SELECT 1, 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)

@@ -53,7 +53,7 @@ func TestNoCommandScansATable(t *testing.T) {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
 			return store.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{change, dbtest.AsNew(ranking.Person{ID: 88_888, Name: "N"})})
-		}, Want: 6},
+		}, Want: 6 + 2},
 		{Name: "match", Run: func(ctx context.Context) error {
 			c := dbtest.Match(snap, "k")
 			return store.Apply(ctx, c)

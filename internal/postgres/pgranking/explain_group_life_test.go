@@ -34,7 +34,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "standing", Run: func(ctx context.Context) error {
 			got, err := questions.Standing(ctx, club.ID, people[0])
-			if got.Position == 0 || got.Total != 60 || got.Name.Name == "" {
+			if got.Position == 0 || got.Total != 60 || got.Name.Player == 0 {
 				t.Errorf("read %+v", got)
 			}
 			return err

@@ -26,7 +26,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 		var points [][]int16
 		var key string
 		err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-			&m.ReportedBy, &m.Reporter, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
+			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
 		m.Result.Sets = setScores(points)
 		m.ByCommand = ref.Number == 0 && ref.Key == key
 		return m, err
@@ -44,13 +44,11 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
-		       coalesce(m.reported_by, 0), coalesce(s.name, p.display_name, ''),
+		       coalesce(m.reported_by, 0),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
 		       ` + sidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
-		LEFT JOIN players p ON p.id = m.reported_by
-		LEFT JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = m.reported_by
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 	const byNumber = match + `m.number = $2`
 	// messages are found by the id that the chat had when they were sent
@@ -79,7 +77,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	case ref.Message != 0:
 		return byMessage, []any{chat, ref.Message, ref.Key}
 	case sender != nil:
-		return last, []any{chat, sender.ID, sender.Username}
+		return last, []any{chat, sender.ID}
 	}
 	return "", nil
 }

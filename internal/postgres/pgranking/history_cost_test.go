@@ -22,7 +22,7 @@ func TestHistoryCostsItsLength(t *testing.T) {
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 6000);
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true);
-		INSERT INTO players (username, display_name) SELECT 'user' || n, 'User' FROM generate_series(1, 50) n;
+		INSERT INTO players (group_id, username, display_name) SELECT 1, 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)

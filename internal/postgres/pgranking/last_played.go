@@ -19,7 +19,7 @@ func (s *Store) LastPlayed(ctx context.Context, chat ranking.ExternalChatID, who
 		    WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + postgres.ThisLadder + `
 		    ORDER BY mp.match_id DESC LIMIT 1) AS last`
 	var last time.Time
-	if err := s.db.QueryRow(ctx, sql, chat, who.ID, who.Username).Scan((*zeronull.Timestamptz)(&last)); err != nil {
+	if err := s.db.QueryRow(ctx, sql, chat, who.ID).Scan((*zeronull.Timestamptz)(&last)); err != nil {
 		return last, fmt.Errorf("read when a player last played: %w", postgres.Translate(err))
 	}
 	return last, nil

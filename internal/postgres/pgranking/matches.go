@@ -47,10 +47,10 @@ const insertMatches = `
 	WITH new AS (
 	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
 	                         $7::bigint[], $8::timestamptz[], $9::text[], $10::bigint[], $11::text[], $12::text[],
-	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::interval[])
+	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::interval[], $26::bigint[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, time_left)
+	              payload, addressee, reply_to, thread_id, time_left, addressee_id)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
 	                         idempotency_key)
@@ -69,9 +69,9 @@ const insertMatches = `
 	    FROM unnest($18::bigint[], $19::bigint[], $22::integer[], $23::integer[], $24::integer[], $25::integer[])
 	         AS p (group_id, player_id, elo_before, elo_after, best_before, streak_before) JOIN match USING (group_id)
 	)
-	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
 	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
-	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id
+	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id, nullif(n.addressee_id, 0)
 	FROM new n JOIN match USING (group_id)`
 
 // queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of
@@ -110,7 +110,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(matches, func(m newMatch) string { return m.Notice.Kind() }),
 		postgres.Column(matches, func(m newMatch) string { return string(m.Notice.Purpose()) }),
 		payloads,
-		postgres.Column(matches, func(m newMatch) string { return m.Addressee }),
+		postgres.Column(matches, func(m newMatch) string { return m.Addressee.Name }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.ReplyTo }),
 		postgres.Column(matches, func(m newMatch) int64 { return m.Thread }),
 		postgres.Column(matches, func(m newMatch) *time.Duration {
@@ -123,7 +123,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.Elo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }))
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
+		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }))
 	return nil
 }
 
@@ -147,9 +148,9 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
 		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
 		)
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
 		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
-		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id
+		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id, nullif($24::bigint, 0)
 		FROM match`
 	payload, err := encode(m.Notice)
 	if err != nil {
@@ -164,8 +165,8 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, m.Key,
-		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee,
-		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()))
+		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee.Name,
+		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()), m.Addressee.Player)
 	return nil
 }
 

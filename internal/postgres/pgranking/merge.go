@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,16 +46,13 @@ func (s *Store) Merge(ctx context.Context, from, into ranking.PlayerID,
 	return nil
 }
 
-// lockForMerge locks the groups in which from is ranked, in the order of their ids, and then the players. After that
-// nobody can add the unclaimed player to a ladder, because that takes the lock of its row.
+// lockForMerge locks the group of the unclaimed player, and then the players. After that nobody can add the unclaimed
+// player to a ladder, because that takes the lock of its row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) error {
-	const groups = `
-		SELECT g.id FROM groups g
-		WHERE g.id IN (SELECT l.group_id FROM group_players s JOIN ladders l ON l.id = s.ladder_id WHERE s.player_id = $1)
-		ORDER BY g.id`
-	held, err := s.db.Exec(ctx, groups+` FOR NO KEY UPDATE`, from)
-	if err != nil {
-		return fmt.Errorf("lock the groups: %w", err)
+	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
+	var locked, now []ranking.GroupID
+	if err := s.collectGroups(ctx, &locked, group+` FOR NO KEY UPDATE`, from); err != nil {
+		return err
 	}
 	const unclaimed = `
 		SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NULL AND merged_into IS NULL FOR UPDATE`
@@ -71,13 +69,23 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) e
 			return errNothingToMerge
 		}
 	}
-	// without locks: whoever holds a new group may be waiting for the player
-	again, err := s.db.Exec(ctx, groups, from)
-	if err != nil {
-		return fmt.Errorf("read the groups again: %w", err)
+	// without locks: whoever holds another group may be waiting for the player
+	if err := s.collectGroups(ctx, &now, group, from); err != nil {
+		return err
 	}
-	if again.RowsAffected() != held.RowsAffected() {
-		return fmt.Errorf("%w: player %d has joined another ladder", ranking.ErrConflict, from)
+	if !slices.Equal(locked, now) {
+		return fmt.Errorf("%w: player %d has another group", ranking.ErrConflict, from)
+	}
+	return nil
+}
+
+func (s *Store) collectGroups(ctx context.Context, groups *[]ranking.GroupID, sql string, player ranking.PlayerID) error {
+	rows, err := s.db.Query(ctx, sql, player)
+	if err == nil {
+		*groups, err = pgx.CollectRows(rows, pgx.RowTo[ranking.GroupID])
+	}
+	if err != nil {
+		return fmt.Errorf("find the group of player %d: %w", player, err)
 	}
 	return nil
 }
@@ -150,7 +158,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
-	batch.Queue(`UPDATE players SET username = NULL, merged_into = $2 WHERE id = $1`, from, into)
+	queueMerged(&batch, from, into)
 	for _, m := range merges {
 		if err := queueNotices(&batch, s.now(), ranking.Changes{Chat: m.Chat, Notice: m.Notice}); err != nil {
 			return err
@@ -162,4 +170,10 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 		}
 	}
 	return s.db.SendBatch(ctx, &batch).Close()
+}
+
+// queueMerged records that a player was merged into another one, and with it those who were merged into the player before.
+func queueMerged(batch *pgx.Batch, from, into ranking.PlayerID) {
+	batch.Queue(`
+		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 }

@@ -24,6 +24,8 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow,
 		return err
 	}
 	var batch pgx.Batch
+	queueMergeUnclaimed(&batch, into, from)
+	queueMergeSightings(&batch, into, from)
 	queueMergeGroups(&batch, into, from)
 	queueMergeChats(&batch, older, newer)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
@@ -63,6 +65,37 @@ func (s *Store) group(ctx context.Context, chat ranking.ChatID) (groupRow, error
 		return g, fmt.Errorf("read the group of the chat with id %d in the table: %w", chat, err)
 	}
 	return g, nil
+}
+
+// queueMergeUnclaimed makes the unclaimed players of one group those of another. If both groups have one with the same
+// username, everything passes to that of the group that remains. They cannot have played in the same match or ladder.
+func queueMergeUnclaimed(batch *pgx.Batch, into, from groupRow) {
+	const same = `
+		(SELECT theirs.id AS theirs, ours.id AS ours
+		 FROM players theirs JOIN players ours ON lower(ours.username) = lower(theirs.username)
+		 WHERE theirs.group_id = $2 AND ours.group_id = $1) AS same`
+	// a player who is claimed in the meantime must not lose the matches
+	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, into.ID, from.ID)
+	batch.Queue(`UPDATE match_players mp SET player_id = same.ours FROM `+same+` WHERE mp.player_id = same.theirs`, into.ID, from.ID)
+	batch.Queue(`UPDATE group_players s SET player_id = same.ours FROM `+same+` WHERE s.player_id = same.theirs`, into.ID, from.ID)
+	batch.Queue(`
+		UPDATE players p SET username = NULL, group_id = NULL, merged_into = same.ours
+		FROM `+same+` WHERE p.id = same.theirs OR p.merged_into = same.theirs`, into.ID, from.ID)
+	batch.Queue(`UPDATE players SET group_id = $1 WHERE group_id = $2`, into.ID, from.ID)
+}
+
+// queueMergeSightings makes the sightings of one group those of another. The later sighting counts, of an account as well
+// as of a username.
+func queueMergeSightings(batch *pgx.Batch, into, from groupRow) {
+	batch.Queue(`
+		DELETE FROM sightings s USING sightings o
+		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND s.player_id = o.player_id
+		  AND (o.seen_at, o.group_id) > (s.seen_at, s.group_id)`, into.ID, from.ID)
+	batch.Queue(`
+		UPDATE sightings s SET username = NULL FROM sightings o
+		WHERE s.group_id IN ($1, $2) AND o.group_id IN ($1, $2) AND lower(s.username) = lower(o.username)
+		  AND (o.seen_at, o.player_id) > (s.seen_at, s.player_id)`, into.ID, from.ID)
+	batch.Queue(`UPDATE sightings SET group_id = $1 WHERE group_id = $2`, into.ID, from.ID)
 }
 
 // queueMergeGroups appends the matches of one group to those of another. Players who are ranked in both keep the

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -37,8 +36,7 @@ func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranki
 	}
 }
 
-// newMerge returns a world in which Alice and al are ranked in the club, only al in the annex and only Alice in the
-// attic.
+// newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the attic.
 func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
 	t.Helper()
 	w = newWorld(t, alice, bob)
@@ -47,7 +45,6 @@ func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
 	w.Record(t, "3", bob, al, 3, 1)
 	w.Record(t, "4", al, alice, 3, 1)
 	w.Record(t, "5", bob, alice, 2, 2)
-	w.recordIn(t, annex, "6", al, bob, 3, 1)
 	w.recordIn(t, attic, "7", bob, alice, 3, 1)
 	return w, w.ID(t, "al"), w.ID(t, "Alice")
 }
@@ -70,7 +67,6 @@ func TestMerge(t *testing.T) {
 	as.Record(t, "1", alice, bob, 3, 1)
 	as.Record(t, "2", alice, bob, 3, 1)
 	as.Record(t, "5", bob, alice, 2, 2)
-	as.recordIn(t, annex, "6", alice, bob, 3, 1)
 	as.recordIn(t, attic, "7", bob, alice, 3, 1)
 	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
@@ -91,13 +87,12 @@ func TestMerge(t *testing.T) {
 		"history of al and of what was al's": {
 			`SELECT m.idempotency_key || CASE player_id WHEN $1 THEN ' al ' ELSE ' Alice ' END || elo_before || ' ' || elo_after
 			|| ' ' || reason || CASE WHEN superseded_at IS NULL THEN '' ELSE ' superseded' END FROM elo_history h
-			JOIN matches m ON m.id = match_id WHERE player_id IN ($1, $2) AND idempotency_key IN ('1', '3', '4', '6')
+			JOIN matches m ON m.id = match_id WHERE player_id IN ($1, $2) AND idempotency_key IN ('1', '3', '4')
 			ORDER BY idempotency_key, h.id`,
 			[]string{
 				"1 Alice 1500 1516 match", "3 Alice 1516 1498 match superseded",
 				"4 al 1498 1515 match superseded", "4 Alice 1515 1498 match superseded",
 				"4 al 1516 1532 undo superseded", "4 Alice 1515 1499 undo superseded",
-				"6 Alice 1500 1516 match",
 			},
 		},
 		"undone": {
@@ -140,10 +135,10 @@ func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
 func TestMergeAfterAnotherChange(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
-		"claimed": `UPDATE players SET telegram_user_id = 77 WHERE username = 'al'`,
-		"merged": `UPDATE players p SET merged_into = bob.id, username = NULL FROM players bob
+		"claimed": `UPDATE players SET telegram_user_id = 77, group_id = NULL WHERE username = 'al'`,
+		"merged": `UPDATE players p SET merged_into = bob.id, username = NULL, group_id = NULL FROM players bob
 			WHERE p.username = 'al' AND bob.username = 'bob'`,
-		"into unknown": `UPDATE players SET telegram_user_id = NULL WHERE username = 'alice'`,
+		"into unknown": `UPDATE players SET telegram_user_id = NULL, group_id = 1 WHERE username = 'alice'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,14 +242,21 @@ func (m mergeTaker) Merge(_ context.Context, _, _ ranking.PlayerID,
 // TestRecordingMeetsTheMerged reads for a match before two players are merged, and applies it afterwards.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
-	for name, chat := range map[string]ranking.Chat{
-		"with a standing that is dropped": club, "with a standing that passes on": annex, "with a new standing": attic,
+	for name, prepare := range map[string]func(w *world){
+		"with a standing that is dropped": func(w *world) {
+			w.Record(t, "1", al, bob, 3, 1)
+			w.Record(t, "2", alice, bob, 3, 1)
+		},
+		"with a standing that passes on": func(w *world) { w.Record(t, "1", al, bob, 3, 1) },
+		"with a new standing":            func(w *world) { w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "al", Name: "al"})) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _, into := newMerge(t)
+			w := newWorld(t, alice, bob)
+			prepare(w)
+			into := w.ID(t, "Alice")
 			record := func(s *ranking.Service) error {
-				return s.RecordMatch(t.Context(), in(chat, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+				return s.RecordMatch(t.Context(), in(club, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
 			}
 			c := w.plan(t, record)
 			w.Answer(t, "m", renamed)
@@ -274,9 +276,11 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 // TestNewStandingWaitsForTheMerge records a first match during a merge.
 func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
-	w, from, into := newMerge(t)
+	w := newWorld(t, alice, bob)
+	w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "al", Name: "al"}))
+	from, into := w.ID(t, "al"), w.ID(t, "Alice")
 	c := w.plan(t, func(s *ranking.Service) error {
-		return s.RecordMatch(t.Context(), in(attic, "k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
+		return s.RecordMatch(t.Context(), dbtest.By("k", bob), dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1}))
 	})
 	decide := decideAsTheService(t, w)
 	var waiting <-chan error
@@ -302,23 +306,14 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	}))
 }
 
-// TestMergeMeetsANewLadder adds the unclaimed player to another ladder while the merge waits for the player. The
-// merge gives up at once without waiting for that group, because whoever holds the group may wait for the player.
-func TestMergeMeetsANewLadder(t *testing.T) {
+// TestMergeMeetsAMovedGroup: the group of the unclaimed player becomes part of another one while the merge waits for the
+// player. The merge has locked the former group only, so it gives up.
+func TestMergeMeetsAMovedGroup(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
-	const take = `SELECT g.id FROM groups g JOIN chats c ON c.id = chat_id WHERE telegram_chat_id = -300 FOR NO KEY UPDATE OF g`
-	const enter = `
-		WITH ladder AS (
-		    SELECT l.id FROM ladders l JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
-		    WHERE telegram_chat_id = -300)
-		INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
-		SELECT id, $1, 'al', 1500, 1500, 1500 FROM ladder`
 	first := dbtest.Begin(t, w.Pool)
-	if _, err := first.Exec(t.Context(), take); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := first.Exec(t.Context(), enter, from); err != nil {
+	const move = `UPDATE players SET group_id = (SELECT max(id) FROM groups) WHERE id = $1`
+	if _, err := first.Exec(t.Context(), move, from); err != nil {
 		t.Fatal(err)
 	}
 	merging := dbtest.Start(func() error {
@@ -327,34 +322,14 @@ func TestMergeMeetsANewLadder(t *testing.T) {
 			return nil, nil
 		})
 	})
-	const oneBlocked = `SELECT count(*) = $1 FROM pg_stat_activity
-		WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
-	dbtest.Await(t, w.Pool, oneBlocked, 1)
-	second := dbtest.Begin(t, w.Pool)
-	recording := dbtest.Start(func() error {
-		if _, err := second.Exec(t.Context(), take); err != nil {
-			return err
-		}
-		_, err := second.Exec(t.Context(), `SELECT FROM players WHERE id = $1 FOR KEY SHARE`, from)
-		return errors.Join(err, second.Rollback(t.Context()))
-	})
-	dbtest.Await(t, w.Pool, oneBlocked, 2)
+	dbtest.Await(t, w.Pool, dbtest.Blocked)
 	if err := first.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := dbtest.Receive(t, merging)
-	var pg *pgconn.PgError
-	if !errors.Is(err, ranking.ErrConflict) || errors.As(err, &pg) {
-		t.Errorf("the merge ends with %v, want a conflict that is no deadlock", err)
-	}
-	if err := dbtest.Receive(t, recording); err != nil {
-		t.Errorf("the recording ends with %v", err)
+	if err := dbtest.Receive(t, merging); !errors.Is(err, ranking.ErrConflict) {
+		t.Errorf("the merge ends with %v, want a conflict", err)
 	}
 	if !dbtest.Value[bool](t, w.Pool, `SELECT merged_into IS NULL FROM players WHERE id = $1`, from) {
 		t.Error("al is merged")
-	}
-	w.Answer(t, "m", renamed)
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM group_players WHERE player_id = $1`, from); got != 0 {
-		t.Errorf("al is still ranked in %d ladders", got)
 	}
 }

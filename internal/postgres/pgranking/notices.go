@@ -23,17 +23,18 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 	}
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
-		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before)
-		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10, now() + $12::interval)
+		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before, addressee_id)
+		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10,
+		        now() + $12::interval, nullif($13::bigint, 0))
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET expires_at = excluded.expires_at,
 		    payload = CASE WHEN jsonb_array_length(waiting.payload -> 'items') < $11
 		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
-		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
+		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
-		ranking.MaxRejected, notRecordedDelay)
+		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player)
 	return nil
 }
 
@@ -56,9 +57,9 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, 'callback_answer', $7, clock_timestamp() + $8::interval)`,
-			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Addressee, c.Button,
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at)
+			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval)`,
+			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
@@ -70,10 +71,11 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval)`,
-			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee, c.ReplyTo, c.Thread,
-			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()))
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id)
+			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
+			        nullif($10::bigint, 0))`,
+			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player)
 	}
 	if a := amendedBy(c.Effect); a != nil {
 		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})

@@ -47,67 +47,62 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// thatPlayer is the player that ranking.Person.Identify chooses between those with a person's user id and username.
-const thatPlayer = `coalesce(by_id.id,
-		    CASE WHEN person.user_id = 0 OR by_name.telegram_user_id IS NULL THEN by_name.id END)`
-
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	// the last join must choose as ranking.Known.Identify does
 	const sql = `
-		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0),
-		       coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
-		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0),
-		       coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
+		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0), coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
+		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0), coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
+		       coalesce(unclaimed.id, 0), 0, coalesce(unclaimed.username, ''), coalesce(unclaimed.display_name, ''),
+		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at,
 		       coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''),
 		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
 		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at, namesakes.others, namesakes.earlier,
-		       CASE WHEN person.place <= $4 AND ` + thatPlayer + ` IS NULL THEN nextval('players_id_seq') ELSE 0 END
-		FROM unnest($2::bigint[], $3::text[], $5::text[]) WITH ORDINALITY AS person (user_id, username, called, place)
-		CROSS JOIN (SELECT ` + postgres.ThisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
+		       coalesce(s.streak, 0), s.left_at
+		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
+		CROSS JOIN (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id OFFSET 0) AS here -- looked up once
 		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
-		LEFT JOIN players by_name ON lower(by_name.username) = lower(person.username)
-		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = ` + thatPlayer + `
-		CROSS JOIN LATERAL (
-		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
-		    FROM group_players o
-		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
-		      AND lower(o.name) = lower(coalesce(nullif(person.called, ''), CASE WHEN NOT $6 THEN s.name END,
-		          by_id.display_name, by_name.display_name, person.username))
-		) AS namesakes
+		LEFT JOIN sightings seen ON seen.group_id = here.group_id AND seen.player_id = by_id.id
+		LEFT JOIN sightings named ON named.group_id = here.group_id AND lower(named.username) = lower(person.username)
+		LEFT JOIN players by_name ON by_name.id = named.player_id
+		LEFT JOIN players unclaimed ON unclaimed.group_id = here.group_id AND lower(unclaimed.username) = lower(person.username)
+		LEFT JOIN group_players s ON s.ladder_id = here.ladder_id
+		    AND s.player_id = coalesce(by_id.id, CASE WHEN person.user_id = 0 THEN by_name.id END, unclaimed.id)
 		ORDER BY person.place`
 	n := len(q.People)
-	ids, usernames, called := make([]int64, n), make([]string, n), make([]string, n)
+	ids, usernames := make([]int64, n), make([]string, n)
 	for i, p := range q.People {
 		ids[i], usernames[i] = int64(p.ID), p.Username
-		if q.UseShownNames && p.ID != 0 {
-			called[i] = p.Name
-		}
 	}
-	batch.Queue(sql, q.Chat.ID, ids, usernames, q.ReserveFirst, called, q.UseShownNames).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, ids, usernames).Query(func(rows pgx.Rows) error {
 		var err error
 		snap.People, err = pgx.CollectRows(rows, scanKnown)
 		for i := range snap.People {
-			k := &snap.People[i]
-			k.Player = q.People[i].Identify(k.ByID, k.ByUsername)
+			snap.People[i].Identify(q.People[i])
 		}
 		return err
 	})
 }
 
 func scanKnown(row pgx.CollectableRow) (ranking.Known, error) {
-	var k ranking.Known
-	var byID, byUsername ranking.Player
+	var players [3]ranking.Player
+	var isSeen bool
+	var seen ranking.Sighting
 	var s ranking.Standing
-	fields := append([]any{
-		&byID.ID, &byID.UserID, &byID.Username, &byID.Name,
-		&byUsername.ID, &byUsername.UserID, &byUsername.Username, &byUsername.Name,
-	}, postgres.StandingFields(&s)...)
-	err := row.Scan(append(fields, &k.Namesakes, &k.Earlier, &k.Reserved)...)
-	if byID.ID != 0 {
-		k.ByID = &byID
+	var fields []any
+	for i := range players {
+		p := &players[i]
+		fields = append(fields, &p.ID, &p.UserID, &p.Username, &p.Name)
 	}
-	if byUsername.ID != 0 {
-		k.ByUsername = &byUsername
+	fields = append(fields, &isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At))
+	err := row.Scan(append(fields, postgres.StandingFields(&s)...)...)
+	var k ranking.Known
+	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
+		if players[i].ID != 0 {
+			*to = &players[i]
+		}
+	}
+	if isSeen {
+		k.Sighting = &seen
 	}
 	if s.ID != 0 {
 		k.Standing = &s

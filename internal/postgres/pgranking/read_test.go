@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
 )
 
@@ -54,18 +53,21 @@ func TestReadPeople(t *testing.T) {
 	b := &ranking.Player{ID: w.ID(t, "Bob"), UserID: 2, Username: "bob", Name: "Bob"}
 	z := &ranking.Player{ID: w.ID(t, "Zoe"), UserID: 26, Name: "Zoe"}
 	d := &ranking.Player{ID: w.ID(t, "dave"), Username: "dave", Name: "dave"}
+	seen := func(username string) *ranking.Sighting {
+		return &ranking.Sighting{Username: username, At: dbtest.AsNew(alice).Sighting.At}
+	}
 	for name, tc := range map[string]struct {
 		person ranking.Person
 		want   ranking.Known
 	}{
-		"seen":                               {alice, ranking.Known{ByID: a, ByUsername: a, Player: a}},
-		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z}},
+		"seen":                               {alice, ranking.Known{ByID: a, ByUsername: a, Player: a, Sighting: seen("alice")}},
+		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z, Sighting: seen("")}},
 		"named in other letters":             {ranking.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
-		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{ByUsername: d, Player: d}},
-		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{ByUsername: d, Player: d}},
+		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
+		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d}},
 		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{ByUsername: b}},
-		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, ByUsername: b, Player: a}},
-		"known, username is unclaimed":       {ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, ByUsername: d, Player: a}},
+		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, ByUsername: b, Player: a, Sighting: seen("alice")}},
+		"known, username is unclaimed":       {ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, Unclaimed: d, Player: a, Sighting: seen("alice")}},
 		"not known":                          {ranking.Person{ID: 6, Username: "eve", Name: "Eve"}, ranking.Known{}},
 		"named, not known":                   {ranking.Person{Username: "eve"}, ranking.Known{}},
 	} {
@@ -73,7 +75,7 @@ func TestReadPeople(t *testing.T) {
 			t.Parallel()
 			// with a neighbor on either side, so that a mix-up shows
 			got := w.Read(t, bob, tc.person, zoe).People
-			want := []ranking.Known{{ByID: b, ByUsername: b, Player: b}, tc.want, {ByID: z, Player: z}}
+			want := []ranking.Known{{ByID: b, ByUsername: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -116,37 +118,23 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadNamesakes has three players called Alex in the ladder, who joined one after the other, and one who is not
-// in it.
-func TestReadNamesakes(t *testing.T) {
+// TestReadElsewhere: a username means nobody in a group where no account was seen with it, and an unclaimed player exists
+// only in the group where somebody was mentioned.
+func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
-	alex := func(id ranking.UserID, name string) ranking.Person { return ranking.Person{ID: id, Name: name} }
-	people := []ranking.Person{alex(11, "Alex"), alex(12, "ALEX"), alex(13, "alex"), alex(14, "Alex")}
-	w := newWorld(t, append(people, bob)...)
-	for _, p := range people[:3] {
-		w.Play(t, p.Name, p, bob)
-	}
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: club, People: append(people, bob)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	type counts struct{ Namesakes, Earlier int }
-	var got []counts
-	for _, k := range snap.People {
-		got = append(got, counts{k.Namesakes, k.Earlier})
-	}
-	if diff := cmp.Diff([]counts{{2, 0}, {2, 1}, {2, 2}, {3, 3}, {0, 0}}, got); diff != "" {
-		t.Errorf("people (-want +got):\n%s", diff)
-	}
-	page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), club.ID, nil, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranked := make(map[string]string)
-	for _, r := range page.Rows {
-		ranked[r.Name.Name] = r.Name.Mark
-	}
-	if diff := cmp.Diff(map[string]string{"Alex": "1", "ALEX": "2", "alex": "3", "Bob": ""}, ranked); diff != "" {
-		t.Errorf("ranking (-want +got):\n%s", diff)
+	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
+	for name, chat := range map[string]ranking.Chat{"another group": annex, "private": {ID: 1, Kind: ranking.Private}} {
+		if err := w.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+			t.Fatal(err)
+		}
+		people := []ranking.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, People: people})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
+		if diff := cmp.Diff([]ranking.Known{{}, {}, {}, {ByID: a, Player: a}}, snap.People); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -23,7 +23,9 @@ func (s *Store) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, cha
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
 	QueueGroup(&batch, chat)
-	queuePlayers(&batch, []ranking.Changes{{People: changes}})
+	for _, change := range inLockOrder(changes) {
+		queuePlayer(&batch, chat.ID, change)
+	}
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("upsert chat and players: %w", postgres.Translate(err))
 	}
@@ -43,55 +45,58 @@ func QueueGroup(batch *pgx.Batch, chat ranking.Chat) {
 		ON CONFLICT (group_id) WHERE is_default DO NOTHING`, chat.ID)
 }
 
-// queuePlayers records the profile updates of commands.
-func queuePlayers(batch *pgx.Batch, all []ranking.Changes) {
-	var people []ranking.PlayerChange
-	for _, c := range all {
-		people = append(people, c.People...)
-	}
-	for _, change := range inLockOrder(people) {
-		queuePlayer(batch, change)
-	}
-}
-
 // inLockOrder puts known players first, by id, and new ones after them, so that two instances that see the same
-// people lock their rows in the same order. A player who loses a username comes before the one who gets it, whatever
-// their ids.
+// people lock their rows in the same order.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
+	known := func(c ranking.PlayerChange) int {
+		if c.Player.ID != 0 {
+			return 0
+		}
+		return 1
+	}
 	return slices.SortedStableFunc(slices.Values(changes), func(a, b ranking.PlayerChange) int {
-		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.Player.ID, b.Player.ID), cmp.Compare(a.Player.UserID, b.Player.UserID),
+		return cmp.Or(known(a)-known(b), cmp.Compare(a.Player.ID, b.Player.ID), cmp.Compare(a.Player.UserID, b.Player.UserID),
 			cmp.Compare(a.Player.Username, b.Player.Username))
 	})
 }
 
-func rank(c ranking.PlayerChange) int {
-	switch {
-	case c.Player.ID != 0 && c.Player.Username == "":
-		return 0
-	case c.Player.ID != 0:
-		return 1
-	default:
-		return 2
-	}
-}
-
-func queuePlayer(batch *pgx.Batch, c ranking.PlayerChange) {
+// queuePlayer stores a change of a player, which a command in the chat has shown.
+func queuePlayer(batch *pgx.Batch, chat ranking.ExternalChatID, c ranking.PlayerChange) {
 	p := c.Player
 	if p.ID == 0 {
 		batch.Queue(`
-			INSERT INTO players (id, telegram_user_id, username, display_name) OVERRIDING SYSTEM VALUE
-			VALUES (coalesce(nullif($4::bigint, 0), nextval('players_id_seq')), nullif($1::bigint, 0), nullif($2, ''), $3)`,
-			p.UserID, p.Username, p.Name, c.Reserved)
-		return
+			INSERT INTO players (telegram_user_id, group_id, username, display_name)
+			SELECT nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN `+postgres.ThisGroup+` END, nullif($3, ''), $4`,
+			chat, p.UserID, p.Username, p.Name)
+	} else {
+		// a player who was claimed by somebody else or merged in the meantime must not be claimed again
+		batch.Queue(`
+			WITH changed AS (
+			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
+			        group_id = CASE WHEN $2 = 0 THEN group_id END
+			    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
+			    RETURNING 1)
+			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
-	// a player who was claimed by somebody else or merged in the meantime must not be claimed again
-	batch.Queue(`
-		WITH changed AS (
-		    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4
-		    WHERE id = $1 AND (telegram_user_id IS NULL OR telegram_user_id = $2) AND merged_into IS NULL
-		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	if c.Standing != 0 {
 		batch.Queue(`UPDATE group_players SET name = $2 WHERE id = $1`, c.Standing, p.Name)
 	}
+	if c.Sighting != nil {
+		queueSighting(batch, chat, p.UserID, *c.Sighting)
+	}
+}
+
+// queueSighting records with which username an account was seen in the group of a chat. Nobody else has that username there
+// from then on, except for somebody who was seen with it later.
+func queueSighting(batch *pgx.Batch, chat ranking.ExternalChatID, account ranking.UserID, s ranking.Sighting) {
+	batch.Queue(`
+		UPDATE sightings SET username = NULL
+		WHERE group_id = `+postgres.ThisGroup+` AND lower(username) = lower($3) AND player_id <> `+postgres.ThisPlayer+`
+		  AND seen_at <= $4`, chat, account, s.Username, s.At)
+	batch.Queue(`
+		INSERT INTO sightings AS known (group_id, player_id, username, seen_at)
+		SELECT here.id, `+postgres.ThisPlayer+`, nullif($3, ''), $4 FROM (SELECT `+postgres.ThisGroup+` AS id) AS here
+		WHERE NOT EXISTS (SELECT FROM sightings later WHERE later.group_id = here.id AND lower(later.username) = lower($3))
+		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE SET username = excluded.username, seen_at = excluded.seen_at
+		WHERE known.seen_at <= excluded.seen_at`, chat, account, s.Username, s.At)
 }

@@ -3,6 +3,7 @@ package pgranking_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,25 +62,15 @@ func TestUpsertPeople(t *testing.T) {
 			[]ranking.PlayerChange{player(2, 2, "", "Bob")},
 			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave"}, nil,
 		},
-		"username passes to a new person": {
-			[]ranking.PlayerChange{player(0, 5, "bob", "Bobby"), player(2, 2, "", "Bob")},
-			[]string{"1 @alice Alice", "2 @ Bob", "0 @dave dave", "5 @bob Bobby"}, nil,
+		"the username of another account": {
+			[]ranking.PlayerChange{player(0, 5, "bob", "Bobby")},
+			[]string{"1 @alice Alice", "2 @bob Bob", "0 @dave dave", "5 @bob Bobby"}, nil,
 		},
-		"username passes to one who was known before": {
-			[]ranking.PlayerChange{player(1, 1, "bob", "Alice"), player(2, 2, "", "Bob")},
-			[]string{"1 @bob Alice", "2 @ Bob", "0 @dave dave"}, nil,
-		},
-		"usernames are swapped": {
-			[]ranking.PlayerChange{
-				player(2, 2, "", "Bob"), player(1, 1, "bob", "Alice"), player(1, 1, "", "Alice"), player(2, 2, "alice", "Bob"),
-			},
-			[]string{"1 @bob Alice", "2 @alice Bob", "0 @dave dave"}, nil,
-		},
-		"username is another's": {[]ranking.PlayerChange{player(0, 5, "BOB", "Bobby")}, nil, ranking.ErrConflict},
-		"user is there":         {[]ranking.PlayerChange{player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
-		"claimed by another":    {[]ranking.PlayerChange{player(2, 9, "bob", "Nine")}, nil, ranking.ErrConflict},
-		"unclaimed again":       {[]ranking.PlayerChange{player(2, 0, "bob", "Bob")}, nil, ranking.ErrConflict},
-		"one of two fails":      {[]ranking.PlayerChange{player(1, 1, "alice", "New"), player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
+		"unclaimed twice":    {[]ranking.PlayerChange{player(0, 0, "DAVE", "DAVE")}, nil, ranking.ErrConflict},
+		"user is there":      {[]ranking.PlayerChange{player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
+		"claimed by another": {[]ranking.PlayerChange{player(2, 9, "bob", "Nine")}, nil, ranking.ErrConflict},
+		"unclaimed again":    {[]ranking.PlayerChange{player(2, 0, "bob", "Bob")}, nil, ranking.ErrConflict},
+		"one of two fails":   {[]ranking.PlayerChange{player(1, 1, "alice", "New"), player(0, 2, "", "Bob")}, nil, ranking.ErrConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,14 +118,17 @@ func TestUpsertAtOnce(t *testing.T) {
 		"seen":  dbtest.AsNew(ranking.Person{ID: 71, Name: "New"}),
 		"named": dbtest.AsNew(ranking.Person{Username: "named", Name: "named"}),
 	} {
+		store := pgranking.NewStore(pool, dbtest.Ignore)
+		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+			t.Fatal(err)
+		}
 		tx := dbtest.Begin(t, pool)
 		p := change.Player
-		_, err := tx.Exec(t.Context(), `INSERT INTO players (telegram_user_id, username, display_name)
-			VALUES (nullif($1::bigint, 0), nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
+		_, err := tx.Exec(t.Context(), `INSERT INTO players (telegram_user_id, group_id, username, display_name)
+			VALUES (nullif($1::bigint, 0), CASE WHEN $1 = 0 THEN 1 END, nullif($2, ''), $3)`, p.UserID, p.Username, p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		store := pgranking.NewStore(pool, dbtest.Ignore)
 		second := dbtest.Start(func() error { return store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{change}) })
 		dbtest.Await(t, pool, dbtest.Blocked)
 		if err := tx.Commit(t.Context()); err != nil {
@@ -147,5 +141,52 @@ func TestUpsertAtOnce(t *testing.T) {
 		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestSightings shows accounts with usernames, one after the other, each in the second given.
+func TestSightings(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		who      ranking.Person
+		username string
+		second   int
+	}
+	for name, tc := range map[string]struct {
+		steps []step
+		want  []string
+	}{
+		"two":              {[]step{{alice, "alice", 1}, {bob, "bob", 2}}, []string{"Alice alice 1", "Bob bob 2"}},
+		"none":             {[]step{{alice, "", 1}, {bob, "", 2}}, []string{"Alice - 1", "Bob - 2"}},
+		"another one":      {[]step{{alice, "alice", 1}, {alice, "al", 2}}, []string{"Alice al 2"}},
+		"given up":         {[]step{{alice, "alice", 1}, {alice, "", 2}}, []string{"Alice - 2"}},
+		"taken over":       {[]step{{alice, "al", 1}, {bob, "AL", 2}}, []string{"Alice - 1", "Bob AL 2"}},
+		"given back":       {[]step{{alice, "al", 1}, {bob, "al", 2}, {alice, "al", 3}}, []string{"Alice al 3", "Bob - 2"}},
+		"swapped":          {[]step{{alice, "a", 1}, {bob, "b", 1}, {alice, "b", 2}, {bob, "a", 2}}, []string{"Alice b 2", "Bob a 2"}},
+		"late":             {[]step{{alice, "new", 2}, {alice, "old", 1}}, []string{"Alice new 2"}},
+		"late, taken over": {[]step{{bob, "al", 2}, {alice, "al", 1}}, []string{"Bob al 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, p := range []ranking.Person{alice, bob} {
+				w.Upsert(t, ranking.PlayerChange{Player: dbtest.AsNew(p).Player})
+			}
+			for _, s := range tc.steps {
+				change := ranking.PlayerChange{
+					Player:   *w.Read(t, s.who).People[0].Player,
+					Sighting: &ranking.Sighting{Username: s.username, At: time.Unix(int64(s.second), 0)},
+				}
+				for range 2 { // idempotent
+					w.Upsert(t, change)
+				}
+			}
+			got := dbtest.Values[string](t, w.Pool, `
+				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'), extract(epoch FROM s.seen_at)::int)
+				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

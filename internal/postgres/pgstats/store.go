@@ -73,10 +73,8 @@ func (s *Store) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 		return stats.MyStanding{}, err
 	}
 	n := stats.MyStanding{Total: total}
-	if own.Name != "" {
-		n.Name = own.NoticeName()
-	}
 	if own.ID != 0 {
+		n.Name = ranking.Name{Player: own.Player}
 		n.Position, n.Left = own.position, !own.LeftAt.IsZero()
 		n.Elo, n.Best, n.Streak = own.Elo, own.BestElo, own.Streak
 		n.Won, n.Drawn, n.Lost = own.Won, own.Drawn, own.Lost
@@ -104,7 +102,7 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int) (s
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
 	var batch pgx.Batch
-	batch.Queue(sql, limit, who.ID, who.Username).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, limit, who.ID).Query(func(rows pgx.Rows) (err error) {
 		n.Groups, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stats.GroupStanding, error) {
 			var g stats.GroupStanding
 			var all int
@@ -118,14 +116,14 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int) (s
 	return n, err
 }
 
-// standing is a person's standing in a group. If ID is 0, the person is unknown, or known but not in the ladder.
+// standing is a person's standing in a group. If ID is 0, the person is not in the ladder.
 type standing struct {
 	ranking.RankedPlayer
 	position int // 0 if the ranking does not show the person
 }
 
 func (s standing) row() stats.Row {
-	return stats.Row{Position: s.position, Name: s.NoticeName(), Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
+	return stats.Row{Position: s.position, Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 }
 
 // queueTop reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
@@ -152,30 +150,20 @@ func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
 }
 
-// queueStanding reads a person's standing in a group, and the name that the person has there.
+// queueStanding reads a person's standing in a group.
 func queueStanding(batch *pgx.Batch, chat ranking.ExternalChatID, who ranking.Person, own *standing) {
 	const sql = `
-		SELECT coalesce(s.id, 0), p.id, coalesce(s.name, p.display_name),
-		       coalesce(s.elo, 0), coalesce(s.start_elo, 0), coalesce(s.best_elo, 0), coalesce(s.version, 0),
-		       coalesce(s.played, 0), coalesce(s.won, 0), coalesce(s.drawn, 0), coalesce(s.lost, 0),
-		       coalesce(s.streak, 0), s.left_at, coalesce(p.username, ''), namesakes.others, namesakes.earlier,
+		SELECT s.id, s.player_id, s.name, s.elo, s.start_elo, s.best_elo, s.version,
+		       s.played, s.won, s.drawn, s.lost, s.streak, s.left_at,
 		       CASE WHEN s.played > 0 AND s.left_at IS NULL THEN
 		           (SELECT 1 + count(*) FROM group_players o
 		            WHERE o.ladder_id = s.ladder_id AND o.played > 0 AND o.left_at IS NULL AND o.elo > s.elo)
 		       ELSE 0 END
-		FROM players p
-		CROSS JOIN (SELECT ` + postgres.ThisLadder + ` AS id OFFSET 0) AS ladder -- looked up once
-		LEFT JOIN group_players s ON s.ladder_id = ladder.id AND s.player_id = p.id
-		CROSS JOIN LATERAL (
-		    SELECT count(*) AS others, count(*) FILTER (WHERE s.id IS NULL OR o.id < s.id) AS earlier
-		    FROM group_players o
-		    WHERE o.ladder_id = ladder.id AND o.id IS DISTINCT FROM s.id
-		      AND lower(o.name) = lower(coalesce(s.name, p.display_name))
-		) AS namesakes
-		WHERE p.id = ` + postgres.ThisPlayer
-	batch.Queue(sql, chat, who.ID, who.Username).Query(func(rows pgx.Rows) error {
+		FROM group_players s
+		WHERE s.ladder_id = ` + postgres.ThisLadder + ` AND s.player_id = ` + postgres.ThisPlayer
+	batch.Queue(sql, chat, who.ID).Query(func(rows pgx.Rows) error {
 		for rows.Next() { // at most once
-			err := rows.Scan(append(postgres.StandingFields(&own.Standing), &own.Username, &own.Namesakes, &own.Earlier, &own.position)...)
+			err := rows.Scan(append(postgres.StandingFields(&own.Standing), &own.position)...)
 			if err != nil {
 				return fmt.Errorf("scan standing: %w", err)
 			}

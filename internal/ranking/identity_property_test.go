@@ -1,0 +1,249 @@
+package ranking_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/ranking"
+)
+
+var otherClub = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Other Club"}
+
+// playedMatch is a match of the model: the players by account or, for unclaimed ones, by username.
+type playedMatch struct {
+	A, B   string
+	Undone bool
+}
+
+// peopleOfGroup is the model of who is who in a group. Usernames are in lower case.
+type peopleOfGroup struct {
+	seen      map[string]string // username → account that was last seen with it
+	unclaimed map[string]bool
+	matches   []playedMatch
+}
+
+// identities is the model of who is who, written from the rules and not from the code.
+type identities struct {
+	known  map[string]bool // accounts
+	groups map[ranking.ExternalChatID]*peopleOfGroup
+}
+
+func newIdentities() *identities {
+	m := &identities{known: make(map[string]bool), groups: make(map[ranking.ExternalChatID]*peopleOfGroup)}
+	for _, chat := range []ranking.Chat{club, otherClub} {
+		m.groups[chat.ID] = &peopleOfGroup{seen: make(map[string]string), unclaimed: make(map[string]bool)}
+	}
+	return m
+}
+
+func accountOf(p ranking.Person) string { return fmt.Sprint(p.ID) }
+
+// see shows an account with a username in a group. A person who is not needed stays unknown, unless they claim a player.
+func (m *identities) see(chat ranking.ExternalChatID, p ranking.Person, needed bool) {
+	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
+	claims := g.unclaimed[username]
+	if !m.known[account] && !needed && !claims {
+		return
+	}
+	m.known[account] = true
+	for name, holder := range g.seen {
+		if holder == account {
+			delete(g.seen, name)
+		}
+	}
+	if username != "" {
+		g.seen[username] = account
+	}
+	if !claims {
+		return
+	}
+	delete(g.unclaimed, username)
+	for i := range g.matches {
+		match := &g.matches[i]
+		if slices.Contains([]string{match.A, match.B}, account) && slices.Contains([]string{match.A, match.B}, username) {
+			match.Undone = true
+			continue // both stay in it
+		}
+		for _, player := range []*string{&match.A, &match.B} {
+			if *player == username && !match.Undone {
+				*player = account
+			}
+		}
+	}
+}
+
+// mentioned returns whom a username means in a group.
+func (m *identities) mentioned(chat ranking.ExternalChatID, username string) string {
+	g, username := m.groups[chat], strings.ToLower(username)
+	if account := g.seen[username]; account != "" {
+		return account
+	}
+	g.unclaimed[username] = true
+	return username
+}
+
+// identityGame plays the same steps with the service and in the model.
+type identityGame struct {
+	*game
+	*identities
+	tb rapid.TB
+}
+
+func (g *identityGame) send(chat ranking.Chat, sender ranking.Person, command func(context.Context, ranking.Origin) error) {
+	g.tb.Helper()
+	o := g.origin(&sender)
+	o.Chat = chat
+	if err := command(context.Background(), o); err != nil {
+		g.tb.Fatalf("%s: %v", o.Key, err)
+	}
+}
+
+// match has the sender report a win over somebody who is mentioned.
+func (g *identityGame) match(chat ranking.Chat, sender ranking.Person, username string) {
+	g.tb.Helper()
+	g.send(chat, sender, func(ctx context.Context, o ranking.Origin) error {
+		return g.RecordMatch(ctx, o, singles(sender, named(username), 3, 1))
+	})
+	g.see(chat.ID, sender, true)
+	of := g.groups[chat.ID]
+	of.matches = append(of.matches, playedMatch{A: accountOf(sender), B: g.mentioned(chat.ID, username)})
+}
+
+// show lets the group see somebody who needs no player.
+func (g *identityGame) show(chat ranking.Chat, who ranking.Person, how string) {
+	g.tb.Helper()
+	g.send(chat, carol, func(ctx context.Context, o ranking.Origin) error {
+		switch how {
+		case "asks":
+			o.Sender = &who
+			return g.ShowRanking(ctx, o)
+		case "is replied to":
+			o.Shown = []ranking.Person{who}
+			return g.Answer(ctx, o, ranking.Refusal{Code: ranking.NoDraws})
+		default:
+			o.Sender, o.Shown = nil, []ranking.Person{who}
+			return g.MembersSeen(ctx, o)
+		}
+	})
+	if how == "is replied to" {
+		g.see(chat.ID, carol, false)
+	}
+	g.see(chat.ID, who, false)
+}
+
+// check compares the stored players, matches and ratings of both groups with the model.
+func (g *identityGame) check(t *testing.T) {
+	t.Helper()
+	const player = `(SELECT coalesce(p.telegram_user_id::text, lower(p.username), (
+		SELECT 'merged into ' || i.telegram_user_id FROM players i WHERE i.id = p.merged_into))
+		FROM match_players mp JOIN players p ON p.id = mp.player_id WHERE mp.match_id = m.id AND mp.side = %d)`
+	for chat, of := range g.groups {
+		got := rows[playedMatch](t, g.game, fmt.Sprintf(`SELECT `+player+`, `+player+`, m.undone_at IS NOT NULL
+			FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+			WHERE c.telegram_chat_id = $1 ORDER BY m.number`, 1, 2), chat)
+		var want []playedMatch
+		var counted []countedMatch
+		for _, m := range of.matches {
+			if m.Undone { // the one that was merged is still a player of it
+				for _, player := range []*string{&m.A, &m.B} {
+					if !isAccount(*player) {
+						*player = "merged into " + other(m, *player)
+					}
+				}
+			} else {
+				counted = append(counted, countedMatch{A: []string{m.A}, B: []string{m.B}, ScoreA: 3, ScoreB: 1})
+			}
+			want = append(want, m)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			g.tb.Errorf("matches in %d (-want +got):\n%s", chat, diff)
+		}
+		table := g.standingTable(t, chat, "coalesce(p.telegram_user_id::text, lower(p.username))")
+		for who, s := range table {
+			if s.Played == 0 {
+				delete(table, who)
+			}
+		}
+		if diff := cmp.Diff(recalculate(nil, counted), table); diff != "" {
+			g.tb.Errorf("standings in %d (-want +got):\n%s", chat, diff)
+		}
+	}
+	if found := verify(t, g.store); len(found) > 0 {
+		g.tb.Errorf("verify finds %+v", found)
+	}
+}
+
+func isAccount(player string) bool { return strings.Trim(player, "0123456789") == "" }
+
+func other(m playedMatch, player string) string {
+	if m.A == player {
+		return m.B
+	}
+	return m.A
+}
+
+// TestSameUsernameInAllOrders: two people have the same username in two groups, one after the other, and both groups have
+// mentioned it. Whatever comes first, each group has its own people.
+func TestSameUsernameInAllOrders(t *testing.T) {
+	t.Parallel()
+	bobby, zoeAsBob := bob, zoe
+	zoeAsBob.Username = bob.Username
+	steps := map[string]func(g *identityGame){
+		"mentioned here":  func(g *identityGame) { g.match(club, alice, "bob") },
+		"mentioned there": func(g *identityGame) { g.match(otherClub, alice, "BOB") },
+		"Bob here":        func(g *identityGame) { g.match(club, bobby, "carol") },
+		"Zoe there":       func(g *identityGame) { g.match(otherClub, zoeAsBob, "carol") },
+	}
+	d := pgtest.Borrow(t)
+	for _, order := range permutations([]string{"mentioned here", "mentioned there", "Bob here", "Zoe there"}) {
+		if err := d.Empty(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		g := &identityGame{newGameOn(d), newIdentities(), t}
+		for _, step := range order {
+			steps[step](g)
+		}
+		g.match(club, zoeAsBob, "alice") // she shows up here with the username as well
+		g.match(club, alice, "bob")
+		g.match(otherClub, alice, "bob")
+		g.check(t)
+		if t.Failed() {
+			t.Fatalf("in the order %q", order)
+		}
+	}
+}
+
+// TestAnyoneWithAnyUsername has a few people with changing usernames play, ask and be seen in two groups.
+func TestAnyoneWithAnyUsername(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Borrow(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		if err := d.Empty(context.Background()); err != nil {
+			rt.Fatal(err)
+		}
+		g := &identityGame{newGameOn(d), newIdentities(), rt}
+		usernames := []string{"a", "A", "b", "c"}
+		for range rapid.IntRange(4, 14).Draw(rt, "steps") {
+			chat := rapid.SampledFrom([]ranking.Chat{club, otherClub}).Draw(rt, "chat")
+			who := someone(rapid.SampledFrom([]ranking.UserID{1, 2, 4}).Draw(rt, "id"),
+				rapid.SampledFrom(append(usernames, "")).Draw(rt, "username"), "Somebody")
+			how := rapid.SampledFrom([]string{"plays", "plays", "plays", "asks", "is replied to", "joins the group"}).Draw(rt, "how")
+			mention := rapid.SampledFrom(usernames).Draw(rt, "mention")
+			switch {
+			case how != "plays":
+				g.show(chat, who, how)
+			case !strings.EqualFold(mention, who.Username): // otherwise it is refused
+				g.match(chat, who, mention)
+			}
+		}
+		g.check(t)
+	})
+}
