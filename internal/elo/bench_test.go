@@ -14,8 +14,8 @@ func BenchmarkChange(b *testing.B) {
 		for i := range size {
 			sideA[i], sideB[i] = 1512+i, 1488-i
 		}
-		for _, k := range []int{10, 32} {
-			b.Run(fmt.Sprintf("size=%d/k=%d", size, k), func(b *testing.B) {
+		for _, k := range []float64{10, 32} {
+			b.Run(fmt.Sprintf("size=%d/k=%v", size, k), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					elo.Change(k, sideA, sideB, elo.Win)

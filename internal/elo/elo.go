@@ -4,7 +4,9 @@
 // the divisor of 400 that FIDE uses:
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
-//	change           round(K·(S−E))
+//	change           round(K·G·(S−E))
+//
+// G is 1, or [MarginFactor] if the margin of victory counts.
 package elo
 
 import "math"
@@ -42,13 +44,34 @@ func Expected(a, b float64) float64 {
 	return 1 / (1 + math.Pow(10, (b-a)/400))
 }
 
-// Change returns how the rating of each member of side a changes when a scores s against side b. The ratings of b's
-// members change by the opposite. A side is rated at the average of its members. k must be positive, and neither side
-// may be empty.
+// MaxMarginFactor is the limit of MarginFactor. It is reached at a difference of five.
+const MaxMarginFactor = 2
+
+// MarginFactor returns the factor G by which the margin of a victory multiplies K, from 1 to MaxMarginFactor. a and b
+// are the score of the match: points, goals or sets. It is the goal difference index of the World Football Elo Ratings
+// (https://eloratings.net/about), which has no limit:
 //
-// The change is limited so that every rating stays between Min and Max. With sides of equal size, the sum of all
-// ratings therefore stays the same.
-func Change(k int, a, b []int, s Score) int {
+//	difference   0 or 1   2     3      4       N ≥ 3
+//	G            1        1.5   1.75   1.875   (11+N)/8
+func MarginFactor(a, b int) float64 {
+	switch difference := max(a-b, b-a); difference {
+	case 0, 1:
+		return 1
+	case 2:
+		return 1.5
+	default:
+		return min(float64(11+difference)/8, MaxMarginFactor)
+	}
+}
+
+// Change returns how the rating of a member of side a changes when a scores s against side b. k is the member's K, times
+// G if the margin of victory counts; it must be positive. Neither side may be empty. A side is rated at the average of
+// its members.
+//
+// For each k, a member of b changes by the opposite of what a member of a does. The change is limited by what every
+// member of the match can gain or lose, so that all ratings stay between Min and Max. If all members have the same K and
+// the sides are of equal size, the sum of their ratings therefore stays the same.
+func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
 	if s == Loss || s == Draw && average(a) > average(b) {
 		return -gain(k, b, a, Win-s)
@@ -56,10 +79,10 @@ func Change(k int, a, b []int, s Score) int {
 	return gain(k, a, b, s)
 }
 
-// gain returns how many points each gainer wins and each loser loses when the gainers score s. The result is not
-// negative if the gainers score at least as expected.
-func gain(k int, gainers, losers []int, s Score) int {
-	points := int(math.Round(float64(k) * (float64(s) - Expected(average(gainers), average(losers)))))
+// gain returns how many points a gainer wins, or a loser loses, when the gainers score s. The result is not negative if
+// the gainers score at least as expected.
+func gain(k float64, gainers, losers []int, s Score) int {
+	points := int(math.Round(k * (float64(s) - Expected(average(gainers), average(losers)))))
 	for _, r := range gainers {
 		points = min(points, Max-r)
 	}

@@ -39,7 +39,7 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
-		k    int
+		k    float64
 		a, b []int
 		s    elo.Score
 		want int
@@ -52,6 +52,8 @@ func TestChange(t *testing.T) {
 		{"the favourite draws", 32, []int{1900}, []int{1500}, elo.Draw, -13},
 		{"the outsider draws", 32, []int{1500}, []int{1900}, elo.Draw, 13},
 		{"a smaller K", 10, []int{1500}, []int{1500}, elo.Win, 5},
+		{"a K with a margin factor", 32 * 1.75, []int{1500}, []int{1500}, elo.Win, 28},
+		{"a fractional K", 31 * 1.5, []int{1500}, []int{1500}, elo.Loss, -23},
 		{"half a point is rounded away from zero", 1, []int{1500}, []int{1500}, elo.Win, 1},
 		{"sides with the same average", 32, []int{1400, 1600}, []int{1500, 1500}, elo.Win, 16},
 		{"limited by the loser's rating", 32, []int{5}, []int{5}, elo.Win, 5},
@@ -59,19 +61,21 @@ func TestChange(t *testing.T) {
 		{"limited by the lowest rating of a side", 32, []int{20, 20}, []int{2, 38}, elo.Win, 2},
 	} {
 		if got := elo.Change(tc.k, tc.a, tc.b, tc.s); got != tc.want {
-			t.Errorf("%s: Change(%d, %v, %v, %v) = %d, want %d", tc.name, tc.k, tc.a, tc.b, tc.s, got, tc.want)
+			t.Errorf("%s: Change(%v, %v, %v, %v) = %d, want %d", tc.name, tc.k, tc.a, tc.b, tc.s, got, tc.want)
 		}
 	}
 }
 
+// TestChangeProperties draws a match whose members each have a K of their own.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.IntRange(1, 4).Draw(t, "size")
-		side := rapid.SliceOfN(rapid.IntRange(elo.Min, elo.Max), size, size)
+		side := rapid.SliceOfN(rapid.IntRange(elo.Min, elo.Max), 1, 4)
 		a, b := side.Draw(t, "a"), side.Draw(t, "b")
-		k := rapid.IntRange(1, 1000).Draw(t, "k")
 		s := rapid.SampledFrom([]elo.Score{elo.Loss, elo.Draw, elo.Win}).Draw(t, "s")
+		margin := elo.MarginFactor(rapid.IntRange(0, 9).Draw(t, "difference"), 0)
+		anyK := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(1, 1000).Draw(t, "k")) * margin })
+		k := anyK.Draw(t, "K")
 		change := elo.Change(k, a, b, s)
 
 		if mirrored := elo.Change(k, b, a, 1-s); mirrored != -change {
@@ -80,17 +84,45 @@ func TestChangeProperties(t *testing.T) {
 		if s == elo.Win && change < 0 || s == elo.Loss && change > 0 {
 			t.Fatalf("score %v changes the rating by %d", s, change)
 		}
-		if change > k || change < -k {
-			t.Fatalf("change is %d with K-factor %d", change, k)
+		if float64(max(change, -change)) > math.Round(k) {
+			t.Fatalf("change is %d with K-factor %v", change, k)
 		}
-		for i := range a {
-			for _, r := range []int{a[i] + change, b[i] - change} {
-				if r < elo.Min || r > elo.Max {
-					t.Fatalf("rating %d is out of range", r)
+		if more := elo.Change(k+1, a, b, s); max(more, -more) < max(change, -change) || more*change < 0 {
+			t.Fatalf("change is %d, with a larger K-factor %d", change, more)
+		}
+		sum := 0
+		for _, members := range []struct {
+			ratings, others []int
+			score           elo.Score
+		}{{a, b, s}, {b, a, 1 - s}} {
+			for _, r := range members.ratings {
+				if now := r + elo.Change(anyK.Draw(t, "K of a member"), members.ratings, members.others, members.score); now < elo.Min || now > elo.Max {
+					t.Fatalf("rating %d is out of range", now)
 				}
+				sum += elo.Change(k, members.ratings, members.others, members.score)
 			}
 		}
+		if len(a) == len(b) && sum != 0 {
+			t.Fatalf("with the same K-factor, the sum of all ratings changes by %d", sum)
+		}
 	})
+}
+
+func TestMarginFactor(t *testing.T) {
+	t.Parallel()
+	// the values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for each further one
+	want := []float64{1, 1, 1.5, 1.75, 1.875, 2, 2, 2}
+	for difference, factor := range want {
+		for _, least := range []int{0, 3} {
+			a, b := least+difference, least
+			if got, mirrored := elo.MarginFactor(a, b), elo.MarginFactor(b, a); got != factor || mirrored != factor {
+				t.Errorf("the factors for %d:%d and %d:%d are %v and %v, want %v", a, b, b, a, got, mirrored, factor)
+			}
+		}
+	}
+	if got := elo.MarginFactor(999, 0); got != elo.MaxMarginFactor {
+		t.Errorf("the factor for 999:0 is %v", got)
+	}
 }
 
 func TestScoreOf(t *testing.T) {

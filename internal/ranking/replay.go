@@ -71,7 +71,7 @@ func play(k int, score Score, parts []Part, standings []*Standing) {
 	for i, p := range parts {
 		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
 	}
-	change := elo.Change(k, sides[0], sides[1], score.of(1))
+	change := elo.Change(float64(k), sides[0], sides[1], score.of(1))
 	for i, p := range parts {
 		if p.Side == 1 {
 			*standings[i] = standings[i].after(score.of(1), change)
