@@ -86,13 +86,20 @@ CREATE TABLE ladders (
     k_factor             integer NOT NULL DEFAULT 32,
     draws_allowed        boolean NOT NULL DEFAULT true,
     uneven_teams_allowed boolean NOT NULL DEFAULT false,
+    -- the K-factor of a player's first matches in the ladder, and how many those are; both 0: as for other matches
+    provisional_k_factor integer NOT NULL DEFAULT 0,
+    provisional_matches  integer NOT NULL DEFAULT 0,
+    -- a larger margin of victory changes the ratings more
+    margin_of_victory    boolean NOT NULL DEFAULT false,
     created_at           timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT ladders_pkey PRIMARY KEY (id),
     -- lets a match prove that its ladder belongs to its group
     CONSTRAINT ladders_group_id_id_key UNIQUE (group_id, id),
     CONSTRAINT ladders_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups (id),
     CONSTRAINT ladders_start_elo_check CHECK (start_elo BETWEEN 0 AND 10000),
-    CONSTRAINT ladders_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000)
+    CONSTRAINT ladders_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
+    CONSTRAINT ladders_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
+        OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
 CREATE UNIQUE INDEX ladders_default_key ON ladders (group_id) WHERE is_default;
 
@@ -180,24 +187,28 @@ CREATE INDEX group_players_name_idx ON group_players (ladder_id, lower(name));
 CREATE INDEX group_players_ranking_idx ON group_players (ladder_id, elo DESC, id) WHERE played > 0 AND left_at IS NULL;
 
 CREATE TABLE matches (
-    id              bigint GENERATED ALWAYS AS IDENTITY,
-    group_id        bigint NOT NULL,
-    ladder_id       bigint NOT NULL,
+    id                   bigint GENERATED ALWAYS AS IDENTITY,
+    group_id             bigint NOT NULL,
+    ladder_id            bigint NOT NULL,
     -- 1, 2, 3 … in its group: the order in which matches count
-    number          integer NOT NULL,
-    score_a         integer NOT NULL,
-    score_b         integer NOT NULL,
+    number               integer NOT NULL,
+    score_a              integer NOT NULL,
+    score_b              integer NOT NULL,
     -- the points of each set, as {{11,7},{9,11}}; the score then counts the sets
-    sets            smallint[],
-    k_factor        integer NOT NULL,
+    sets                 smallint[],
+    -- the rules of the ladder that the match was played under, as far as they rate it
+    k_factor             integer NOT NULL,
+    provisional_k_factor integer NOT NULL DEFAULT 0,
+    provisional_matches  integer NOT NULL DEFAULT 0,
+    margin_of_victory    boolean NOT NULL DEFAULT false,
     -- null if an anonymous admin reported it
-    reported_by     bigint,
-    played_at       timestamptz NOT NULL,
-    idempotency_key text NOT NULL,
-    undone_at       timestamptz,
+    reported_by          bigint,
+    played_at            timestamptz NOT NULL,
+    idempotency_key      text NOT NULL,
+    undone_at            timestamptz,
     -- null if an anonymous admin undid it, or the merge of two players
-    undone_by       bigint,
-    created_at      timestamptz NOT NULL DEFAULT now(),
+    undone_by            bigint,
+    created_at           timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT matches_pkey PRIMARY KEY (id),
     CONSTRAINT matches_group_id_number_key UNIQUE (group_id, number),
     CONSTRAINT matches_idempotency_key_key UNIQUE (idempotency_key),
@@ -211,7 +222,9 @@ CREATE TABLE matches (
     CONSTRAINT matches_sets_check CHECK (sets IS NULL OR
         (array_ndims(sets) = 2 AND array_length(sets, 1) BETWEEN 2 AND 25 AND array_length(sets, 2) = 2
          AND 0 <= ALL (sets) AND 999 >= ALL (sets)) IS TRUE),
-    CONSTRAINT matches_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000)
+    CONSTRAINT matches_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
+    CONSTRAINT matches_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
+        OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
 CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);
 -- for the last match that a person reported in a group
@@ -281,6 +294,8 @@ CREATE TABLE elo_history (
     player_id     bigint NOT NULL,
     elo_before    integer NOT NULL,
     elo_after     integer NOT NULL,
+    -- the player's K-factor in the match: by its rules, the usual or the provisional one
+    k_factor      integer NOT NULL,
     -- of the standing before the match: a replay that begins here cannot calculate them
     best_before   integer NOT NULL,
     streak_before integer NOT NULL,
@@ -293,6 +308,7 @@ CREATE TABLE elo_history (
         REFERENCES match_players (match_id, player_id) ON UPDATE CASCADE,
     CONSTRAINT elo_history_elo_check CHECK (elo_before BETWEEN 0 AND 10000 AND elo_after BETWEEN 0 AND 10000),
     CONSTRAINT elo_history_best_before_check CHECK (best_before BETWEEN elo_before AND 10000),
+    CONSTRAINT elo_history_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
     CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'fix', 'merge', 'repair'))
 );
 -- one current entry for each player of a match; the index also finds all of them

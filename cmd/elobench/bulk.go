@@ -71,9 +71,9 @@ var bulkMatches = []string{
 	`INSERT INTO match_players (match_id, player_id, side)
 	 SELECT id, player_id, side
 	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
-	`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, best_before, streak_before, reason,
+	`INSERT INTO elo_history (id, match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason,
 	                          created_at) OVERRIDING SYSTEM VALUE
-	 SELECT 2 * id - 2 + side, id, player_id, 1500, 1500, 1500, 0, 'match', played_at
+	 SELECT 2 * id - 2 + side, id, player_id, 1500, 1500, 32, 1500, 0, 'match', played_at
 	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
 	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, rate_class)
 	 SELECT key, played_at, sender, date_trunc('second', played_at), 'result' FROM ` + bulkPlayed + ` ORDER BY id`,

@@ -154,10 +154,10 @@ func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 		b.exec(t, sql)
 	}
 	const found = `
-CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (best 1600, streak 2 before), but should say 1531 → 1512 (best 1531, streak 2 before)
+CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (K 32, best 1600, streak 2 before), but should say 1531 → 1512 (K 32, best 1531, streak 2 before)
 CHESS "Chess", match 3, "Alice": the history has the rating 1532 before it, but 1531 after the previous match
 CHESS "Chess", match 4, "Alice": the history has the rating 1512 before it, but 1514 after the previous match
-CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (best 1500, streak 1 before)
+CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (K 32, best 1500, streak 1 before)
 CHESS "Chess", "Alice": the rating is 1501, but should be 1511
 CHESS "Chess", "Alice": the best rating is 1700, but should be 1531
 CHESS "Chess", "Alice": the rating is 1501, but the start rating and all changes in the history add up to 1512
@@ -246,8 +246,8 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 			UPDATE groups SET last_match_number = %[1]d WHERE id = 1`, n))
 	}
 	b.exec(t, `
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-		SELECT id, 2, 1489, 1489, 1500, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+		SELECT id, 2, 1489, 1489, 32, 1500, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
 	code, stdout, stderr := verify(t, b.url)
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if len(lines) != 52 || code != 1 || stderr != sayRepairable {

@@ -28,8 +28,8 @@ const oneOfEach = `
 	INSERT INTO match_players VALUES (1, 1, 1), (1, 2, 2);
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (1, 3, 2, 3, 1);
 	INSERT INTO match_messages VALUES (-100, 7, 1);
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-	    VALUES (1, 1, 1500, 1516, 1500, 0, 'match'), (1, 2, 1500, 1484, 1500, 0, 'match');
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+	    VALUES (1, 1, 1500, 1516, 32, 1500, 0, 'match'), (1, 2, 1500, 1484, 32, 1500, 0, 'match');
 	INSERT INTO handled_commands VALUES ('m:-100:1');
 	INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1');
 	INSERT INTO leases VALUES ('leader', 'x', 1, now());
@@ -47,7 +47,7 @@ const (
 	anotherFix = `INSERT INTO match_fixes
 		(match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by) VALUES `
 	anotherEntry = `INSERT INTO elo_history
-		(match_id, player_id, elo_before, elo_after, best_before, streak_before, reason, superseded_at) VALUES `
+		(match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason, superseded_at) VALUES `
 	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
@@ -84,7 +84,14 @@ var breaks = map[string][]string{
 	"ladders_group_id_fkey":   {`INSERT INTO ladders (group_id, is_default) VALUES (99, true)`},
 	"ladders_start_elo_check": {`UPDATE ladders SET start_elo = -1`, `UPDATE ladders SET start_elo = 10001`},
 	"ladders_k_factor_check":  {`UPDATE ladders SET k_factor = 0`, `UPDATE ladders SET k_factor = 1001`},
-	"ladders_default_key":     {`INSERT INTO ladders (group_id, is_default) VALUES (1, true)`},
+	"ladders_provisional_check": {
+		`UPDATE ladders SET provisional_k_factor = 64`, `UPDATE ladders SET provisional_matches = 10`,
+		`UPDATE ladders SET provisional_k_factor = 1001, provisional_matches = 10`,
+		`UPDATE ladders SET provisional_k_factor = 64, provisional_matches = 101`,
+		`UPDATE ladders SET provisional_k_factor = -1, provisional_matches = 10`,
+		`UPDATE ladders SET provisional_k_factor = 64, provisional_matches = -1`,
+	},
+	"ladders_default_key": {`INSERT INTO ladders (group_id, is_default) VALUES (1, true)`},
 	"players_pkey": {
 		`INSERT INTO players (id, group_id, username, display_name) OVERRIDING SYSTEM VALUE VALUES (1, 1, 'new', 'new')`,
 	},
@@ -165,7 +172,14 @@ var breaks = map[string][]string{
 		`UPDATE matches SET score_a = -1`, `UPDATE matches SET score_b = -1`,
 		`UPDATE matches SET score_a = 1000`, `UPDATE matches SET score_b = 1000`,
 	},
-	"matches_k_factor_check":  {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
+	"matches_k_factor_check": {`UPDATE matches SET k_factor = 0`, `UPDATE matches SET k_factor = 1001`},
+	"matches_provisional_check": {
+		`UPDATE matches SET provisional_k_factor = 64`, `UPDATE matches SET provisional_matches = 10`,
+		`UPDATE matches SET provisional_k_factor = 1001, provisional_matches = 10`,
+		`UPDATE matches SET provisional_k_factor = 64, provisional_matches = 101`,
+		`UPDATE matches SET provisional_k_factor = -1, provisional_matches = 10`,
+		`UPDATE matches SET provisional_k_factor = 64, provisional_matches = -1`,
+	},
 	"matches_undone_by_fkey":  {`UPDATE matches SET undone_at = now(), undone_by = 99`},
 	"matches_undone_by_check": {`UPDATE matches SET undone_by = 1`},
 	"matches_sets_check": {
@@ -207,11 +221,11 @@ var breaks = map[string][]string{
 	"match_players_player_id_fkey": {`INSERT INTO match_players VALUES (1, 99, 1)`},
 	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
 	"elo_history_pkey": {`INSERT INTO elo_history
-		(id, match_id, player_id, elo_before, elo_after, best_before, streak_before, reason, superseded_at)
-		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 0, 0, 'match', now())`},
+		(id, match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason, superseded_at)
+		OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 0, 0, 32, 0, 0, 'match', now())`},
 	"elo_history_match_player_fkey": {
-		anotherEntry + `(1, 99, 0, 0, 0, 0, 'match', NULL)`, anotherEntry + `(99, 1, 0, 0, 0, 0, 'match', NULL)`,
-		anotherEntry + `(1, 3, 0, 0, 0, 0, 'match', NULL)`, `DELETE FROM match_players`,
+		anotherEntry + `(1, 99, 0, 0, 32, 0, 0, 'match', NULL)`, anotherEntry + `(99, 1, 0, 0, 32, 0, 0, 'match', NULL)`,
+		anotherEntry + `(1, 3, 0, 0, 32, 0, 0, 'match', NULL)`, `DELETE FROM match_players`,
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
@@ -222,10 +236,11 @@ var breaks = map[string][]string{
 	"elo_history_best_before_check": {
 		`UPDATE elo_history SET best_before = elo_before - 1`, `UPDATE elo_history SET best_before = 10001`,
 	},
-	"elo_history_reason_check": {`UPDATE elo_history SET reason = 'because'`},
+	"elo_history_k_factor_check": {`UPDATE elo_history SET k_factor = 0`, `UPDATE elo_history SET k_factor = 1001`},
+	"elo_history_reason_check":   {`UPDATE elo_history SET reason = 'because'`},
 	"elo_history_current_key": {
-		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', NULL)`,
-		anotherEntry + `(1, 1, 1500, 1516, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 1500, 0, 'fix', now())`,
+		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 'undo', NULL)`,
+		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 32, 1500, 0, 'fix', now())`,
 	},
 	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
 	"handled_commands_rate_class_check": {
@@ -320,9 +335,12 @@ func TestConstraintsLetThrough(t *testing.T) {
 		anotherFix + `(1, 2, 0, '{{11,7},{11,9}}', 2, 0, '{{11,7},{11,8}}', 2)`,
 		anotherFix + `(1, 2, 0, NULL, 2, 0, '{{11,7},{11,8}}', 2)`,
 		`INSERT INTO match_messages VALUES (-100, 8, 1), (-200, 7, 1)`,
+		`UPDATE matches SET k_factor = 1, provisional_k_factor = 1000, provisional_matches = 1, margin_of_victory = true`,
+		`UPDATE ladders SET k_factor = 1000, provisional_k_factor = 1, provisional_matches = 100, margin_of_victory = true`,
+		`UPDATE ladders SET start_elo = 0`, `UPDATE ladders SET start_elo = 10000`,
 		`UPDATE elo_history SET reason = 'undo'`, `UPDATE elo_history SET reason = 'fix'`,
 		`UPDATE elo_history SET reason = 'merge'`, `UPDATE elo_history SET reason = 'repair'`,
-		anotherEntry + `(1, 1, 10000, 0, 10000, -9, 'match', now()), (1, 1, 0, 0, 0, 9, 'undo', now() - interval '1 s')`,
+		anotherEntry + `(1, 1, 10000, 0, 1, 10000, -9, 'match', now()), (1, 1, 0, 0, 1000, 0, 9, 'undo', now() - interval '1 s')`,
 		`UPDATE outbox SET match_id = 1`,
 		`UPDATE outbox SET action = 'edit', match_id = 1`,
 		`UPDATE outbox SET action = 'callback_answer', callback_query_id = 'press', match_id = NULL`,

@@ -19,7 +19,7 @@ func playedHistory(tb testing.TB, matches, size int) MatchHistory {
 	}
 	var entry HistoryID
 	for i := range matches {
-		m := PlayedMatch{ID: MatchID(i + 1), Number: i + 1, K: 32, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
+		m := PlayedMatch{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32}, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
 		for j := range 2 * size { // the step is odd and no multiple of five, so the players differ
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}

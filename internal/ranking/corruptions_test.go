@@ -169,9 +169,9 @@ var corruptions = map[string]corruption{
 	"a player on the other side": {
 		sql: []string{"UPDATE match_players SET side = 1 WHERE match_id = match(6) AND player_id = who('Bob')"},
 		want: []string{
-			"wrong_entry 6 Bob: 1502 → 1486 (best 1502, streak 1 before) | 1502 → 1518 (best 1502, streak 1 before)",
-			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1518 → 1518 (best 1518, streak 2 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1513 (best 1516, streak 1 before)",
+			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1 before) | 1502 → 1518 (K 32, best 1502, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1518 → 1518 (K 32, best 1518, streak 2 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1513 (K 32, best 1516, streak 1 before)",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_elo Bob: 1487 | 1518",
 			"wrong_best Bob: 1502 | 1518",
@@ -187,14 +187,14 @@ var corruptions = map[string]corruption{
 	"an entry missing": {
 		sql: []string{"DELETE FROM elo_history WHERE id = entry(7, 'Bob')"},
 		want: []string{
-			"missing_entry 7 Bob: nothing | 1486 → 1487 (best 1502, streak -1 before)",
+			"missing_entry 7 Bob: nothing | 1486 → 1487 (K 32, best 1502, streak -1 before)",
 			"wrong_sum Bob: 1487 | 1486",
 		},
 	},
 	"a current entry superseded": {
 		sql: []string{"UPDATE elo_history SET superseded_at = now() WHERE id = entry(5, 'Carol')"},
 		want: []string{
-			"missing_entry 5 Carol: nothing | 1482 → 1500 (best 1500, streak -1 before)",
+			"missing_entry 5 Carol: nothing | 1482 → 1500 (K 32, best 1500, streak -1 before)",
 			"broken_chain 6 Carol: 1500 | 1482",
 			"wrong_sum Carol: 1484 | 1466",
 		},
@@ -204,7 +204,7 @@ var corruptions = map[string]corruption{
 			"UPDATE elo_history SET superseded_at = NULL WHERE match_id = match(4) AND player_id = who('Zoe')",
 		},
 		want: []string{
-			"entry_of_undone 4 Zoe: 1501 → 1518 (best 1501, streak 0 before) | nothing",
+			"entry_of_undone 4 Zoe: 1501 → 1518 (K 32, best 1501, streak 0 before) | nothing",
 			"broken_chain 6 Zoe: 1501 | 1518",
 			"wrong_sum Zoe: 1517 | 1534",
 		},
@@ -212,8 +212,8 @@ var corruptions = map[string]corruption{
 	"a match undone without a replay": {
 		sql: []string{"UPDATE matches SET undone_at = now() WHERE id = match(7)"},
 		want: []string{
-			"entry_of_undone 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | nothing",
-			"entry_of_undone 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | nothing",
+			"entry_of_undone 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | nothing",
+			"entry_of_undone 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | nothing",
 			"wrong_elo Alice: 1512 | 1513",
 			"wrong_streak Alice: 0 | 1",
 			"wrong_counters Alice: 2–2–1 | 2–1–1",
@@ -226,7 +226,7 @@ var corruptions = map[string]corruption{
 	"another rating after": {
 		sql: []string{"UPDATE elo_history SET elo_after = 1518 WHERE id = entry(6, 'Zoe')"},
 		want: []string{
-			"wrong_entry 6 Zoe: 1501 → 1518 (best 1501, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1501 → 1518 (K 32, best 1501, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
 			"wrong_sum Zoe: 1517 | 1518",
 		},
 	},
@@ -235,20 +235,20 @@ var corruptions = map[string]corruption{
 			"UPDATE elo_history SET elo_before = elo_before - 2, elo_after = elo_after - 2 WHERE id = entry(6, 'Zoe')",
 		},
 		want: []string{
-			"wrong_entry 6 Zoe: 1499 → 1515 (best 1501, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1499 → 1515 (K 32, best 1501, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
 			"broken_chain 6 Zoe: 1499 | 1501",
 		},
 	},
 	"another best rating before": {
 		sql: []string{"UPDATE elo_history SET best_before = 1600 WHERE id = entry(6, 'Zoe')"},
 		want: []string{
-			"wrong_entry 6 Zoe: 1501 → 1517 (best 1600, streak 0 before) | 1501 → 1517 (best 1501, streak 0 before)",
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1600, streak 0 before) | 1501 → 1517 (K 32, best 1501, streak 0 before)",
 		},
 	},
 	"another streak before": {
 		sql: []string{"UPDATE elo_history SET streak_before = 4 WHERE id = entry(1, 'Bob')"},
 		want: []string{
-			"wrong_entry 1 Bob: 1500 → 1484 (best 1500, streak 4 before) | 1500 → 1484 (best 1500, streak 0 before)",
+			"wrong_entry 1 Bob: 1500 → 1484 (K 32, best 1500, streak 4 before) | 1500 → 1484 (K 32, best 1500, streak 0 before)",
 		},
 	},
 	"another rating": {
@@ -315,8 +315,8 @@ var corruptions = map[string]corruption{
 	"another score": {
 		sql: []string{"UPDATE matches SET score_a = 2 WHERE id = match(7)"},
 		want: []string{
-			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1486 → 1503 (best 1502, streak -1 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1496 (best 1516, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1486 → 1503 (K 32, best 1502, streak -1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1496 (K 32, best 1516, streak 1 before)",
 			"wrong_elo Alice: 1512 | 1496",
 			"wrong_streak Alice: 0 | -1",
 			"wrong_counters Alice: 2–2–1 | 2–1–2",
@@ -330,10 +330,43 @@ var corruptions = map[string]corruption{
 	"another K": {
 		sql: []string{"UPDATE matches SET k_factor = 320 WHERE id = match(7)"},
 		want: []string{
-			"wrong_entry 7 Bob: 1486 → 1487 (best 1502, streak -1 before) | 1486 → 1498 (best 1502, streak -1 before)",
-			"wrong_entry 7 Alice: 1513 → 1512 (best 1516, streak 1 before) | 1513 → 1501 (best 1516, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1486 → 1498 (K 320, best 1502, streak -1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1513 → 1501 (K 320, best 1516, streak 1 before)",
 			"wrong_elo Alice: 1512 | 1501",
 			"wrong_elo Bob: 1487 | 1498",
+		},
+		changesMatches: true,
+	},
+	"another K of an entry": {
+		sql: []string{"UPDATE elo_history SET k_factor = 64 WHERE id = entry(7, 'Bob')"},
+		want: []string{
+			"wrong_entry 7 Bob: 1486 → 1487 (K 64, best 1502, streak -1 before) | 1486 → 1487 (K 32, best 1502, streak -1 before)",
+		},
+	},
+	"a provisional K": { // only Zoe had played fewer than two matches that count
+		sql: []string{"UPDATE matches SET provisional_k_factor = 320, provisional_matches = 2 WHERE id = match(6)"},
+		want: []string{
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0 before) | 1501 → 1662 (K 320, best 1501, streak 0 before)",
+			"wrong_elo Zoe: 1517 | 1662",
+			"wrong_best Zoe: 1517 | 1662",
+		},
+		changesMatches: true,
+	},
+	"the margin of victory counts": {
+		sql: []string{"UPDATE matches SET margin_of_victory = true WHERE id = match(6)"},
+		want: []string{
+			"wrong_entry 6 Alice: 1497 → 1513 (K 32, best 1516, streak -1 before) | 1497 → 1521 (K 32, best 1516, streak -1 before)",
+			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0 before) | 1501 → 1525 (K 32, best 1501, streak 0 before)",
+			"wrong_entry 6 Bob: 1502 → 1486 (K 32, best 1502, streak 1 before) | 1502 → 1478 (K 32, best 1502, streak 1 before)",
+			"wrong_entry 6 Carol: 1500 → 1484 (K 32, best 1500, streak 1 before) | 1500 → 1476 (K 32, best 1500, streak 1 before)",
+			"wrong_entry 7 Bob: 1486 → 1487 (K 32, best 1502, streak -1 before) | 1478 → 1480 (K 32, best 1502, streak -1 before)",
+			"wrong_entry 7 Alice: 1513 → 1512 (K 32, best 1516, streak 1 before) | 1521 → 1519 (K 32, best 1521, streak 1 before)",
+			"wrong_elo Alice: 1512 | 1519",
+			"wrong_best Alice: 1516 | 1521",
+			"wrong_elo Bob: 1487 | 1480",
+			"wrong_elo Carol: 1484 | 1476",
+			"wrong_elo Zoe: 1517 | 1525",
+			"wrong_best Zoe: 1517 | 1525",
 		},
 		changesMatches: true,
 	},

@@ -109,9 +109,6 @@ type Player struct {
 
 // Ladder is everything in a group that is rated together, with its rules.
 type Ladder struct {
-	ID                 LadderID
-	StartElo           int
-	K                  int
-	DrawsAllowed       bool
-	UnevenTeamsAllowed bool // the sides may differ in size
+	ID LadderID
+	Rules
 }

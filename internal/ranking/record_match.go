@@ -86,7 +86,7 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 		return Changes{Notice: n}, nil // some refusals need all people to be known
 	}
 	m := &NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID, Result: r.result, K: snap.Ladder.K, PlayedAt: r.playedAt,
+		Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: r.result, PlayedAt: r.playedAt,
 		Players: make([]MatchPlayer, len(r.players)),
 	}
 	parts, standings := make([]Part, len(r.players)), make([]*Standing, len(r.players))
@@ -96,7 +96,9 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 		p.After = p.Before.presentAt(r.playedAt) // playing again brings back a player who left
 		parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.After
 	}
-	play(m.K, m.Score, parts, standings)
+	for i, e := range play(m.RatingRules, m.Score, parts, standings) {
+		m.Players[i].K = e.K
+	}
 	if r.reporter >= 0 {
 		m.ReportedBy = snap.People[r.reporter].Player.ID
 	}

@@ -16,7 +16,7 @@ var ErrInconsistent = errors.New("stored ratings are inconsistent")
 type PlayedMatch struct {
 	ID     MatchID
 	Number int
-	K      int
+	RatingRules
 	Result
 	Undone bool
 	Parts  []Part // side 1 first
@@ -34,6 +34,7 @@ type Entry struct {
 	ID     HistoryID
 	Before int
 	After  int
+	K      int // the player's K-factor in the match, without the margin of victory
 	// BestBefore and StreakBefore belong to the standing before the match. A replay that begins with this match needs them,
 	// because they cannot be calculated backwards.
 	BestBefore   int
@@ -65,20 +66,22 @@ type RankedPlayer struct {
 // name returns the player's name for notices.
 func (p RankedPlayer) name() Name { return Name{Player: p.Player} }
 
-// play updates the standings of a match's players. standings are in the order of parts.
-func play(k int, score Score, parts []Part, standings []*Standing) {
+// play updates the standings of a match's players and returns the history entries. standings and entries are in the order
+// of parts.
+func play(rules RatingRules, score Score, parts []Part, standings []*Standing) []Entry {
 	var sides [2][]int
 	for i, p := range parts {
 		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
 	}
-	change := elo.Change(float64(k), sides[0], sides[1], score.of(1))
+	margin, entries := rules.marginFactor(score), make([]Entry, len(parts))
 	for i, p := range parts {
-		if p.Side == 1 {
-			*standings[i] = standings[i].after(score.of(1), change)
-		} else {
-			*standings[i] = standings[i].after(score.of(2), -change)
-		}
+		s, outcome := standings[i], score.of(p.Side)
+		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak}
+		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome))
+		e.After = s.Elo
+		entries[i] = e
 	}
+	return entries
 }
 
 // replayer replays matches one after the other, starting from standings.
@@ -92,7 +95,7 @@ func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 	if m.Undone {
 		return nil, nil
 	}
-	standings, entries := make([]*Standing, len(m.Parts)), make([]Entry, len(m.Parts))
+	standings := make([]*Standing, len(m.Parts))
 	sides := [3]int{}
 	for i, p := range m.Parts {
 		s := r.standings[p.Player]
@@ -100,17 +103,12 @@ func (r replayer) play(m *PlayedMatch) ([]Entry, error) {
 			return nil, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
 		}
 		standings[i] = s
-		entries[i] = Entry{Before: s.Elo, BestBefore: s.BestElo, StreakBefore: s.Streak}
 		sides[p.Side]++
 	}
 	if sides[1] == 0 || sides[2] == 0 {
 		return nil, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
 	}
-	play(m.K, m.Score, m.Parts, standings)
-	for i, s := range standings {
-		entries[i].After = s.Elo
-	}
-	return entries, nil
+	return play(m.RatingRules, m.Score, m.Parts, standings), nil
 }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.

@@ -49,7 +49,7 @@ type memoryStore struct {
 }
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, StartElo: 1500, K: 32}}
+	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ranking.RatingRules{K: 32}}}}
 	for i, p := range q.People {
 		player := &ranking.Player{ID: ranking.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
 		snap.People = append(snap.People, ranking.Known{ByID: player, Player: player})

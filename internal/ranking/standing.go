@@ -92,6 +92,6 @@ func (k Known) standing(l Ladder) Standing {
 	}
 	return Standing{
 		Player: k.Player.ID, Name: k.Player.Name,
-		Elo: l.StartElo, StartElo: l.StartElo, BestElo: l.StartElo,
+		Elo: l.Start, StartElo: l.Start, BestElo: l.Start,
 	}
 }

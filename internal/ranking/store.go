@@ -247,8 +247,8 @@ type Fixed struct {
 type NewMatch struct {
 	Group  GroupID
 	Ladder LadderID
+	RatingRules
 	Result
-	K          int
 	ReportedBy PlayerID // 0 for an anonymous admin
 	PlayedAt   time.Time
 	Players    []MatchPlayer
@@ -257,6 +257,7 @@ type NewMatch struct {
 // MatchPlayer is one player of a new match, with the standings before and after it.
 type MatchPlayer struct {
 	Side   int // 1 is A, 2 is B
+	K      int // the player's K-factor in the match
 	Before Standing
 	After  Standing
 }

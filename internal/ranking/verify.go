@@ -363,7 +363,7 @@ func (p Problem) Repairable() bool {
 
 // String formats the entry for operators.
 func (e Entry) String() string {
-	return fmt.Sprintf("%d → %d (best %d, streak %d before)", e.Before, e.After, e.BestBefore, e.StreakBefore)
+	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore)
 }
 
 // String formats the score as A:B.

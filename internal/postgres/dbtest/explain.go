@@ -143,8 +143,8 @@ const years = `
 	    FROM ladders l, generate_series(1, 50) n;
 	INSERT INTO match_players SELECT m.id, 1 + (m.ladder_id * 37 + (m.number + side) * 331) % 16000, side
 	    FROM matches m, generate_series(1, 2) side;
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 1700, 0, 'match' FROM match_players;
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 0, 'match' FROM match_players;
 	INSERT INTO match_messages SELECT -ladder_id, number, id FROM matches WHERE number <= 40;
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
 	    SELECT id, 1, 3, 3, 1 FROM matches WHERE number % 10 = 0;

@@ -83,8 +83,8 @@ func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 // Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
 func Match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID, Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, K: snap.Ladder.K,
-		ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
+		Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules,
+		Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
 	}
 	for i, k := range snap.People[:2] {
 		before := ranking.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
@@ -99,7 +99,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 			after.Elo, after.Lost, after.Streak = before.Elo-16, before.Lost+1, min(before.Streak, 0)-1
 		}
 		after.BestElo = max(after.BestElo, after.Elo)
-		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
 	}
 	return ranking.Changes{
 		Key: key, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,

@@ -92,17 +92,18 @@ func queueEntries(batch *pgx.Batch, w ranking.Rewrite) {
 		return
 	}
 	matches, players := make([]int64, n), make([]int64, n)
-	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
+	best, streak := make([]int32, n), make([]int32, n)
 	for i, e := range w.Appended {
 		matches[i], players[i] = int64(e.Match), int64(e.Player)
-		before[i], after[i] = int32(e.Before), int32(e.After)
+		before[i], after[i], k[i] = int32(e.Before), int32(e.After), int32(e.K)
 		best[i], streak[i] = int32(e.BestBefore), int32(e.StreakBefore)
 	}
 	batch.Queue(`
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-		SELECT e.*, $7
-		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[]) AS e`,
-		matches, players, before, after, best, streak, w.Reason)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+		SELECT e.*, $8
+		FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[]) AS e`,
+		matches, players, before, after, k, best, streak, w.Reason)
 }
 
 // queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in

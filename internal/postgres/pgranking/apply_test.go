@@ -21,6 +21,9 @@ func TestApplyMatch(t *testing.T) {
 	snap := w.Read(t, alice, bob)
 	c := dbtest.Match(snap, "m:-100:7")
 	c.Addressee = ranking.Name{Name: "Alice"}
+	m := recorded(&c)
+	m.RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
+	m.Players[0].K, m.Players[1].K = 48, 24
 	if err := w.Store.Apply(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +32,14 @@ func TestApplyMatch(t *testing.T) {
 	}
 	a, b := w.ID(t, "Alice"), w.ID(t, "Bob")
 	for sql, want := range map[string]string{
-		`SELECT number || ' ' || score_a || ':' || score_b || ' K' || k_factor || ' ' || (reported_by = $1) || ' ' ||
+		`SELECT number || ' ' || score_a || ':' || score_b || ' K' || k_factor || ' ' ||
+			provisional_k_factor || ' ' || provisional_matches || ' ' || margin_of_victory || ' ' || (reported_by = $1) || ' ' ||
 			(played_at = to_timestamp(1700000000)) || ' ' || idempotency_key || ' ' || (undone_at IS NULL)
-			FROM matches WHERE $2::bigint > 0`: "1 3:1 K32 true true m:-100:7 true",
+			FROM matches WHERE $2::bigint > 0`: "1 3:1 K24 48 10 true true true m:-100:7 true",
 		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || side, ' ' ORDER BY side)
 			FROM match_players`: "a1 b2",
-		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo_before || ' ' || elo_after || ' ' || reason,
-			', ' ORDER BY elo_after DESC) FROM elo_history`: "a1500 1516 match, b1500 1484 match",
+		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo_before || ' ' || elo_after || ' K' || k_factor || ' ' || reason,
+			', ' ORDER BY elo_after DESC) FROM elo_history`: "a1500 1516 K48 match, b1500 1484 K24 match",
 		`SELECT string_agg((CASE player_id WHEN $1 THEN 'a' WHEN $2 THEN 'b' END) || elo || ' ' || best_elo || ' ' || start_elo
 			|| ' ' || played || won || drawn || lost || ' ' || streak || ' ' || name || ' v' || version, ', ' ORDER BY elo DESC)
 			FROM group_players`: "a1516 1516 1500 1100 1 Alice v1, b1484 1500 1500 1001 -1 Bob v1",

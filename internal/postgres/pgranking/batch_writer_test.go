@@ -50,6 +50,8 @@ func TestTogetherAsAlone(t *testing.T) {
 		}
 		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
 		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
+		recorded(&all[2]).RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
+		recorded(&all[2]).Players[0].K, recorded(&all[2]).Players[1].K = 48, 24
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee, all[4].Presence = ranking.RateEntry{}, ranking.Name{}, ranking.NoChange
 		for i, p := range []ranking.Person{carol, zoe} { // both are new; two against two
@@ -57,7 +59,7 @@ func TestTogetherAsAlone(t *testing.T) {
 			before := ranking.Standing{Player: w.ID(t, p.Name), Name: p.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
 			after := before
 			after.Played, after.Drawn = 1, 1
-			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, Before: before, After: after})
+			recorded(&all[5]).Players = append(recorded(&all[5]).Players, ranking.MatchPlayer{Side: i + 1, K: 32, Before: before, After: after})
 		}
 		all[6].Addressee = ranking.Name{Player: w.ID(t, "Alice")}
 		if err := write(w, all); err != nil {

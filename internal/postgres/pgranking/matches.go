@@ -46,28 +46,31 @@ func newMatches(all []ranking.Changes) (matches []newMatch) {
 const insertMatches = `
 	WITH new AS (
 	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
-	                         $7::bigint[], $8::timestamptz[], $9::text[], $10::bigint[], $11::text[], $12::text[],
-	                         $13::jsonb[], $14::text[], $15::bigint[], $16::bigint[], $17::interval[], $26::bigint[])
+	                         $7::integer[], $8::integer[], $9::boolean[],
+	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
+	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[], $30::bigint[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
+	              provisional_k_factor, provisional_matches, margin_of_victory,
 	              reported_by, played_at, key, chat_id, kind, purpose,
 	              payload, addressee, reply_to, thread_id, time_left, addressee_id)
 	), match AS (
-	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
-	                         idempotency_key)
+	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
+	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key)
 	    SELECT g.id, n.ladder_id, g.last_match_number, n.score_a, n.score_b, n.sets::smallint[], n.k_factor,
-	           nullif(n.reported_by, 0), n.played_at, n.key
+	           n.provisional_k_factor, n.provisional_matches, n.margin_of_victory, nullif(n.reported_by, 0), n.played_at, n.key
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
 	), sides AS (
 	    INSERT INTO match_players (match_id, player_id, side, place)
 	    SELECT match.id, p.player_id, p.side, p.place
-	    FROM unnest($18::bigint[], $19::bigint[], $20::smallint[], $21::smallint[])
+	    FROM unnest($21::bigint[], $22::bigint[], $23::smallint[], $24::smallint[])
 	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
 	), history AS (
-	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.best_before, p.streak_before, 'match'
-	    FROM unnest($18::bigint[], $19::bigint[], $22::integer[], $23::integer[], $24::integer[], $25::integer[])
-	         AS p (group_id, player_id, elo_before, elo_after, best_before, streak_before) JOIN match USING (group_id)
+	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, 'match'
+	    FROM unnest($21::bigint[], $22::bigint[], $25::integer[], $26::integer[], $27::integer[], $28::integer[],
+	                $29::integer[])
+	         AS p (group_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before) JOIN match USING (group_id)
 	)
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
 	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
@@ -103,6 +106,9 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(matches, func(m newMatch) int { return m.B }),
 		postgres.Column(matches, func(m newMatch) *string { return setsText(m.Sets) }),
 		postgres.Column(matches, func(m newMatch) int { return m.K }),
+		postgres.Column(matches, func(m newMatch) int { return m.Provisional.K }),
+		postgres.Column(matches, func(m newMatch) int { return m.Provisional.Matches }),
+		postgres.Column(matches, func(m newMatch) bool { return m.Margin }),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.ReportedBy }),
 		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
 		postgres.Column(matches, func(m newMatch) string { return m.Key }),
@@ -122,6 +128,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(players, func(p matchPlayer) int { return p.place }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.Elo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
+		postgres.Column(players, func(p matchPlayer) int { return p.K }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }))
@@ -132,25 +139,26 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 	const sql = `
 		WITH match AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, reported_by, played_at,
-		                         idempotency_key)
-		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, nullif($7::bigint, 0), $8, $9
+		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
+		                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key)
+		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12
 		    FROM groups g WHERE g.id = $1
 		    RETURNING id, number
 		), sides AS (
 		    INSERT INTO match_players (match_id, player_id, side, place)
 		    SELECT match.id, played.player_id, played.side, played.place
-		    FROM match, unnest($10::bigint[], $11::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
+		    FROM match, unnest($13::bigint[], $14::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
 		), history AS (
-		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.best_before, moved.streak_before,
-		           'match'
-		    FROM match, unnest($10::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[])
-		         AS moved (player_id, elo_before, elo_after, best_before, streak_before)
+		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.k_factor, moved.best_before,
+		           moved.streak_before, 'match'
+		    FROM match, unnest($13::bigint[], $15::integer[], $16::integer[], $17::integer[], $18::integer[],
+		                $19::integer[])
+		         AS moved (player_id, elo_before, elo_after, k_factor, best_before, streak_before)
 		)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-		SELECT $16, $9, $17, $18, $19::jsonb || jsonb_build_object('number', match.number), $20,
-		       nullif($21::bigint, 0), nullif($22::bigint, 0), clock_timestamp() + $23::interval, match.id, nullif($24::bigint, 0)
+		SELECT $20, $12, $21, $22, $23::jsonb || jsonb_build_object('number', match.number), $24,
+		       nullif($25::bigint, 0), nullif($26::bigint, 0), clock_timestamp() + $27::interval, match.id, nullif($28::bigint, 0)
 		FROM match`
 	payload, err := encode(m.Notice)
 	if err != nil {
@@ -158,14 +166,16 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 	}
 	n := len(m.Players)
 	players, sides := make([]int64, n), make([]int16, n)
-	before, after, best, streak := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
+	best, streak := make([]int32, n), make([]int32, n)
 	for i, p := range m.Players {
 		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
-		before[i], after[i] = int32(p.Before.Elo), int32(p.After.Elo)
+		before[i], after[i], k[i] = int32(p.Before.Elo), int32(p.After.Elo), int32(p.K)
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
-	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.ReportedBy, m.PlayedAt, m.Key,
-		players, sides, before, after, best, streak, m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee.Name,
+	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.Provisional.K, m.Provisional.Matches,
+		m.Margin, m.ReportedBy, m.PlayedAt, m.Key, players, sides, before, after, k, best, streak,
+		m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee.Name,
 		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()), m.Addressee.Player)
 	return nil
 }

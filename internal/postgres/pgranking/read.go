@@ -34,7 +34,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
 		       coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
-		       coalesce(l.uneven_teams_allowed, false), c.greeted_at, c.added_at
+		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
+		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
 		FROM (SELECT ` + postgres.ThisChat + ` AS id) AS wanted
 		LEFT JOIN chats c ON c.id = wanted.id
 		LEFT JOIN groups g ON g.chat_id = c.id
@@ -42,7 +43,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	batch.Queue(sql, q.Chat.ID, q.Key).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
 		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Group,
-			&l.ID, &l.StartElo, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed,
+			&l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,
 			(*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
 	})
 }

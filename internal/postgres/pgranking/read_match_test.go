@@ -84,6 +84,9 @@ func TestReadMatchDetails(t *testing.T) {
 	w.Fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
 	w.Undo(t, "u", alice, 2)
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
+	dbtest.Exec(t, w.Pool, `UPDATE matches
+		SET k_factor = 24, provisional_k_factor = 48, provisional_matches = 2, margin_of_victory = true WHERE number = 4`)
+	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET k_factor = 48 FROM matches m WHERE m.id = match_id AND number = 4`)
 	match, err := w.Store.FindMatch(t.Context(), club.ID, ranking.MatchRef{Number: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,16 +105,26 @@ func TestReadMatchDetails(t *testing.T) {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
 	entry := func(before, after, best, streak int) *ranking.Entry {
-		return &ranking.Entry{Before: before, After: after, BestBefore: best, StreakBefore: streak}
+		return &ranking.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak}
 	}
 	part := func(p ranking.PlayerID, side int, e *ranking.Entry) ranking.Part {
 		return ranking.Part{Player: p, Side: side, Entry: e}
 	}
 	draw, win := ranking.Result{Score: ranking.Score{A: 2, B: 2}}, ranking.Result{Score: ranking.Score{A: 3, B: 1}}
+	usual := ranking.RatingRules{K: 32}
+	special := ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 2}, Margin: true}
+	provisional := func(e *ranking.Entry) *ranking.Entry {
+		e.K = 48
+		return e
+	}
 	matches := []ranking.PlayedMatch{
-		{Number: 2, K: 32, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
-		{Number: 3, K: 32, Result: draw, Parts: []ranking.Part{part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1))}},
-		{Number: 4, K: 32, Result: win, Parts: []ranking.Part{part(b, 1, entry(1501, 1516, 1501, 0)), part(c, 2, entry(1484, 1469, 1500, -1))}},
+		{Number: 2, RatingRules: usual, Result: result, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
+		{Number: 3, RatingRules: usual, Result: draw, Parts: []ranking.Part{
+			part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1)),
+		}},
+		{Number: 4, RatingRules: special, Result: win, Parts: []ranking.Part{
+			part(b, 1, provisional(entry(1501, 1516, 1501, 0))), part(c, 2, provisional(entry(1484, 1469, 1500, -1))),
+		}},
 	}
 	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
 	if diff := cmp.Diff(matches, history.Matches, ids); diff != "" {

@@ -1,0 +1,58 @@
+package ranking
+
+import "elobot/internal/elo"
+
+// The ranges of a rule. A start rating is from elo.Min to elo.Max.
+const (
+	MinK                  = 1
+	MaxK                  = 1000
+	MaxProvisionalMatches = 100
+)
+
+// Rules are the rules of a ladder. They are part of stored notices: no field may change its JSON name or its meaning.
+type Rules struct {
+	Start              int  `json:"start"` // the rating of a newcomer
+	DrawsAllowed       bool `json:"draws_allowed"`
+	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
+	RatingRules
+}
+
+// RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
+type RatingRules struct {
+	K           int         `json:"k"` // the K-factor, from MinK to MaxK
+	Provisional Provisional `json:"provisional"`
+	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the
+	// score counts sets.
+	Margin bool `json:"margin"`
+}
+
+// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their
+// level sooner. Their opponents keep their own K, so the changes of such a match need not add up to zero.
+type Provisional struct {
+	K       int `json:"k"`       // from MinK to MaxK
+	Matches int `json:"matches"` // how many matches, from 1 to MaxProvisionalMatches
+}
+
+// inRange reports whether all numbers are within their ranges.
+func (r Rules) inRange() bool {
+	p := r.Provisional
+	provisional := p == Provisional{} || p.K >= MinK && p.K <= MaxK && p.Matches >= 1 && p.Matches <= MaxProvisionalMatches
+	return r.Start >= elo.Min && r.Start <= elo.Max && r.K >= MinK && r.K <= MaxK && provisional
+}
+
+// kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not
+// count.
+func (r RatingRules) kAfter(played int) int {
+	if played < r.Provisional.Matches {
+		return r.Provisional.K
+	}
+	return r.K
+}
+
+// marginFactor returns the factor by which the score multiplies K.
+func (r RatingRules) marginFactor(s Score) float64 {
+	if r.Margin {
+		return elo.MarginFactor(s.A, s.B)
+	}
+	return 1
+}
