@@ -322,7 +322,7 @@ CREATE TABLE handled_commands (
     sender     bigint,
     sent_at    timestamptz,
     -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid or corrected a match;
-    -- refused: a result over the limit; press: a button press that changed nothing
+    -- refused: a result over the limit; press: a button press that changed no match
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_rate_class_check CHECK (rate_class IN ('question', 'slowed', 'result', 'refused', 'press')),

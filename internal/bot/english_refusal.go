@@ -51,6 +51,13 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.AdminsUnknown:
 		return "I couldn’t find out from Telegram whether you’re an admin here, so nothing was changed. " +
 			"Please try again."
+	case ranking.AdminsOnly:
+		return "Only the group’s admins can change the rules."
+	case ranking.SameRules:
+		return "These are the rules already."
+	case ranking.RulesOutOfRange:
+		return fmt.Sprintf("That’s too much or too little. A start rating is from %d to %d, a K-factor from %d to %d, and "+
+			"provisional matches are at most %d.", ranking.MinStart, ranking.MaxStart, ranking.MinK, ranking.MaxK, ranking.MaxProvisionalMatches)
 	case ranking.Inconsistent:
 		return "Something is wrong with the stored ratings, so nothing was changed. The operator of this bot can find " +
 			"out more with <code>elobot verify</code>."

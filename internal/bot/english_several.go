@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"elobot/internal/command"
@@ -72,13 +73,22 @@ func plainSide(s ranking.Side) string {
 	return namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }
 
-// ratedSide returns the players of a side with their rating changes. All players of a side have the same change.
+// ratedSide returns the players of a side with their rating changes. Of players who are only counted, it gives the smallest and
+// the largest change.
 func ratedSide(s ranking.Side) string {
 	text := namesOf(s, func(p ranking.RatingChange) string {
 		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)
 	})
 	if p := s.Players; len(p) > maxSideNames {
-		text += " (" + signed(p[0].After-p[0].Before) + ")"
+		least, most := math.MaxInt, math.MinInt
+		for _, r := range p[shortSideNames:] {
+			least, most = min(least, r.After-r.Before), max(most, r.After-r.Before)
+		}
+		changes := signed(most)
+		if least != most {
+			changes = signed(least) + " to " + changes
+		}
+		text += " (" + changes + ")"
 	}
 	return text
 }

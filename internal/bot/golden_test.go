@@ -117,6 +117,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["results_expired_several"] = ranking.ResultsExpired{Count: 12}
 	all["groups_merged_one"] = ranking.GroupsMerged{First: 13, Count: 1}
 	all["groups_merged_several"] = ranking.GroupsMerged{First: 13, Count: 4}
+	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{
 		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
 		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},

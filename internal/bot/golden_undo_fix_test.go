@@ -11,7 +11,7 @@ import (
 // comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.MatchFixed, ranking.Refusal, CommandFailed:
+	case ranking.MatchUndone, ranking.MatchFixed, ranking.RulesChanged, ranking.Refusal, CommandFailed:
 		return true
 	default:
 		return false
@@ -80,7 +80,12 @@ func goldenTeamsAndSets() map[string]ranking.Notice {
 	for _, n := range append(slices.Clone(ten), otherTen...) {
 		newcomers = append(newcomers, called(n))
 	}
+	ownK := [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen[:2]...)} // with provisional K-factors
+	ownK[0].Players[1].After += 16
+	ownK[0].Players[7].After += 8
+	ownK[1].Players[0].After -= 16
 	return map[string]ranking.Notice{
+		"own_k":     ranking.MatchRecorded{Number: 7, Sides: ownK},
 		"sets":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
 		"sets_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},
 		"teams":     ranking.MatchRecorded{Number: 7, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}},

@@ -57,6 +57,8 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		return renderAs(item, words.playersMerged, words.playersMergedLine)
 	case ranking.KindGroupsMerged:
 		return renderAs(item, words.groupsMerged, words.groupsMerged)
+	case ranking.KindRulesChanged:
+		return renderAs(item, words.rulesChanged, words.rulesChangedLine)
 	case stats.KindMyStanding:
 		return renderAs(item, words.myStanding, words.myStandingLine)
 	case stats.KindMyStandings:

@@ -41,6 +41,7 @@ const (
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
 	KindGroupsMerged  = "groups_merged"
+	KindRulesChanged  = "rules_changed"
 	KindNotRecorded   = "not_recorded"
 	KindFixOffer      = "fix_offer"
 	KindRefusal       = "refusal"
@@ -218,6 +219,10 @@ const (
 	AdminsUnknown  RefusalCode = "admins_unknown"   // checking whether the sender is an admin failed
 	Inconsistent   RefusalCode = "inconsistent"     // the stored ratings are inconsistent, so they cannot be replayed
 	UnknownButton  RefusalCode = "unknown_button"   // the bot no longer has this button
+
+	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules
+	SameRules       RefusalCode = "same_rules"         // the ladder already has these rules
+	RulesOutOfRange RefusalCode = "rules_out_of_range" // a number of the new rules is out of its range
 
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
 	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored

@@ -11,9 +11,25 @@ import (
 
 // countedMatch is a counting match with the names of its players.
 type countedMatch struct {
+	Number         int
 	A, B           []string
 	ScoreA, ScoreB int
-	K              int // 0 for 32
+	plainRules
+}
+
+// plainRules are the rules of a match that rate it.
+type plainRules struct {
+	K                  int // 0 for 32
+	ProvisionalK       int
+	ProvisionalMatches int // fewer matches of a player count with ProvisionalK
+	Margin             bool
+}
+
+// historyRow is how a match changed a standing, either stored or calculated by recalculate.
+type historyRow struct {
+	Number                         int
+	Who                            string
+	Before, After, K, Best, Streak int // Best and Streak are those before the match
 }
 
 // standingRow is a standing, either stored or calculated by recalculate.
@@ -26,9 +42,9 @@ type standingRow struct {
 type standingTable map[string]standingRow
 
 // recalculate calculates standings from matches independently of the ranking and elo packages. It is the reference
-// calculation of the tests. Players without a start rating start with 1500.
-func recalculate(starts map[string]int, bouts []countedMatch) standingTable {
-	table := make(standingTable)
+// calculation of the tests. Players without a start rating start with 1500. The history has the players of side A first.
+func recalculate(starts map[string]int, bouts []countedMatch) (standingTable, []historyRow) {
+	table, history := make(standingTable), []historyRow(nil)
 	for who, start := range starts {
 		table[who] = standingRow{Who: who, Elo: start, Start: start, Best: start}
 	}
@@ -44,36 +60,62 @@ func recalculate(starts map[string]int, bouts []countedMatch) standingTable {
 			}
 			average[side] /= float64(len(names))
 		}
-		score, k := 0.5, float64(b.K)
+		score := 0.5
 		if b.ScoreA != b.ScoreB {
 			score = float64(max(0, min(1, b.ScoreA-b.ScoreB)))
 		}
-		if b.K == 0 {
-			k = 32
-		}
 		winner := 0 // the side that gains
-		gain := k * (score - 1/(1+math.Pow(10, (average[1]-average[0])/400)))
-		if gain < 0 {
-			winner, gain = 1, -gain
+		surplus := score - 1/(1+math.Pow(10, (average[1]-average[0])/400))
+		if surplus < 0 {
+			winner, surplus = 1, -surplus
 		}
-		points := int(math.Round(gain))
+		room := 10_000 // what every member can gain or lose
 		for _, who := range sides[winner] {
-			points = min(points, 10_000-table[who].Elo)
+			room = min(room, 10_000-table[who].Elo)
 		}
 		for _, who := range sides[1-winner] {
-			points = min(points, table[who].Elo)
+			room = min(room, table[who].Elo)
 		}
-		if winner == 1 {
-			points = -points
-		}
-		for _, who := range b.A {
-			table[who] = table[who].play(points, b.ScoreA, b.ScoreB)
-		}
-		for _, who := range b.B {
-			table[who] = table[who].play(-points, b.ScoreB, b.ScoreA)
+		for side, names := range sides {
+			own, other := b.ScoreA, b.ScoreB
+			if side == 1 {
+				own, other = other, own
+			}
+			for _, who := range names {
+				before, k := table[who], b.kOf(table[who].Played)
+				points := min(room, int(math.Round(float64(k)*b.goalIndex()*surplus)))
+				if side != winner {
+					points = -points
+				}
+				table[who] = before.play(points, own, other)
+				history = append(history, historyRow{b.Number, who, before.Elo, table[who].Elo, k, before.Best, before.Streak})
+			}
 		}
 	}
-	return table
+	return table, history
+}
+
+func (r plainRules) kOf(played int) int {
+	switch {
+	case played < r.ProvisionalMatches:
+		return r.ProvisionalK
+	case r.K == 0:
+		return 32
+	}
+	return r.K
+}
+
+// goalIndex is what eloratings.net says: half more for two goals, three quarters for three, and then an eighth for each.
+// But it is never more than 2.
+func (b countedMatch) goalIndex() float64 {
+	goals := max(b.ScoreA-b.ScoreB, b.ScoreB-b.ScoreA)
+	if !b.Margin || goals < 2 {
+		return 1
+	}
+	if goals == 2 {
+		return 1 + 1.0/2
+	}
+	return math.Min(1+3.0/4+float64(goals-3)/8, 2)
 }
 
 func (p standingRow) play(change, own, other int) standingRow {
@@ -96,6 +138,14 @@ func (p standingRow) play(change, own, other int) standingRow {
 
 func TestRecalculate(t *testing.T) {
 	t.Parallel()
+	bout := func(a, b []string, scoreA, scoreB int, rules ...plainRules) countedMatch {
+		m := countedMatch{A: a, B: b, ScoreA: scoreA, ScoreB: scoreB}
+		if len(rules) > 0 {
+			m.plainRules = rules[0]
+		}
+		return m
+	}
+	special := plainRules{K: 32, ProvisionalK: 64, ProvisionalMatches: 1, Margin: true}
 	a, b, c := []string{"a"}, []string{"b"}, []string{"c"}
 	ab, cd, ac, bd := []string{"a", "b"}, []string{"c", "d"}, []string{"a", "c"}, []string{"b", "d"}
 	for name, test := range map[string]struct {
@@ -103,20 +153,27 @@ func TestRecalculate(t *testing.T) {
 		want  []standingRow
 	}{
 		// a wins 16 from an equal, b wins 17 back from one rated 32 higher, then a draw of nearly equals
-		"singles": {[]countedMatch{{a, b, 3, 0, 0}, {b, a, 3, 0, 0}, {a, b, 1, 1, 0}}, []standingRow{
+		"singles": {[]countedMatch{bout(a, b, 3, 0), bout(b, a, 3, 0), bout(a, b, 1, 1)}, []standingRow{
 			{"a", 1499, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1501, 1500, 1501, 3, 1, 1, 1, 0},
 		}},
 		// 1516:1484, a draw of equal sides, 15 from one rated 32 lower, 18 from a side rated 47 higher
-		"doubles": {[]countedMatch{{ab, cd, 3, 0, 0}, {ac, bd, 2, 2, 0}, {a, c, 1, 0, 0}, {ab, cd, 0, 1, 0}}, []standingRow{
+		"doubles": {[]countedMatch{bout(ab, cd, 3, 0), bout(ac, bd, 2, 2), bout(a, c, 1, 0), bout(ab, cd, 0, 1)}, []standingRow{
 			{"a", 1513, 1500, 1531, 4, 2, 1, 1, -1}, {"b", 1498, 1500, 1516, 3, 1, 1, 1, -1},
 			{"c", 1487, 1500, 1500, 4, 1, 1, 2, 1}, {"d", 1502, 1500, 1502, 3, 1, 1, 1, 1},
 		}},
-		"uneven": {[]countedMatch{{a, cd, 0, 1, 0}}, []standingRow{
+		"uneven": {[]countedMatch{bout(a, cd, 0, 1)}, []standingRow{
 			{"a", 1484, 1500, 1500, 1, 0, 0, 1, -1}, {"c", 1516, 1500, 1516, 1, 1, 0, 0, 1}, {"d", 1516, 1500, 1516, 1, 1, 0, 0, 1},
 		}},
 		// half of K, limited by the loser's rating
-		"at the minimum": {[]countedMatch{{[]string{"poor"}, []string{"pauper"}, 3, 0, 64}}, []standingRow{
+		"at the minimum": {[]countedMatch{bout([]string{"poor"}, []string{"pauper"}, 3, 0, plainRules{K: 64})}, []standingRow{
 			{"poor", 15, 10, 15, 1, 1, 0, 0, 1}, {"pauper", 0, 5, 5, 1, 0, 0, 1, -1},
+		}},
+		// 16 from an equal; a newcomer, rated 16 lower, wins 59 with 64·1.75 and takes 29 with 32·1.75; 3 for a draw with
+		// one rated 72 higher; 39 with 32·2 from the same
+		"rules": {[]countedMatch{
+			bout(a, b, 5, 0), bout(c, a, 4, 1, special), bout(a, c, 2, 2, special), bout(b, c, 10, 0, special),
+		}, []standingRow{
+			{"a", 1490, 1500, 1516, 3, 1, 1, 1, 0}, {"b", 1523, 1500, 1523, 2, 1, 0, 1, 1}, {"c", 1517, 1500, 1559, 3, 1, 1, 1, -1},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +186,8 @@ func TestRecalculate(t *testing.T) {
 			for _, p := range test.want {
 				starts[p.Who] = p.Start
 			}
-			if diff := cmp.Diff(want, recalculate(starts, test.bouts)); diff != "" {
+			got, _ := recalculate(starts, test.bouts)
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("table (-want +got):\n%s", diff)
 			}
 		})
@@ -154,4 +212,17 @@ func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who stri
 		all[p.Who] = p
 	}
 	return all
+}
+
+// currentHistory returns the current history of a chat's matches, in the order of their numbers, those of side A first.
+func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []historyRow {
+	t.Helper()
+	return rows[historyRow](t, g, `
+		SELECT m.number, `+who+`, h.elo_before, h.elo_after, h.k_factor, h.best_before, h.streak_before
+		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN match_players mp USING (match_id, player_id)
+		JOIN players p ON p.id = h.player_id
+		JOIN group_players s ON s.ladder_id = m.ladder_id AND s.player_id = h.player_id
+		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1 AND h.superseded_at IS NULL
+		ORDER BY m.number, mp.side, mp.place`, chat)
 }

@@ -58,16 +58,21 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 	return s
 }
 
+// defaultRules are the rules of a new ladder.
+var defaultRules = ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
+
 // newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
 	c := &modelGroup{
-		model: s, entries: make(map[*entity]entry), ladderStart: 1500,
+		model: s, entries: make(map[*entity]entry), rules: defaultRules,
 		chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
 	}
 	s.groups = append(s.groups, c)
 	c.command(c.people[0], func(o ranking.Origin) error { return c.Join(c.t.Context(), o) })
 	c.addEntry(c.seen(0))
-	c.setRules(32, 1500)
+	uneven := defaultRules
+	uneven.UnevenTeamsAllowed = true
+	c.setRules(uneven, 0)
 	c.compare()
 	return c
 }
@@ -75,13 +80,12 @@ func (s *model) newGroup() *modelGroup {
 // modelGroup is the expected state of a group.
 type modelGroup struct {
 	*model
-	chat        ranking.ExternalChatID
-	earlier     ranking.ExternalChatID // a former id from which late commands may come; 0 for none
-	matches     []*modelMatch
-	entries     map[*entity]entry // who is in the ladder
-	ladderK     int
-	ladderStart int
-	commands    int
+	chat     ranking.ExternalChatID
+	earlier  ranking.ExternalChatID // a former id from which late commands may come; 0 for none
+	matches  []*modelMatch
+	entries  map[*entity]entry // who is in the ladder
+	rules    ranking.Rules
+	commands int
 }
 
 // entry is how a player entered a ladder: their position in the order of entries, and their start rating.
@@ -96,7 +100,7 @@ type entity struct {
 type modelMatch struct {
 	sides  [2][]*entity
 	scores []ranking.Score
-	k      int
+	rules  ranking.RatingRules
 	undone bool
 	turned bool // the card shows side B first, because it won the match as first recorded
 }
@@ -183,7 +187,7 @@ func (s *model) mentioned(i int) *entity {
 func (c *modelGroup) addEntry(e *entity) {
 	if _, there := c.entries[e]; !there {
 		c.entryCount++
-		c.entries[e] = entry{c.entryCount, c.ladderStart}
+		c.entries[e] = entry{c.entryCount, c.rules.Start}
 	}
 }
 
@@ -224,23 +228,33 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
 	second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
 	report := ranking.Report{Scores: c.anyScores()}
-	c.seen(sender)
 	a, b := total(report.Scores)
-	m := &modelMatch{scores: report.Scores, k: c.ladderK, turned: b > a}
+	refusal := c.refusal(a, b, first == second)
+	c.showAccount(sender)
+	if refusal == "" {
+		c.seen(sender)
+	}
+	m := &modelMatch{scores: report.Scores, rules: c.rules.RatingRules, turned: b > a}
 	for i, who := range order[:first+second] {
-		person, e := ranking.Person{Username: c.username(who)}, (*entity)(nil)
+		person, entityOf := ranking.Person{Username: c.username(who)}, c.mentioned
 		if rapid.Bool().Draw(rt, "by account") || who == sender {
-			person, e = c.account(who), c.seen(who)
-		} else {
-			e = c.mentioned(who)
+			person, entityOf = c.account(who), c.seen
+			c.showAccount(who)
 		}
 		if i < first {
-			report.A, m.sides[0] = append(report.A, person), append(m.sides[0], e)
+			report.A = append(report.A, person)
 		} else {
-			report.B, m.sides[1] = append(report.B, person), append(m.sides[1], e)
+			report.B = append(report.B, person)
+		}
+		if side := min(1, i/first); refusal == "" { // a refused result adds no players
+			m.sides[side] = append(m.sides[side], entityOf(who))
 		}
 	}
 	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.RecordMatch(c.t.Context(), o, report) })
+	if refusal != "" {
+		c.checkRefusal(notice, ranking.Refusal{Code: refusal})
+		return
+	}
 	if card, ok := notice.(ranking.MatchRecorded); !ok || card.Number != len(c.matches)+1 {
 		rt.Fatalf("match %d is answered with %+v", len(c.matches)+1, notice)
 	}
@@ -248,6 +262,17 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	for _, e := range slices.Concat(m.sides[0], m.sides[1]) {
 		c.addEntry(e)
 	}
+}
+
+// refusal returns why the rules do not permit a result; empty if they do.
+func (c *modelGroup) refusal(a, b int, even bool) ranking.RefusalCode {
+	switch {
+	case a == b && !c.rules.DrawsAllowed:
+		return ranking.NoDraws
+	case !even && !c.rules.UnevenTeamsAllowed:
+		return ranking.UnevenTeams
+	}
+	return ""
 }
 
 func indexes(n int) []int {
@@ -273,7 +298,8 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 	case c.matches[number-1].undone:
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
-	case notice == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}):
+	case notice == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}),
+		notice == ranking.Notice(ranking.Refusal{Code: ranking.NoDraws}):
 		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
@@ -317,6 +343,10 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameScore, Number: number})
 		return
 	}
+	if a, b := total(stored); c.refusal(a, b, true) != "" {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoDraws})
+		return
+	}
 	if n, ok := notice.(ranking.MatchFixed); !ok || n.Number != number {
 		rt.Fatalf("fixing match %d is answered with %+v", number, notice)
 	}
@@ -331,15 +361,38 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
+// changeRules has an admin change some of the rules.
 func (c *modelGroup) changeRules(rt *rapid.T) {
-	c.setRules(rapid.SampledFrom([]int{1, 32, 64, 1000}).Draw(rt, "K"), rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start"))
+	rules := c.rules
+	for _, draw := range rapid.SliceOfN(rapid.SampledFrom([]func(){
+		func() { rules.Start = rapid.SampledFrom([]int{5, 1200, 1500}).Draw(rt, "start") },
+		func() { rules.K = rapid.SampledFrom([]int{1, 31, 32, 64, 1000}).Draw(rt, "K") },
+		func() { rules.Provisional = rapid.SampledFrom(provisionals).Draw(rt, "provisional") },
+		func() { rules.Margin = !rules.Margin },
+		func() { rules.DrawsAllowed = rapid.IntRange(0, 3).Draw(rt, "draws") > 0 },
+		func() { rules.UnevenTeamsAllowed = rapid.IntRange(0, 3).Draw(rt, "uneven teams") > 0 },
+	}), 1, 4).Draw(rt, "changes") {
+		draw()
+	}
+	c.setRules(rules, c.anyPerson("admin"))
 }
 
-func (c *modelGroup) setRules(k, start int) {
-	c.ladderK, c.ladderStart = k, start
-	c.exec(c.t, `
-		UPDATE ladders SET k_factor = $2, start_elo = $3, uneven_teams_allowed = true
-		WHERE group_id = (SELECT g.id FROM groups g JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1)`, c.chat, k, start)
+var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
+
+// setRules has a person set the rules.
+func (c *modelGroup) setRules(rules ranking.Rules, sender int) {
+	c.showAccount(sender)
+	set := ranking.RulesChange{IsAdmin: admin, Change: func(ranking.Rules) ranking.Rules { return rules }}
+	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.ChangeRules(c.t.Context(), o, set) })
+	if rules == c.rules {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameRules})
+		return
+	}
+	c.seen(sender)
+	if n, ok := notice.(ranking.RulesChanged); !ok || n.Before != c.rules || n.After != rules {
+		c.rt.Fatalf("new rules %+v are answered with %+v", rules, notice)
+	}
+	c.rules = rules
 }
 
 // total returns the sets that each side won, or the score if there are no sets.
@@ -374,21 +427,28 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the standings with the reference calculation for the counting matches.
+// compare compares the standings and the history with the reference calculation for the counting matches.
 func (c *modelGroup) compare() {
 	starts := make(map[string]int)
 	for e, entry := range c.entries {
 		starts[c.nameOf(e)] = entry.start
 	}
 	var bouts []countedMatch
-	for _, m := range c.matches {
+	for i, m := range c.matches {
 		if !m.undone {
 			a, b := total(m.scores)
-			bouts = append(bouts, countedMatch{A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, K: m.k})
+			bouts = append(bouts, countedMatch{
+				Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b,
+				plainRules: plainRules{m.rules.K, m.rules.Provisional.K, m.rules.Provisional.Matches, m.rules.Margin},
+			})
 		}
 	}
-	if diff := cmp.Diff(recalculate(starts, bouts), c.standingTable(c.t, c.chat, byIdentity)); diff != "" {
+	table, history := recalculate(starts, bouts)
+	if diff := cmp.Diff(table, c.standingTable(c.t, c.chat, byIdentity)); diff != "" {
 		c.rt.Fatalf("after %d commands the standings differ (-model +stored):\n%s", c.commands, diff)
+	}
+	if diff := cmp.Diff(history, c.currentHistory(c.t, c.chat, byIdentity), cmpopts.EquateEmpty()); diff != "" {
+		c.rt.Fatalf("after %d commands the history differs (-model +stored):\n%s", c.commands, diff)
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 	maxQuestions = 20
 	// defaultResults is the default limit of one sender's results within the window.
 	defaultResults = 60
-	// maxPresses limits one person's button presses that change nothing within the window.
+	// maxPresses limits one person's button presses that change no match within the window.
 	maxPresses = 60
 )
 
@@ -28,7 +28,7 @@ const (
 	RateSlowed   RateClass = "slowed"   // a question that was answered by TooManyQuestions
 	RateResult   RateClass = "result"   // a command that reports or amends a match, successful or not
 	RateRefused  RateClass = "refused"  // a result over the limit
-	RatePress    RateClass = "press"    // a button press that changes nothing
+	RatePress    RateClass = "press"    // a button press that changes no match
 )
 
 // RateEntry says how a command counts, for which sender, and when it was sent. The zero value does not count.

@@ -2,8 +2,10 @@ package ranking
 
 import "elobot/internal/elo"
 
-// The ranges of a rule. A start rating is from elo.Min to elo.Max.
+// The ranges of the rules.
 const (
+	MinStart              = elo.Min
+	MaxStart              = elo.Max
 	MinK                  = 1
 	MaxK                  = 1000
 	MaxProvisionalMatches = 100
@@ -11,7 +13,7 @@ const (
 
 // Rules are the rules of a ladder. They are part of stored notices: no field may change its JSON name or its meaning.
 type Rules struct {
-	Start              int  `json:"start"` // the rating of a newcomer
+	Start              int  `json:"start"` // the rating of a newcomer, from MinStart to MaxStart
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
 	RatingRules
@@ -37,7 +39,7 @@ type Provisional struct {
 func (r Rules) inRange() bool {
 	p := r.Provisional
 	provisional := p == Provisional{} || p.K >= MinK && p.K <= MaxK && p.Matches >= 1 && p.Matches <= MaxProvisionalMatches
-	return r.Start >= elo.Min && r.Start <= elo.Max && r.K >= MinK && r.K <= MaxK && provisional
+	return r.Start >= MinStart && r.Start <= MaxStart && r.K >= MinK && r.K <= MaxK && provisional
 }
 
 // kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not

@@ -196,7 +196,7 @@ type Changes struct {
 	Addressee       Name // the person who is answered, zero if unknown
 }
 
-// Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding or *Greeted.
+// Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

@@ -64,6 +64,14 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "answer", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Notice: ranking.Refusal{}})
 		}, Want: 3},
+		{Name: "rules", Run: func(ctx context.Context) error {
+			before, after := snap.Ladder.Rules, snap.Ladder.Rules
+			after.K++
+			return store.Apply(ctx, ranking.Changes{
+				Key: "rules", Chat: snap.ChatID, Notice: ranking.RulesChanged{Before: before, After: after},
+				Effect: &ranking.ChangedRules{Ladder: snap.Ladder.ID, Before: before, After: after},
+			})
+		}, Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
 			return store.WithGroupLock(ctx, club.ID, func(context.Context, ranking.Store) error { return nil })
 		}, Want: 3},

@@ -75,6 +75,15 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		{"answer", func(key string) error {
 			return service.Answer(t.Context(), origin(key), ranking.Refusal{Code: ranking.NoDraws})
 		}, 2},
+		{"rules", func(key string) error {
+			return service.ChangeRules(t.Context(), origin(key), ranking.RulesChange{
+				Change: func(r ranking.Rules) ranking.Rules {
+					r.K++
+					return r
+				},
+				IsAdmin: func(context.Context) (bool, error) { return true, nil },
+			})
+		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 1},
 	}
 	for _, warm := range []string{"warm ", "warmer "} { // a first match uses other statements

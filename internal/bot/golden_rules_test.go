@@ -1,0 +1,25 @@
+package bot
+
+import "elobot/internal/ranking"
+
+func goldenRules() map[string]ranking.Notice {
+	usual := ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
+	other := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+		K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
+	}}
+	changed := func(change func(*ranking.Rules), by ranking.Reporter) ranking.RulesChanged {
+		after := usual
+		change(&after)
+		return ranking.RulesChanged{Before: usual, After: after, By: by}
+	}
+	alice, hostileName := called("Alice"), called(hostile)
+	byAlice := ranking.Reporter{Name: &alice}
+	return map[string]ranking.Notice{
+		"one":         changed(func(r *ranking.Rules) { r.K = 40 }, byAlice),
+		"draws":       changed(func(r *ranking.Rules) { r.DrawsAllowed = false }, ranking.Reporter{}),
+		"first_match": changed(func(r *ranking.Rules) { r.Provisional = ranking.Provisional{K: 64, Matches: 1} }, byAlice),
+		"hostile":     changed(func(r *ranking.Rules) { r.Start = 0 }, ranking.Reporter{Name: &hostileName}),
+		"all":         ranking.RulesChanged{Before: usual, After: other, By: byAlice},
+		"all_back":    ranking.RulesChanged{Before: other, After: usual, By: byAlice},
+	}
+}

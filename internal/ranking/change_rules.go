@@ -1,0 +1,97 @@
+package ranking
+
+import (
+	"context"
+	"log/slog"
+)
+
+// RulesChange says how to change the rules of a group's default ladder.
+type RulesChange struct {
+	// Change returns the new rules. It is called with the current ones, and again if they have changed in the meantime,
+	// so it should set only what the sender has chosen.
+	Change func(Rules) Rules
+	// IsAdmin reports whether the sender is an admin of the chat.
+	IsAdmin func(context.Context) (bool, error)
+}
+
+// ChangeRules changes the rules of the group's default ladder. Only admins may do so. They apply from the next match on;
+// recorded matches and the start ratings of players in the ladder stay as they are. A match that another instance is just
+// recording may still be played under the old rules.
+func (s *Service) ChangeRules(ctx context.Context, o Origin, r RulesChange) error {
+	people, class := senderOf(o), RateQuestion
+	if o.Button != "" {
+		class = RatePress
+	}
+	return s.handle(ctx, o, command{
+		name: "change rules", people: people, needed: len(people), class: class,
+		operation: rulesOperation{RulesChange: r, origin: o, log: s.log},
+	})
+}
+
+// rulesOperation is a change of rules.
+type rulesOperation struct {
+	plain
+	RulesChange
+	origin Origin
+	log    *slog.Logger
+}
+
+func (r rulesOperation) refuse(snap Snapshot) Notice {
+	if snap.Ladder.ID == 0 {
+		return nil // a new group gets the default rules, which decide changes
+	}
+	switch now := r.Change(snap.Ladder.Rules); {
+	case !now.inRange():
+		return Refusal{Code: RulesOutOfRange}
+	case now == snap.Ladder.Rules:
+		return Refusal{Code: SameRules}
+	}
+	return nil
+}
+
+func (r rulesOperation) permit(ctx context.Context, _ Snapshot) Notice {
+	switch admin, err := r.IsAdmin(ctx); {
+	case err != nil:
+		r.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", r.origin.Key, "chat_id", r.origin.Chat.ID,
+			"error", err)
+		return Refusal{Code: AdminsUnknown}
+	case !admin:
+		return Refusal{Code: AdminsOnly}
+	}
+	return nil
+}
+
+func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	if n := r.refuse(snap); n != nil {
+		return Changes{Notice: n}, nil
+	}
+	changed := &ChangedRules{Ladder: snap.Ladder.ID, Before: snap.Ladder.Rules, After: r.Change(snap.Ladder.Rules)}
+	notice := RulesChanged{Before: changed.Before, After: changed.After}
+	if r.origin.Sender != nil {
+		name := snap.senderName()
+		notice.By.Name = &name
+	}
+	return Changes{Effect: changed, Notice: notice}, nil
+}
+
+// ChangedRules are new rules of a ladder. If the stored rules differ from Before, Apply fails with ErrConflict, so that
+// nobody overwrites a change that they have not seen.
+type ChangedRules struct {
+	Ladder        LadderID
+	Before, After Rules
+}
+
+func (*ChangedRules) outcome() CommandOutcome { return OutcomeRulesChanged }
+
+// RulesChanged says that the rules of the default ladder were changed.
+type RulesChanged struct {
+	Before Rules    `json:"before"`
+	After  Rules    `json:"after"`
+	By     Reporter `json:"by"`
+}
+
+// Kind implements Notice.
+func (RulesChanged) Kind() string { return KindRulesChanged }
+
+// Purpose implements Notice.
+func (RulesChanged) Purpose() Purpose { return Outcome }
