@@ -49,6 +49,21 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",
 	},
 	{
+		name: "one provisional match too many", file: "internal/ranking/rules.go",
+		before: "if played < r.Provisional.Matches {", after: "if played <= r.Provisional.Matches {",
+		packages: "./internal/ranking", tests: "^TestChangeRules$",
+	},
+	{
+		name: "rules of the match not read", file: "internal/postgres/pgranking/history.go",
+		before: "&m.Provisional.Matches, &m.Margin,", after: "&m.Provisional.Matches, new(bool),",
+		packages: "./internal/ranking", tests: "^TestAnyMatches$",
+	},
+	{
+		name: "rules overwritten", file: "internal/postgres/pgranking/rules.go",
+		before: "WHERE id = $1 AND (start_elo", after: "WHERE id = $1 OR (start_elo",
+		packages: "./internal/postgres/pgranking", tests: "^TestApplyRules$",
+	},
+	{
 		name: "sent without pace", file: "internal/outbox/request.go",
 		before: "\t\tl.pace.add(now)\n", after: "",
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",

@@ -232,13 +232,13 @@ func TestRulesChangedAtOnce(t *testing.T) {
 	notices := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'rules_changed'`)
 	for range notices {
 		i := slices.IndexFunc(notices, func(payload string) bool {
-			n, _ := decode[ranking.RulesChanged](t, []byte(payload)).(ranking.RulesChanged)
+			n, _ := decode[ranking.RulesChanged](t, g, []byte(payload)).(ranking.RulesChanged)
 			return n.Before == now
 		})
 		if i < 0 {
 			t.Fatalf("no notice continues from %+v: %v", now, notices)
 		}
-		now = decode[ranking.RulesChanged](t, []byte(notices[i])).(ranking.RulesChanged).After
+		now = decode[ranking.RulesChanged](t, g, []byte(notices[i])).(ranking.RulesChanged).After
 	}
 	if len(notices) != admins || now != want {
 		t.Errorf("%d notices lead to %+v", len(notices), now)
