@@ -347,6 +347,8 @@ CREATE TABLE outbox (
     -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
     -- callback_answer: the answer to a pressed button
     action              text NOT NULL DEFAULT 'send',
+    -- always a message of its own
+    alone               boolean NOT NULL DEFAULT false,
     -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
     addressee_id        bigint,
     addressee           text NOT NULL DEFAULT '',

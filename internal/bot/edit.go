@@ -29,7 +29,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
 	return s.rewrite(ctx, m, m.Target, out)
 }
 
-// rewrite replaces the text and the button of an existing message.
+// rewrite replaces the text and the buttons of an existing message.
 func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) error {
 	params := &botapi.EditMessageTextParams{
 		ChatID:             m.ExternalChat,
@@ -38,7 +38,7 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 		ParseMode:          models.ParseModeHTML,
 		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: botapi.True()},
 	}
-	if keyboard := s.keyboard(m, out); keyboard != nil {
+	if keyboard := s.keyboard(out); keyboard != nil {
 		params.ReplyMarkup = keyboard
 	}
 	err := s.editMessage(ctx, params)

@@ -22,7 +22,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
 // TestGolden compares the texts of every notice with testdata/golden. A file has the stored notice, so that a renamed field is
-// noticed, then the HTML, the button if there is one, the line of a merged message if it differs from the HTML, and the answer
+// noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer
 // to a button press if the notice can be one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -30,16 +30,18 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			item := itemOf(t, notice)
-			out := mustRender(t, notice)
+			item.ReplyTo = 7
+			out, err := render(item, wordingFor(""))
+			if err != nil {
+				t.Fatal(err)
+			}
 			got := fmt.Sprintf("%s %s\n\n%s\n", item.Kind, item.Payload, out.html)
-			if out.addToGroup {
-				got += "\n[" + wordingFor("").addToGroup() + "]\n"
-			}
-			if out.fix != nil && fixData(*out.fix) != "" {
-				got += "\n[" + wordingFor("").fixTo(*out.fix) + "] " + fixData(*out.fix) + "\n"
-			}
-			if out.undo != 0 {
-				got += "\n[" + wordingFor("").undo() + "] " + undoData(out.undo) + "\n"
+			for _, row := range out.buttons {
+				line := ""
+				for _, b := range row {
+					line += " [" + b.text + "] " + b.data
+				}
+				got += "\n" + strings.TrimSpace(line) + "\n"
 			}
 			if out.line != "" && out.line != out.html {
 				got += "\nline: " + out.line + "\n"

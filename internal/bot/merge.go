@@ -49,7 +49,8 @@ func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
 		line = addressed(addresseeOf(item), line, words)
 	}
 	units := utf16Length(plain(line)) + len("\n")
-	if out.undo != 0 && m.Action != outbox.Edit {
+	undo := out.undoes()
+	if undo != 0 && m.Action != outbox.Edit {
 		units += roomToGrow
 	}
 	if s.units+units > maxText-tailUnits {
@@ -57,8 +58,8 @@ func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
 	}
 	s.lines = append(s.lines, line)
 	s.units += units
-	if out.undo != 0 {
-		s.undo = out.undo
+	if undo != 0 {
+		s.undo = undo
 	}
 	return true
 }

@@ -114,7 +114,7 @@ func TestMergeGolden(t *testing.T) {
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("not as in %s (-want +got):\n%s", file, diff)
 			}
-			if out.addToGroup || out.undo != 0 || out.replyTo != 0 {
+			if len(out.buttons) > 0 || out.replyTo != 0 {
 				t.Errorf("it has buttons or is a reply: %+v", out)
 			}
 			p := newPost(t)
@@ -138,11 +138,9 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestLines: every notice except pages has a short form of limited length.
+// TestLines: a notice has a short form of limited length, without buttons, or it is sent alone.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	alone := []string{stats.KindRankingPage, stats.KindMyStandings, ranking.KindNotRecorded, ranking.KindFixOffer, kindGreeting,
-		kindHelp, kindGroupOnly}
 	notices := goldenNotices(t)
 	for i, raw := range longestNames {
 		for what, n := range longestMatches(4, 4, raw) {
@@ -153,7 +151,7 @@ func TestLines(t *testing.T) {
 	}
 	for name, n := range notices {
 		out := mustRender(t, n)
-		if slices.Contains(alone, n.Kind()) != (out.line == "") {
+		if ranking.IsAlone(n) != (out.line == "") {
 			t.Errorf("%s has the line %q", name, out.line)
 		}
 		if strings.Contains(out.line, "\n") {
@@ -162,7 +160,7 @@ func TestLines(t *testing.T) {
 		if units := utf16Length(plain(out.line)); units > maxText-tailUnits-500 { // the addressee takes room, too
 			t.Errorf("the line of %s has %d units", name, units)
 		}
-		if out.line != "" && (out.addToGroup || out.undo != 0 && n.Kind() != ranking.KindMatchRecorded) {
+		if out.line != "" && len(out.buttons) > 0 && n.Kind() != ranking.KindMatchRecorded { // that is what /undo is for
 			t.Errorf("%s has a button that a line cannot have", name)
 		}
 	}
@@ -242,7 +240,7 @@ func TestNamesStayTextInLines(t *testing.T) {
 	check := func(f fatalizer, raw string) {
 		f.Helper()
 		notices := slices.DeleteFunc(withName(raw), func(n ranking.Notice) bool {
-			return n.Kind() == stats.KindRankingPage || n.Kind() == ranking.KindNotRecorded
+			return ranking.IsAlone(n)
 		})
 		m := messageOf(t, group.ID(), notices...)
 		for i := range m.Items {

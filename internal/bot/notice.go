@@ -35,6 +35,9 @@ func (g Greeting) Purpose() ranking.Purpose {
 	return ranking.Outcome
 }
 
+// Alone makes ranking.IsAlone true.
+func (Greeting) Alone() bool { return true }
+
 // Help explains one command, or lists all of them if it has no topic.
 type Help struct {
 	Topic   string `json:"topic,omitempty"`
@@ -46,6 +49,9 @@ func (Help) Kind() string { return kindHelp }
 
 // Purpose implements ranking.Notice.
 func (Help) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (Help) Alone() bool { return true }
 
 // WrongForm says what is wrong with the form of a command.
 type WrongForm struct {
@@ -81,6 +87,9 @@ func (GroupOnly) Kind() string { return kindGroupOnly }
 
 // Purpose implements ranking.Notice.
 func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (GroupOnly) Alone() bool { return true }
 
 // UnknownCommand says that there is no such command.
 type UnknownCommand struct{}

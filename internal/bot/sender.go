@@ -100,26 +100,28 @@ func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParam
 	if out.replyTo != 0 {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: int(out.replyTo), AllowSendingWithoutReply: true}
 	}
-	if keyboard := s.keyboard(m, out); keyboard != nil {
+	if keyboard := s.keyboard(out); keyboard != nil {
 		params.ReplyMarkup = keyboard
 	}
 	return params
 }
 
-// keyboard returns the button below a message, or nil.
-func (s *Sender) keyboard(m outbox.Message, out outgoing) *models.InlineKeyboardMarkup {
-	var button models.InlineKeyboardButton
-	switch words := wordingFor(m.Language); {
-	case out.addToGroup:
-		button.Text, button.URL = words.addToGroup(), s.self.AddToGroupLink()
-	case out.fix != nil && out.replyTo != 0 && fixData(*out.fix) != "": // the button needs the reply, which says which match is meant
-		button.Text, button.CallbackData = words.fixTo(*out.fix), fixData(*out.fix)
-	case out.undo != 0:
-		button.Text, button.CallbackData = words.undo(), undoData(out.undo)
-	default:
+// keyboard returns the buttons below a message, or nil.
+func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
+	if len(out.buttons) == 0 {
 		return nil
 	}
-	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{{button}}}
+	keyboard := make([][]models.InlineKeyboardButton, len(out.buttons))
+	for i, row := range out.buttons {
+		for _, b := range row {
+			shown := models.InlineKeyboardButton{Text: b.text, CallbackData: b.data}
+			if b.data == "" {
+				shown.URL = s.self.AddToGroupLink()
+			}
+			keyboard[i] = append(keyboard[i], shown)
+		}
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
 // sendMessage sends a message and returns its id. A message that Telegram accepted counts as sent even if the result cannot be

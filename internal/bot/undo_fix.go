@@ -97,11 +97,3 @@ func (r *Router) edited(ctx context.Context, m *message, retried bool) error {
 	req.origin.SentAt, req.origin.Retried = time.Unix(m.EditDate, 0).UTC(), retried
 	return r.rankings.OfferFix(ctx, req.origin, recorded, report)
 }
-
-// offer returns the notice if it is an offer to fix a match, or nil.
-func offer(n ranking.Notice) *ranking.FixOffer {
-	if n, ok := n.(ranking.FixOffer); ok {
-		return &n
-	}
-	return nil
-}

@@ -37,6 +37,9 @@ func (NotRecorded) Kind() string { return KindNotRecorded }
 // Purpose implements Notice.
 func (NotRecorded) Purpose() Purpose { return Outcome }
 
+// Alone makes IsAlone true.
+func (NotRecorded) Alone() bool { return true }
+
 // malformedResult is the answer to a result that could not be parsed.
 type malformedResult struct {
 	answer

@@ -119,3 +119,6 @@ func (FixOffer) Kind() string { return KindFixOffer }
 
 // Purpose implements Notice.
 func (FixOffer) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (FixOffer) Alone() bool { return true }

@@ -33,6 +33,9 @@ func (RankingPage) Kind() string { return KindRankingPage }
 // Purpose implements ranking.Notice.
 func (RankingPage) Purpose() ranking.Purpose { return ranking.Answer }
 
+// Alone makes ranking.IsAlone true.
+func (RankingPage) Alone() bool { return true }
+
 // MyStanding shows a player's standing in a group.
 type MyStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
@@ -76,3 +79,6 @@ func (MyStandings) Kind() string { return KindMyStandings }
 
 // Purpose implements ranking.Notice.
 func (MyStandings) Purpose() ranking.Purpose { return ranking.Answer }
+
+// Alone makes ranking.IsAlone true.
+func (MyStandings) Alone() bool { return true }

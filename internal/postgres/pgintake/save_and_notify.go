@@ -57,13 +57,13 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		                          (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $6))
 		)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, action, callback_query_id, reply_to, thread_id,
-		                    expires_at)
+		                    expires_at, alone)
 		SELECT chat.id, $7, $8, $9, $10, $11, $12, $13, CASE WHEN chat.same THEN nullif($14::bigint, 0) END,
-		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval
+		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval, $17
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
 		append(updateLetterArgs(letter), o.Chat.ID, o.Key, n.Kind(), n.Purpose(), payload, postgres.Storable(addressee), action, button,
-			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.now(), lifetime))...).Query(func(rows pgx.Rows) (err error) {
+			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.now(), lifetime), ranking.IsAlone(n))...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})

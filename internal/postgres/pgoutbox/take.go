@@ -8,7 +8,6 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 // maxNamed is how many results a message names if it stands for all excess ones.
@@ -112,16 +111,13 @@ func itemFields(i *outbox.Item) []any {
 		&i.Attempts, &i.PossibleDuplicates, &i.PreviousUnknown, &i.Failures}
 }
 
-const page = `'` + stats.KindRankingPage + `'`
-
 // mergeable is the condition that a row o can be sent in one message with the head l of its lane, provided that all
 // rows between them can.
 //
 // A head that has failed is sent alone, because nobody knows which of the rows sent with it was to blame. A row that
-// can still be added to or superseded stays back until it is the head. A ranking stands alone: whatever was taken
-// with it would have to be put back. Rows go together only if they have the same number of possible duplicates,
+// can still be added to or superseded stays back until it is the head. Rows go together only if they have the same number of possible duplicates,
 // because such a message becomes uncertain as a whole.
-const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND l.kind <> ` + page + ` AND o.kind <> ` + page + `)
+const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
@@ -140,7 +136,7 @@ const takeRows = `
 	    SELECT l.n, l.chat_id, l.callback_answers, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
-	           o.id, o.state, o.action, o.kind, o.thread_id, o.batch, o.failures, o.possible_duplicates, o.late
+	           o.id, o.state, o.action, o.alone, o.thread_id, o.batch, o.failures, o.possible_duplicates, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
@@ -155,7 +151,7 @@ const takeRows = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), overfull AS ( -- the rows before the tail are in excess
-	    SELECT l.n, l.chat_id, l.callback_answers, l.id, l.kind, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.callback_answers, l.id, l.alone, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail

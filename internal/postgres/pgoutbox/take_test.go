@@ -11,7 +11,6 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/stats"
 )
 
 // TestTakeTogether fills a lane and takes it message by message.
@@ -377,12 +376,12 @@ func TestMovedWhileTaken(t *testing.T) {
 	m.MustTake(t, 1, 3)
 }
 
-// TestPagesStandAlone: notices that cannot be sent together are not taken together either.
-func TestPagesStandAlone(t *testing.T) {
+// TestSentAlone: notices that cannot be sent together are not taken together either.
+func TestSentAlone(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
-	for _, kind := range []string{"a", stats.KindRankingPage, stats.KindRankingPage, "b", "c"} {
-		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, $1, '{}')`, kind)
+	for _, alone := range []bool{false, true, true, false, false} {
+		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, alone) VALUES (1, 'k', '{}', $1)`, alone)
 	}
 	for _, want := range [][]int64{{1}, {2}, {3}, {4, 5}} {
 		m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, want...), want[0]))

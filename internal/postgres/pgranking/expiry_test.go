@@ -53,7 +53,7 @@ func TestDeadlines(t *testing.T) {
 				}
 			case tc.late:
 				states = []string{"expired", "sending"}
-			case tc.notice.Kind() == stats.KindRankingPage: // sent alone
+			case ranking.IsAlone(tc.notice):
 				states = []string{"sending", "planned"}
 			}
 			turn := c.Turn(t, lane)

@@ -23,9 +23,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 	}
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
-		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before, addressee_id)
+		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before, addressee_id, alone)
 		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10,
-		        now() + $12::interval, nullif($13::bigint, 0))
+		        now() + $12::interval, nullif($13::bigint, 0), $14)
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET expires_at = excluded.expires_at,
 		    payload = CASE WHEN jsonb_array_length(waiting.payload -> 'items') < $11
@@ -34,7 +34,7 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
 		c.Chat, c.Key, n.Kind(), n.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, n.Purpose().Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
-		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player)
+		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, ranking.IsAlone(n))
 	return nil
 }
 
@@ -71,11 +71,11 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id)
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone)
 			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
-			        nullif($10::bigint, 0))`,
+			        nullif($10::bigint, 0), $11)`,
 			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
-			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player)
+			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice))
 	}
 	if a := amendedBy(c.Effect); a != nil {
 		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})

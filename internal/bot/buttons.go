@@ -1,0 +1,60 @@
+package bot
+
+import (
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// button is a button below a message.
+type button struct {
+	text string
+	data string // what a press sends to the bot; empty for the button that adds the bot to a group
+}
+
+// buttonsOf returns the rows of buttons below a notice that is sent alone. item is what the notice was read from.
+func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
+	switch n := n.(type) {
+	case ranking.MatchRecorded:
+		if n.Number != 0 && !n.Undone {
+			return [][]button{{{words.undo(), undoData(n.Number)}}}
+		}
+	case ranking.FixOffer: // without the reply nobody knows which match is meant
+		if data := fixData(n); item.ReplyTo != 0 && data != "" {
+			return [][]button{{{words.fixTo(n), data}}}
+		}
+	default:
+		if invites(n) {
+			return [][]button{{{text: words.addToGroup()}}}
+		}
+	}
+	return nil
+}
+
+// invites reports whether a notice suggests adding the bot to a group.
+func invites(n ranking.Notice) bool {
+	switch n := n.(type) {
+	case Greeting:
+		return n.Private
+	case Help:
+		return n.Private && n.Topic == ""
+	case stats.MyStandings:
+		return len(n.Groups) == 0
+	case GroupOnly:
+		return true
+	default:
+		return false
+	}
+}
+
+// undoes returns the number of the match that a button of the message undoes, or 0.
+func (o outgoing) undoes() int {
+	for _, row := range o.buttons {
+		for _, b := range row {
+			if number, ok := undoNumber(b.data); ok {
+				return number
+			}
+		}
+	}
+	return 0
+}
