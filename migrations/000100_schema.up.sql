@@ -345,8 +345,11 @@ CREATE TABLE outbox (
     -- a player is named by the id in a field "player"; the name is looked up when the notice is sent
     payload             jsonb NOT NULL,
     -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
-    -- callback_answer: the answer to a pressed button
+    -- callback_answer: the answer to a pressed button; page: the message with the pressed button
     action              text NOT NULL DEFAULT 'send',
+    -- which of the chat's queues it is in; the values are those of outbox.LaneKind
+    lane                smallint NOT NULL
+        GENERATED ALWAYS AS (CASE action WHEN 'callback_answer' THEN 1 WHEN 'page' THEN 2 ELSE 0 END) STORED,
     -- always a message of its own
     alone               boolean NOT NULL DEFAULT false,
     -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
@@ -358,6 +361,8 @@ CREATE TABLE outbox (
     callback_query_id   text,
     match_id            bigint,
     object              text,
+    -- the message that a page replaces
+    edited_message_id   bigint,
     -- a newer row with the same key replaces this one; null once it was tried
     supersede_key       text,
     state               text NOT NULL DEFAULT 'planned',
@@ -392,17 +397,20 @@ CREATE TABLE outbox (
         WHEN 'edit' THEN callback_query_id IS NULL AND match_id IS NOT NULL
         WHEN 'ensure' THEN callback_query_id IS NULL AND object IS NOT NULL
         WHEN 'callback_answer' THEN callback_query_id IS NOT NULL AND match_id IS NULL
+        WHEN 'page' THEN callback_query_id IS NULL AND match_id IS NULL
         ELSE false END),
+    CONSTRAINT outbox_edited_message_check
+        CHECK ((action = 'page') = (edited_message_id IS NOT NULL) AND coalesce(edited_message_id > 0, true)),
     CONSTRAINT outbox_state_check CHECK (state IN ('planned', 'sending', 'sent', 'dead', 'expired', 'uncertain')),
     CONSTRAINT outbox_finished_check
         CHECK ((state IN ('sent', 'dead', 'expired', 'uncertain')) = (finished_at IS NOT NULL)),
     CONSTRAINT outbox_counts_check CHECK (attempts >= 0 AND possible_duplicates >= 0 AND failures >= 0)
 );
 -- Waiting rows, lane by lane. No index contains the state, so that marking a row as sending changes none.
-CREATE INDEX outbox_waiting_idx ON outbox (chat_id, (action = 'callback_answer'), id) WHERE finished_at IS NULL;
+CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at IS NULL;
 CREATE UNIQUE INDEX outbox_supersede_key ON outbox (chat_id, supersede_key) WHERE supersede_key IS NOT NULL;
 -- what ends first where too many rows wait
-CREATE INDEX outbox_questions_idx ON outbox (chat_id, (action = 'callback_answer')) WHERE finished_at IS NULL AND purpose = 'answer';
+CREATE INDEX outbox_questions_idx ON outbox (chat_id, lane) WHERE finished_at IS NULL AND purpose = 'answer';
 CREATE INDEX outbox_batch_idx ON outbox (batch, id) WHERE batch IS NOT NULL;
 -- what shows a match, for whoever changes its card
 CREATE INDEX outbox_match_id_idx ON outbox (match_id) WHERE match_id IS NOT NULL;

@@ -274,7 +274,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 func (p *post) callbackAnswer(t *testing.T, press string, n ranking.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)
-	m.Action, m.Lane.CallbackAnswers, m.Row.Button, m.Items[0].Button = outbox.CallbackAnswer, true, press, press
+	m.Action, m.Lane.Kind, m.Row.Button, m.Items[0].Button = outbox.CallbackAnswer, outbox.CallbackAnswers, press, press
 	return m
 }
 

@@ -41,7 +41,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 		err = errNoItems
 	case m.Action == outbox.Send:
 		receipt, err = s.send(ctx, m)
-	case m.Action == outbox.Edit:
+	case m.Action == outbox.Edit, m.Action == outbox.Page:
 		receipt.MessageID, err = m.Target, s.edit(ctx, m)
 	case m.Action == outbox.Ensure:
 		receipt.MessageID, err = s.ensure(ctx, m)

@@ -65,12 +65,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "sent without pace", file: "internal/outbox/request.go",
-		before: "\t\tl.pace.add(now)\n", after: "",
+		before: "\t\tl.requested(now)\n", after: "",
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",
-		before: "\tt.release(l)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l)\n\t}\n\tl.slow = false\n",
+		before: "\tt.release(l, now)\n\tl.slow = false\n", after: "\tif r.Failure == nil || r.Failure.Class != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.slow = false\n",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{

@@ -123,7 +123,7 @@ func BenchmarkStartReady(b *testing.B) {
 				}
 				now = now.Add(time.Millisecond)
 				for _, l := range t.takes {
-					t.release(l)
+					t.release(l, now)
 					l.since = now
 					t.schedule(l, now)
 				}

@@ -283,7 +283,7 @@ func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
 // WakeCallbackAnswers wakes the lane of the answers to buttons in a chat.
 func (p *process) WakeCallbackAnswers(chat ChatID) {
-	p.Dispatcher.Wake(Lane{Chat: chat, CallbackAnswers: true})
+	p.Dispatcher.Wake(Lane{Chat: chat, Kind: CallbackAnswers})
 }
 
 func lanesOf(chats []ChatID) []Lane {

@@ -107,7 +107,7 @@ func (t *term) postpone(e batch, now time.Time) {
 		t.results = append(t.results, r)
 	}
 	for _, l := range e.takes {
-		t.release(l)
+		t.release(l, now)
 		l.notBefore = retryTime()
 		t.schedule(l, now)
 	}
@@ -124,11 +124,11 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 		timeout := t.claimTimeout(l, *m)
 		t.workers.Go(func() { t.completed <- t.send(requestCtx, l, *m, timeout) })
 	case l.woken || turn.Wait > 0:
-		t.release(l)
+		t.release(l, now)
 		l.notBefore, l.readyAt = now.Add(turn.Wait), time.Time{}
 		t.schedule(l, now)
 	default:
-		t.release(l)
+		t.release(l, now)
 		t.makeIdle(l, now)
 	}
 }

@@ -38,7 +38,8 @@ type lane struct {
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace
 	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
-	pace      pace
+	chat      *chatPace
+	pages     pace      // of a lane of pages: its own requests
 	slow      bool      // the last request timed out: the next one may take longer, one such request at a time
 	readyAt   time.Time // when it became ready for its turn; zero: it is not
 
@@ -61,14 +62,17 @@ const (
 	levelPrivate      = 10
 	levelGroup        = 5
 	levelNotification = 3
+	levelPage         = 1
 	levelFavoured     = 2 // added for favoured chats
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of messages to a chat.
-func (s Settings) level(to int64, private bool, purpose Purpose) int {
+// level returns the priority of what a lane sends to a chat.
+func (s Settings) level(l Lane, to int64, private bool, purpose Purpose) int {
 	level := levelGroup
 	switch {
+	case l.Kind == Pages:
+		level = levelPage
 	case purpose == Notification:
 		level = levelNotification
 	case private:
@@ -83,6 +87,47 @@ func (s Settings) level(to int64, private bool, purpose Purpose) int {
 // rank returns when the lane would have started to wait at level 0. All lanes rise at the same speed, so the lane with
 // the earliest rank is first at any time.
 func (l *lane) rank() time.Time { return l.since.Add(-time.Duration(l.level) * levelEvery) }
+
+// chatPace is the pace of a chat. Its lanes of messages and of pages share it.
+type chatPace struct {
+	pace
+	known    bool // the limits are known
+	inFlight int  // lanes that hold a send slot
+}
+
+// setLimits sets the limits of the lane's chat. Pages use at most half of them, so that messages need not wait long for
+// the other half.
+func (l *lane) setLimits(windows []Window) {
+	l.chat.windows, l.chat.known = windows, true
+	if l.Kind != Pages {
+		return
+	}
+	l.pages.windows = nil
+	for _, w := range windows {
+		l.pages.windows = append(l.pages.windows, Window{(w.N + 1) / 2, w.Per})
+	}
+}
+
+// mayRequest returns the earliest moment, not before now, at which the limits of the chat allow a request of the lane.
+func (l *lane) mayRequest(now time.Time) time.Time {
+	if !l.chat.known && l.chat.inFlight > 0 {
+		return now.Add(farFuture)
+	}
+	at := l.chat.next(now, l.chat.inFlight)
+	if own := l.pages.next(now, 0); own.After(at) {
+		return own
+	}
+	return at
+}
+
+// requested notes the end of a request.
+func (l *lane) requested(now time.Time) {
+	l.chat.add(now)
+	l.pages.add(now)
+}
+
+// other returns the lane that shares the pace. It is meaningless for answers to buttons.
+func (l Lane) other() Lane { return Lane{l.Chat, Pages - l.Kind} }
 
 // laneHeap has the lane with the earliest order first.
 type laneHeap []*lane

@@ -58,7 +58,7 @@ func (m *memory) Waiting(ctx context.Context) ([]Backlog, error) {
 	defer m.mu.Unlock()
 	var heads []*row
 	for l := range m.lanes {
-		if open := m.openIn(l); len(open) > 0 && (l.CallbackAnswers || !m.parked[l.Chat]) {
+		if open := m.openIn(l); len(open) > 0 && (l.Kind == CallbackAnswers || !m.parked[l.Chat]) {
 			heads = append(heads, open[0])
 		}
 	}
@@ -195,7 +195,7 @@ func (m *memory) finish(r Result) {
 	if f != nil {
 		switch f.Class {
 		case RateLimited:
-			if until := now.Add(r.Pause); !r.Message.Lane.CallbackAnswers && until.After(m.frozen[chat]) {
+			if until := now.Add(r.Pause); r.Message.Lane.Kind != CallbackAnswers && until.After(m.frozen[chat]) {
 				m.frozen[chat] = until
 			}
 		case Forbidden:
@@ -243,7 +243,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 		}
 	}
 	open := m.openIn(l)
-	if len(open) == 0 || m.parked[l.Chat] && !l.CallbackAnswers {
+	if len(open) == 0 || m.parked[l.Chat] && l.Kind != CallbackAnswers {
 		return turn
 	}
 	if turn.Wait = m.wait(open[0]); turn.Wait > 0 {

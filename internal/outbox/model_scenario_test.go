@@ -28,8 +28,8 @@ type addition struct {
 	action    Action
 	purpose   Purpose
 	thread    int64
-	content   string        // for Edit and Ensure
-	editIndex int           // for Edit: which of the chat's messages, counted from the last
+	content   string        // for Edit, Ensure and Page
+	editIndex int           // for Edit and Page: which of the chat's messages, counted from the last
 	deadline  time.Duration // 0: none
 	size      int           // when part of a message
 	alone     bool          // must not share a message
@@ -38,7 +38,7 @@ type addition struct {
 	heldFor   time.Duration // how long the slot is held first
 }
 
-func (a addition) lane() Lane { return Lane{Chat: a.chat, CallbackAnswers: a.action == CallbackAnswer} }
+func (a addition) lane() Lane { return laneOf(a.chat, a.action) }
 
 // eventKind is what happens to an instance.
 type eventKind string
@@ -186,7 +186,7 @@ func drawFates(t *rapid.T, callbackAnswer bool) []fate {
 func drawAddition(t *rapid.T) addition {
 	a := addition{
 		chat:    ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
-		action:  rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure}).Draw(t, "action"),
+		action:  rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure, Page}).Draw(t, "action"),
 		purpose: rapid.SampledFrom([]Purpose{Outcome, Outcome, Outcome, Answer, Notification}).Draw(t, "purpose"),
 		size:    rapid.SampledFrom([]int{1, 1, 1, 2, 5}).Draw(t, "size"),
 		alone:   oneIn(6).Draw(t, "alone"),
@@ -194,6 +194,10 @@ func drawAddition(t *rapid.T) addition {
 	switch {
 	case a.action == CallbackAnswer:
 		a.deadline = 15 * time.Second
+	case a.action == Page:
+		a.deadline = 10 * time.Minute
+		a.content = rapid.StringMatching("[a-d]").Draw(t, "content")
+		a.editIndex = rapid.IntRange(0, 1).Draw(t, "edits")
 	case a.action == Edit || a.action == Ensure:
 		a.content = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "content")
 		a.editIndex = rapid.IntRange(0, 3).Draw(t, "edits")

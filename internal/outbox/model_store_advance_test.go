@@ -94,7 +94,7 @@ func (db *database) finish(epoch int64, r Result) {
 		if f.Class == Failed {
 			taken[0].Failures++
 		}
-		if f.Class != RateLimited || taken[0].lane.CallbackAnswers {
+		if f.Class != RateLimited || taken[0].lane.Kind == CallbackAnswers {
 			taken[0].notBefore = time.Now().Add(r.Pause)
 		}
 	}
@@ -105,7 +105,7 @@ func (db *database) finish(epoch int64, r Result) {
 
 // finishChat persists what the result means for the chat.
 func (db *database) finishChat(epoch int64, chat *account, r Result) {
-	if r.Failure == nil || r.Message.Lane.CallbackAnswers {
+	if r.Failure == nil || r.Message.Lane.Kind == CallbackAnswers {
 		return
 	}
 	switch r.Failure.Class {
@@ -160,7 +160,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 		}
 	}
 	chat := db.chats[l.Chat]
-	if len(open) == 0 || chat.parked && !l.CallbackAnswers {
+	if len(open) == 0 || chat.parked && l.Kind != CallbackAnswers {
 		return turn
 	}
 	if turn.Wait = db.wait(open[0]); turn.Wait > 0 {
@@ -175,7 +175,7 @@ func (db *database) take(epoch int64, l Lane, bounds Bounds) Turn {
 	turn.Message.More = len(open) > n
 	db.endRequest(l)
 	db.lastRequest[l] = &requestRecord{lane: l, epoch: epoch, begun: time.Now()}
-	if !l.CallbackAnswers {
+	if l.Kind != CallbackAnswers {
 		db.requests = append(db.requests, db.lastRequest[l])
 	}
 	var ids []int64
@@ -251,6 +251,8 @@ func (db *database) message(l Lane, rows []*record) *Message {
 				m.Items[i].Payload = head.Payload
 			}
 		}
+	case head.action == Page:
+		m.Items, m.Target = []Item{head.Item}, int64(1+head.editIndex)
 	default:
 		m.Items = []Item{head.Item}
 		if t != nil {

@@ -72,7 +72,7 @@ type database struct {
 
 // modelLane returns the lane as the model identifies it.
 func modelLane(l Lane) queuemodel.Lane {
-	return queuemodel.Lane{Chat: int64(l.Chat), CallbackAnswers: l.CallbackAnswers}
+	return queuemodel.Lane{Chat: int64(l.Chat), Kind: queuemodel.LaneKind(l.Kind)}
 }
 
 func isPrivate(c ChatID) bool { return c <= 2 }
@@ -117,22 +117,40 @@ func (db *database) add(a addition) {
 		Item:     Item{ID: id, Kind: "test", Payload: []byte(cmp.Or(a.content, "a"))},
 		addition: a, lane: a.lane(), state: queuemodel.Waits,
 	}
+	if a.deadline > 0 {
+		r.expires = time.Now().Add(a.deadline)
+	}
 	switch a.action {
 	case Send:
 		r.object, r.content = fmt.Sprint("row ", id), "a"
+	case Page:
+		r.object = fmt.Sprint("page ", a.editIndex, " of ", a.chat)
+		if db.replace(r) {
+			return
+		}
 	case Edit:
 		r.object = cmp.Or(db.editTarget(a), "nothing")
 	case Ensure:
 		r.object = fmt.Sprint("board of ", a.chat)
 	}
-	if a.deadline > 0 {
-		r.expires = time.Now().Add(a.deadline)
-	}
 	db.rows = append(db.rows, r)
 	db.model.Put(queuemodel.Item{
 		ID: id, Lane: modelLane(r.lane), Private: isPrivate(a.chat),
-		Deadline: r.expires, Object: r.object, Says: r.content, Harmless: a.action == Edit,
+		Deadline: r.expires, Object: r.object, Says: r.content, Harmless: a.action == Edit || a.action == Page,
 	})
+}
+
+// replace puts a page into the place of one of the same message that was never taken, and reports whether there was one.
+func (db *database) replace(r *record) bool {
+	for _, older := range db.rows {
+		if older.lane == r.lane && older.object == r.object && older.state == queuemodel.Waits && older.Attempts == 0 {
+			older.Payload, older.content, older.expires = r.Payload, r.content, r.expires
+			db.counts.add("a newer page replaced an older one")
+			db.model.Replaced(older.ID, r.content, r.expires)
+			return true
+		}
+	}
+	return false
 }
 
 // editTarget returns the object of an edit, "" if the chat has none.
@@ -174,7 +192,7 @@ func (db *database) unpark() []Lane {
 		if a.parked {
 			a.parked = false
 			db.model.Unpark(int64(c))
-			lanes = append(lanes, Lane{Chat: c})
+			lanes = append(lanes, Lane{c, Messages}, Lane{c, Pages})
 		}
 	}
 	return lanes
@@ -242,7 +260,7 @@ func (db *database) waiting() []Backlog {
 	var backlogs []Backlog
 	for _, r := range db.rows {
 		chat := db.chats[r.chat]
-		if !r.open() || seen[r.lane] || chat.parked && !r.lane.CallbackAnswers {
+		if !r.open() || seen[r.lane] || chat.parked && r.lane.Kind != CallbackAnswers {
 			continue
 		}
 		seen[r.lane] = true
@@ -259,7 +277,7 @@ func (db *database) waiting() []Backlog {
 // wait returns how long a lane may not send because of its chat or its first row.
 func (db *database) wait(head *record) time.Duration {
 	until := head.notBefore
-	if frozen := db.chats[head.chat].frozen; !head.lane.CallbackAnswers && frozen.After(until) {
+	if frozen := db.chats[head.chat].frozen; head.lane.Kind != CallbackAnswers && frozen.After(until) {
 		until = frozen
 	}
 	return max(0, time.Until(until))

@@ -97,6 +97,8 @@ var allSituations = []string{
 	"an answer: rejected",
 	"an answer: unauthorized",
 	"an answer: unreachable",
+	"a newer page replaced an older one",
+	"a page",
 	"an edit",
 	"an unnecessary edit",
 	"an item expired",

@@ -136,7 +136,7 @@ func (w *world) fate(m Message) fate {
 			f.class = Unreachable
 		}
 	}
-	if m.ExternalChat != w.addresses[chat] && !m.Lane.CallbackAnswers {
+	if m.ExternalChat != w.addresses[chat] && m.Lane.Kind != CallbackAnswers {
 		f.class, f.newID, f.notAttempted = Migrated, w.addresses[chat], false
 	}
 	if m.Action == Edit && m.Target == 0 {
@@ -158,6 +158,7 @@ func (w *world) countOutcome(m Message, covered int, class Class, f fate) {
 		"a sender that did not return":           f.hangs > 0,
 		"a merged message of unknown outcome":    class == Ambiguous && covered > 1,
 		"an edit":                                class == "" && m.Action == Edit,
+		"a page":                                 class == "" && m.Action == Page,
 		"a long rate limit":                      class == RateLimited && f.wait > 10*time.Minute,
 	} {
 		if is {
@@ -213,7 +214,7 @@ func (w *world) put(e event) {
 		w.wake(lanes...)
 	}
 	if e.strayWake {
-		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, CallbackAnswers: true})
+		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, Kind: CallbackAnswers}, Lane{Chat: 5, Kind: Pages})
 	}
 }
 

@@ -18,12 +18,21 @@ import (
 // ChatID is the store's id of a chat.
 type ChatID int64
 
-// Lane is a queue: either the messages of a chat or the answers to the buttons pressed in it. Each queue is strictly
-// first in, first out.
+// Lane is a queue of a chat. Each queue is strictly first in, first out.
 type Lane struct {
-	Chat            ChatID
-	CallbackAnswers bool
+	Chat ChatID
+	Kind LaneKind
 }
+
+// LaneKind is what a lane consists of. Stores keep the values.
+type LaneKind int16
+
+// The kinds of lanes.
+const (
+	Messages        LaneKind = iota // what the chat is sent, and edits of that
+	CallbackAnswers                 // answers to the buttons pressed in the chat
+	Pages                           // messages that a pressed button edits; messages go first
+)
 
 // Action is what a message does.
 type Action string
@@ -34,6 +43,7 @@ const (
 	Edit           Action = "edit"            // replaces the text of an existing message, or does nothing if there is none
 	Ensure         Action = "ensure"          // a message that exists once: edited if it exists, otherwise found or created
 	CallbackAnswer Action = "callback_answer" // the answer to a pressed button
+	Page           Action = "page"            // replaces the text of the message with the pressed button
 )
 
 // Purpose is why an item is sent. The values are those of the ranking package, which this one must not import.
@@ -94,7 +104,7 @@ type Message struct {
 
 	// Object identifies the message that must exist once, for Ensure.
 	Object string
-	// Target is, for Edit and Ensure, the messenger's id of the existing message, 0 if unknown. KnownFingerprint is the
+	// Target is, for Edit, Ensure and Page, the messenger's id of the existing message, 0 if unknown. KnownFingerprint is the
 	// fingerprint of its current content.
 	Target           int64
 	KnownFingerprint string

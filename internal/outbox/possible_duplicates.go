@@ -15,7 +15,7 @@ const MaxPossibleDuplicates = 5
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
-	return m.Action != Edit && possibleDuplicates >= MaxPossibleDuplicates
+	return m.Action != Edit && m.Action != Page && possibleDuplicates >= MaxPossibleDuplicates
 }
 
 // The pauses after requests with an unknown outcome grow tenfold each time, from a fifth of SendTimeout to 180 times SendTimeout:
@@ -54,7 +54,7 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 // claimTimeout returns the timeout for a request of the lane. After an unknown outcome, allow the next request more time.
 // Only one request at a time gets more, because it occupies a send slot and its chat for so long; slowLane records which.
 func (t *term) claimTimeout(l *lane, m Message) time.Duration {
-	if m.Row.PossibleDuplicates > 0 && !l.CallbackAnswers && t.slowLane == nil {
+	if m.Row.PossibleDuplicates > 0 && l.Kind != CallbackAnswers && t.slowLane == nil {
 		t.slowLane = l
 	}
 	timeout := t.settings.SendTimeout

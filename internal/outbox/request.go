@@ -190,13 +190,14 @@ func (t *term) request(ctx context.Context, m Message, timeout time.Duration) (R
 // onResult processes the outcome of a request: it sets the pause of the lane and queues the result to be persisted.
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
-	t.release(l)
-	l.slow = false
-	l.level, l.pace.windows = t.settings.level(m.ExternalChat, m.Private, m.Purpose), t.settings.Limits.forChat(m.Private)
-	if r.attempted && !l.CallbackAnswers {
+	l.level = t.settings.level(l.Lane, m.ExternalChat, m.Private, m.Purpose)
+	l.setLimits(t.settings.Limits.forChat(m.Private))
+	if r.attempted && l.Kind != CallbackAnswers {
 		t.pace.add(now)
-		l.pace.add(now)
+		l.requested(now)
 	}
+	t.release(l, now)
+	l.slow = false
 	switch f := r.Failure; {
 	case f == nil || f.isFinal() || f.Class == Forbidden:
 		l.backoff = nil
@@ -206,14 +207,14 @@ func (t *term) onResult(r result, now time.Time) {
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Class == RateLimited:
 		r.Pause = max(time.Second, l.nextBackoff())
-	case f.Class == Ambiguous && !l.CallbackAnswers: // answers to buttons expire too soon for such a pause
+	case f.Class == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
 		l.slow = r.slow
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = l.nextBackoff()
 		r.Dead = f.Class == Failed && r.Message.Row.Failures+1 >= t.settings.MaxFailures
 	}
-	if r.attempted && !l.CallbackAnswers {
+	if r.attempted && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
 	}
 	t.stats.finished(r)

@@ -39,7 +39,13 @@ type row struct {
 
 func (r *row) open() bool { return r.state == rowPlanned || r.state == rowSending }
 
-func (r *row) lane() Lane { return Lane{Chat: r.chat, CallbackAnswers: r.action == CallbackAnswer} }
+func (r *row) lane() Lane { return laneOf(r.chat, r.action) }
+
+// laneOf returns the lane of the rows with this action.
+func laneOf(chat ChatID, action Action) Lane {
+	kinds := map[Action]LaneKind{CallbackAnswer: CallbackAnswers, Page: Pages}
+	return Lane{chat, kinds[action]}
+}
 
 // add adds a row for each chat and returns the id of the last one.
 func (m *memory) add(chats ...ChatID) int64 {

@@ -6,7 +6,13 @@ import "time"
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
-		l = &lane{Lane: key, state: busy, level: levelGroup, since: now}
+		l = &lane{Lane: key, state: busy, level: levelGroup, since: now, chat: new(chatPace)}
+		if key.Kind == Pages {
+			l.level = levelPage
+		}
+		if other := t.lanes[key.other()]; other != nil && key.Kind != CallbackAnswers {
+			l.chat = other.chat
+		}
 		t.lanes[key] = l
 	}
 	return l
@@ -52,8 +58,8 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 				since = l.since // it had a turn while this item was already waiting
 			}
 		}
-		l.level, l.since = t.settings.level(b.To, b.Private, b.Purpose), since
-		l.pace.windows = t.settings.Limits.forChat(b.Private)
+		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
+		l.setLimits(t.settings.Limits.forChat(b.Private))
 		l.notBefore = now.Add(b.Wait)
 		if b.Wait > 0 {
 			l.readyAt = time.Time{}
@@ -71,7 +77,7 @@ func (l Limits) forChat(private bool) []Window {
 
 // schedule lets a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
-	at := l.pace.next(now, 0)
+	at := l.mayRequest(now)
 	if l.notBefore.After(at) {
 		at = l.notBefore
 	}
@@ -86,7 +92,7 @@ func (t *term) schedule(l *lane, now time.Time) {
 		l.readyAt = now
 	}
 	switch {
-	case l.CallbackAnswers:
+	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
 	case l.slow:
 		t.slow.add(l, l.rank())
@@ -103,7 +109,7 @@ func (t *term) dequeue(l *lane) {
 		t.due.remove(l)
 	case l.state == idle:
 		t.due.remove(l)
-	case l.CallbackAnswers:
+	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.remove(l)
 	case l.slow:
 		t.slow.remove(l)
@@ -116,7 +122,7 @@ func (t *term) dequeue(l *lane) {
 // makeIdle ends the turn of a lane that has nothing to send. It stays in memory until its pace limits nothing.
 func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.slow, l.readyAt = nil, false, time.Time{}
-	if until := l.pace.clearAt(); until.After(now) {
+	if until := l.chat.clearAt(); until.After(now) {
 		l.state = idle
 		t.due.add(l, until)
 		return
@@ -146,7 +152,11 @@ func (t *term) startReady(now time.Time) {
 	}
 	for l := t.first(); l != nil && t.hasSlot(now) && t.mayBegin(); l = t.first() {
 		t.dequeue(l)
-		t.sending++
+		if l.mayRequest(now).After(now) { // the other lane of the chat has begun a request since this one was ready
+			t.schedule(l, now)
+			continue
+		}
+		t.claim(l)
 		if l.slow {
 			t.slowLane = l
 		}
@@ -173,14 +183,25 @@ func (t *term) hasSlot(now time.Time) bool {
 // hasCallbackSlot is hasSlot for answers to buttons.
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// release frees the send slot of a lane.
-func (t *term) release(l *lane) {
+// claim gives a send slot to a lane, except to one of answers to buttons.
+func (t *term) claim(l *lane) {
+	t.sending++
+	l.chat.inFlight++
+}
+
+// release frees the send slot of a lane. That may be what the other lane of the chat waits for.
+func (t *term) release(l *lane, now time.Time) {
 	if t.slowLane == l {
 		t.slowLane = nil
 	}
-	if l.CallbackAnswers {
+	if l.Kind == CallbackAnswers {
 		t.answeringCallbacks--
-	} else {
-		t.sending--
+		return
+	}
+	t.sending--
+	l.chat.inFlight--
+	if other := t.lanes[l.other()]; other != nil && other.state == paused {
+		t.dequeue(other)
+		t.schedule(other, now)
 	}
 }

@@ -86,13 +86,17 @@ func (t *term) reserve(key Lane, now time.Time) *SendSlot {
 	switch {
 	case l == nil:
 		l = t.lane(key, now)
-	case l.state == idle && !l.pace.next(now, 0).After(now):
+	case l.state == idle:
 		t.dequeue(l)
 	default:
 		return nil
 	}
+	if l.mayRequest(now).After(now) {
+		t.makeIdle(l, now)
+		return nil
+	}
 	l.woken, l.since = false, now
-	t.sending++
+	t.claim(l)
 	return &SendSlot{term: t, lane: l, epoch: t.lease.Epoch()}
 }
 
@@ -102,7 +106,7 @@ func (t *term) onSlotReleased(requestCtx context.Context, release slotRelease, n
 	l := release.lane
 	switch m := release.message; {
 	case m == nil:
-		t.release(l)
+		t.release(l, now)
 		t.schedule(l, now)
 	case t.stopping:
 		t.putBack(l, *m, errStopped, now)

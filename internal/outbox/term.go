@@ -146,7 +146,7 @@ func (t *term) stop(cancelRequests, cancelStore func()) {
 	t.stopping = true
 	t.acceptWakes(false)
 	for _, l := range t.takes {
-		t.release(l)
+		t.release(l, time.Now())
 	}
 	t.takes = nil
 	time.AfterFunc(t.settings.SendTimeout, cancelRequests)
@@ -226,8 +226,8 @@ func (t *term) loadRecent(ctx context.Context) bool {
 		now := time.Now()
 		for _, r := range requests {
 			l := t.lane(Lane{Chat: r.Chat}, now)
-			l.pace.windows = t.settings.Limits.forChat(r.Private)
-			l.pace.add(now.Add(-r.Age))
+			l.setLimits(t.settings.Limits.forChat(r.Private))
+			l.requested(now.Add(-r.Age))
 			t.pace.add(now.Add(-r.Age))
 		}
 		for _, l := range t.lanes {

@@ -48,7 +48,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 			tm.schedule(l, now)
 		}, leasePoll},
 		"a lease, for answers to buttons": {Limits{}, &renewedLease{}, func(tm *term, l *lane, now, _ time.Time) {
-			l.CallbackAnswers = true
+			l.Kind = CallbackAnswers
 			tm.schedule(l, now)
 		}, leasePoll},
 	} {

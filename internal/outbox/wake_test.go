@@ -257,7 +257,7 @@ func TestWakeNeverBlocks(t *testing.T) {
 			for range 1000 {
 				store.add(1, 2)
 				store.put(row{chat: 2, action: CallbackAnswer})
-				for _, lanes := range [][]Lane{{{Chat: 1}}, {{Chat: 2}, {Chat: 3}}, {{Chat: 2, CallbackAnswers: true}}, nil} {
+				for _, lanes := range [][]Lane{{{Chat: 1}}, {{Chat: 2}, {Chat: 3}}, {{Chat: 2, Kind: CallbackAnswers}}, nil} {
 					if d.Wake(lanes...) != want {
 						t.Fatalf("woken: %t, want %t", !want, want)
 					}

@@ -95,7 +95,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
-		WHERE finished_at IS NULL AND action IN ('edit', 'callback_answer')`)
+		WHERE finished_at IS NULL AND action IN ('edit', 'callback_answer', 'page')`)
 	// a dead notice may be sent again
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL

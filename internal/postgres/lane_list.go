@@ -10,15 +10,24 @@ import (
 // maxPayload is how many bytes PostgreSQL accepts in a notification.
 const maxPayload = 7999
 
-// laneLists formats lanes as lists such as "12,13,14t": chat ids, with a t for the lanes of callback answers. No list
-// is longer than maxPayload.
+// What follows the chat id of a lane in a list. Lanes of messages have no mark.
+const (
+	answersMark = "t"
+	pagesMark   = "p"
+)
+
+// laneLists formats lanes as lists such as "12,13,14t,14p": chat ids, with a mark for lanes other than those of messages.
+// No list is longer than maxPayload.
 func laneLists(lanes []outbox.Lane) []string {
 	var lists []string
 	var list []byte
 	for _, l := range lanes {
 		entry := strconv.AppendInt(nil, int64(l.Chat), 10)
-		if l.CallbackAnswers {
-			entry = append(entry, 't')
+		switch l.Kind {
+		case outbox.CallbackAnswers:
+			entry = append(entry, answersMark...)
+		case outbox.Pages:
+			entry = append(entry, pagesMark...)
 		}
 		if len(list)+len(",")+len(entry) > maxPayload {
 			lists = append(lists, string(list))
@@ -39,9 +48,14 @@ func laneLists(lanes []outbox.Lane) []string {
 func readLanes(list string) []outbox.Lane {
 	var lanes []outbox.Lane
 	for entry := range strings.SplitSeq(list, ",") {
-		chat, answers := strings.CutSuffix(entry, "t")
+		chat, kind := entry, outbox.Messages
+		if before, ok := strings.CutSuffix(entry, answersMark); ok {
+			chat, kind = before, outbox.CallbackAnswers
+		} else if before, ok := strings.CutSuffix(entry, pagesMark); ok {
+			chat, kind = before, outbox.Pages
+		}
 		if id, err := strconv.ParseInt(chat, 10, 64); err == nil && id > 0 {
-			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), CallbackAnswers: answers})
+			lanes = append(lanes, outbox.Lane{Chat: outbox.ChatID(id), Kind: kind})
 		}
 	}
 	return lanes

@@ -14,8 +14,8 @@ import (
 
 func TestLaneLists(t *testing.T) {
 	t.Parallel()
-	lanes := []outbox.Lane{dbtest.Chat(12), dbtest.Chat(13), dbtest.Answers(14), dbtest.Answers(12)}
-	if diff := cmp.Diff([]string{"12,13,14t,12t"}, postgres.LaneLists(lanes)); diff != "" {
+	lanes := []outbox.Lane{dbtest.Chat(12), dbtest.Chat(13), dbtest.Answers(14), dbtest.Answers(12), dbtest.Pages(14)}
+	if diff := cmp.Diff([]string{"12,13,14t,12t,14p"}, postgres.LaneLists(lanes)); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
 	if lists := postgres.LaneLists(nil); len(lists) != 0 {
@@ -44,6 +44,8 @@ func TestReadLanes(t *testing.T) {
 		"":                         nil,
 		"7":                        {dbtest.Chat(7)},
 		"7t":                       {dbtest.Answers(7)},
+		"7p":                       {dbtest.Pages(7)},
+		"7tp,7pt,p,7x":             nil,
 		"7,,t,x,8tt,-1,0,0t,1.5,9": {dbtest.Chat(7), dbtest.Chat(9)},
 		" 7, 8":                    nil,
 		"9223372036854775807,9223372036854775808": {dbtest.Chat(math.MaxInt64)},

@@ -8,7 +8,7 @@ import (
 
 var (
 	chat            = queuemodel.Lane{Chat: 1}
-	callbackAnswers = queuemodel.Lane{Chat: 1, CallbackAnswers: true}
+	callbackAnswers = queuemodel.Lane{Chat: 1, Kind: queuemodel.CallbackAnswers}
 )
 
 // queue is a model with a clock, and the behaviour of a correct queue.

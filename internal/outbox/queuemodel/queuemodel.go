@@ -13,11 +13,23 @@ import (
 	"time"
 )
 
-// Lane is a queue: either the messages of a chat or the answers to the buttons pressed in it.
+// Lane is a queue of a chat.
 type Lane struct {
-	Chat            int64
-	CallbackAnswers bool
+	Chat int64
+	Kind LaneKind
 }
+
+// LaneKind is what a lane consists of.
+type LaneKind int
+
+// The kinds of lanes. Pages and messages share the limits of their chat.
+const (
+	Messages        LaneKind = iota
+	CallbackAnswers          // answers to the buttons pressed in the chat
+	Pages                    // messages that a pressed button edits
+)
+
+func (l Lane) isPaced() bool { return l.Kind != CallbackAnswers }
 
 // Item is one notice to be sent.
 type Item struct {
@@ -109,17 +121,21 @@ type Model struct {
 }
 
 type lane struct {
-	items  []*item
-	take   *take // the latest
-	parked bool
-	// frozen is when the chat may be written to again, under any leader
-	frozen time.Time
-	hold   hold // after the last failure
+	items []*item
+	take  *take // the latest
+	chat  *chat // shared by the lanes of messages and of pages
+	hold  hold  // after the last failure
 	// extraWait is how much longer than others it may wait because of possible duplicates
 	extraWait time.Duration
 
 	readySince                      time.Time // since when its first item could be sent
 	failures, requests, storeErrors int       // those of the model at that moment
+}
+
+// chat is what holds for all lanes of a chat but that of answers to buttons.
+type chat struct {
+	parked bool
+	frozen time.Time // when the chat may be written to again, under any leader
 }
 
 // hold is the pause of a lane after a failure.
@@ -227,7 +243,10 @@ func (m *Model) violation(format string, args ...any) {
 func (m *Model) lane(key Lane) *lane {
 	l, ok := m.lanes[key]
 	if !ok {
-		l = &lane{}
+		l = &lane{chat: new(chat)}
+		if key.Kind == Pages {
+			l.chat = m.lane(Lane{Chat: key.Chat}).chat
+		}
 		m.lanes[key] = l
 	}
 	return l
@@ -245,6 +264,18 @@ func (m *Model) Put(i Item) {
 	l.items = append(l.items, added)
 	m.items[i.ID] = added
 	m.order = append(m.order, added)
+}
+
+// Replaced notes that a newer item took the place of one that nobody has taken yet.
+func (m *Model) Replaced(id int64, says string, deadline time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.note("item %d says %q now", id, says)
+	i := m.items[id]
+	if t := m.lane(i.Lane).take; i.state != Waits || t != nil && slices.Contains(t.items, i) {
+		m.violation("item %d is replaced, but it was taken", id)
+	}
+	i.Says, i.Deadline = says, deadline
 }
 
 // Leads notes that an instance may dispatch from now on, under a new epoch.
@@ -268,7 +299,7 @@ func (m *Model) Parked(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("chat %d is parked", chat)
-	m.lane(Lane{Chat: chat}).parked = true
+	m.lane(Lane{Chat: chat}).chat.parked = true
 }
 
 // Unpark notes that a parked chat may be written to again.
@@ -276,9 +307,11 @@ func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("chat %d is active again", chat)
-	l := m.lane(Lane{Chat: chat})
-	l.parked = false
-	m.markReady(l)
+	for _, kind := range []LaneKind{Messages, Pages} {
+		l := m.lane(Lane{chat, kind})
+		l.chat.parked = false
+		m.markReady(l)
+	}
 }
 
 // first returns the first item that has not ended, nil if there is none.

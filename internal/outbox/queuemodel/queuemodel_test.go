@@ -156,7 +156,7 @@ func TestBadQueues(t *testing.T) {
 			q.put(1)
 			q.send(1)
 			q.begin(1)
-		}, "item 1 of {1 false} taken in {1 false}, it is sent"},
+		}, "item 1 of {1 0} taken in {1 0}, it is sent"},
 		"counts a possible duplicate after a clear answer": {func(q *queue) {
 			q.put(1)
 			q.answer(q.begin(1), queuemodel.Delivered)

@@ -73,22 +73,19 @@ func (m *Model) checkRequest(l *lane, r *Request) {
 	}
 	parallel := 1
 	for _, other := range m.inFlight {
-		if other.epoch == r.epoch && other.lane.CallbackAnswers == r.lane.CallbackAnswers && m.isInFlight(other) {
+		if other.epoch == r.epoch && other.lane.isPaced() == r.lane.isPaced() && m.isInFlight(other) {
 			parallel++
 		}
 	}
 	if parallel > m.rules.Parallel {
 		m.violation("%d requests are in flight", parallel)
 	}
-	until := l.frozen
+	until := time.Time{}
 	if l.hold.blocks(r) && l.hold.until.After(until) {
 		until = l.hold.until
 	}
 	if m.now().Before(until) {
 		m.violation("a request for %v starts %v too early after a failure", ids, until.Sub(m.now()))
-	}
-	if l.parked {
-		m.violation("a request for %v goes to a parked chat", ids)
 	}
 	if waited, allowed := m.sinceReady(l); m.rules.Prompt && waited > allowed {
 		m.violation("a request for %v starts %v after it could have, want at most %v", ids, waited, allowed)
@@ -114,7 +111,7 @@ func (m *Model) Reaches(r *Request, delivers bool) {
 	case r.epoch != m.leader:
 		m.violation("a request for %v arrives while another instance leads", idsOf(r.items))
 	}
-	if !r.excused && !r.lane.CallbackAnswers {
+	if !r.excused && r.lane.isPaced() {
 		m.checkLimits(arrival{r.lane.Chat, r.private, m.now()})
 	}
 	if !delivers {
@@ -187,7 +184,7 @@ func (m *Model) Cut(r *Request) {
 
 // allowed returns how long a request may take.
 func (m *Model) allowed(r *Request) time.Duration {
-	if r.lane.CallbackAnswers {
+	if !r.lane.isPaced() {
 		return m.rules.Timeout
 	}
 	return m.rules.Timeout * []time.Duration{1, 2, 4, 6, 6, 6}[min(r.repeats, maxCopies)]
@@ -233,11 +230,11 @@ func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	l.hold = hold{until: m.now(), request: r}
 	switch answer {
 	case RateLimited:
-		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), !r.lane.CallbackAnswers
+		l.hold.until, l.hold.lane = m.now().Add(max(time.Second, wait)), r.lane.isPaced()
 		m.failures++
 	case Ambiguous:
 		pause := minBackoff
-		if !r.lane.CallbackAnswers {
+		if r.lane.isPaced() {
 			pause = ambiguousPause(r.items[0], r.repeats, m.rules.Timeout) * 7 / 10
 		}
 		l.hold.until = m.now().Add(pause)

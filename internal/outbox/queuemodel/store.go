@@ -12,6 +12,12 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	defer m.mu.Unlock()
 	m.note("%v of %v taken by epoch %d, repeated: %t", ids, lane, epoch, repeated)
 	l := m.lane(lane)
+	switch {
+	case l.chat.parked:
+		m.violation("a request for %v goes to a parked chat", ids)
+	case m.now().Before(l.chat.frozen):
+		m.violation("%v taken %v too early in a frozen chat", ids, l.chat.frozen.Sub(m.now()))
+	}
 	last, next := l.take, &take{epoch: epoch, repeated: repeated}
 	l.take = next
 	for _, id := range ids {
@@ -88,7 +94,7 @@ func (m *Model) Wrote(id int64, state State) {
 	} else if state != Expired || !late {
 		m.violation("item %d becomes %s, but it was not taken", id, state)
 	}
-	if i.state = state; state == Sending && !i.Lane.CallbackAnswers {
+	if i.state = state; state == Sending && i.Lane.isPaced() {
 		l.extraWait = 2 * ambiguousPause(l.first(), l.first().repeats, m.rules.Timeout)
 	}
 }
@@ -141,8 +147,8 @@ func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 		return
 	}
 	l.hold.persisted = true
-	if l.hold.lane && l.hold.until.After(l.frozen) {
-		l.frozen = l.hold.until
+	if l.hold.lane && l.hold.until.After(l.chat.frozen) {
+		l.chat.frozen = l.hold.until
 	}
 }
 
@@ -201,7 +207,7 @@ func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 // sinceReady returns how long a lane could have gone on, and how long others may have delayed it in that time.
 func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 	from := l.readySince
-	for _, until := range []time.Time{l.frozen, l.hold.until} {
+	for _, until := range []time.Time{l.chat.frozen, l.hold.until} {
 		if until.After(from) {
 			from = until
 		}

@@ -53,7 +53,12 @@ var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
 func Chat(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id} }
 
 // Answers is the lane of a chat for callback answers.
-func Answers(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, CallbackAnswers: true} }
+func Answers(id outbox.ChatID) outbox.Lane {
+	return outbox.Lane{Chat: id, Kind: outbox.CallbackAnswers}
+}
+
+// Pages is the lane of a chat for pages.
+func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Pages} }
 
 // MustAdvance records results, and advances lanes.
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {

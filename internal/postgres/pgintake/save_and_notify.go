@@ -30,9 +30,9 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	if err != nil {
 		return fmt.Errorf("encode notice: %w", err)
 	}
-	action, button, lifetime := outbox.Send, (*string)(nil), n.Purpose().Lifetime()
+	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), n.Purpose().Lifetime()
 	if o.Button != "" {
-		action, button, lifetime = outbox.CallbackAnswer, &o.Button, ranking.CallbackLifetime
+		action, lane, button, lifetime = outbox.CallbackAnswer, outbox.CallbackAnswers, &o.Button, ranking.CallbackLifetime
 		o.ReplyTo, o.Thread = 0, 0
 	}
 	addressee := ""
@@ -72,7 +72,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	}
 	for _, chat := range notified {
 		if d.committed != nil {
-			d.committed(outbox.Lane{Chat: chat, CallbackAnswers: o.Button != ""})
+			d.committed(outbox.Lane{Chat: chat, Kind: lane})
 		}
 	}
 	return nil

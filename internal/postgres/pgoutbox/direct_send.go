@@ -14,7 +14,7 @@ func QueueDirectSend(batch *pgx.Batch, chat outbox.ChatID, key string) *outbox.M
 		FROM chats c
 		WHERE c.id = $1 AND c.parked_at IS NULL AND coalesce(c.frozen_until <= now(), true)
 		  AND i.id = (
-		      SELECT o.id FROM (VALUES ($1::bigint, false)) AS l (chat_id, callback_answers) CROSS JOIN outbox o
+		      SELECT o.id FROM (VALUES ($1::bigint, 0::smallint)) AS l (chat_id, lane) CROSS JOIN outbox o
 		      WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1)
 		  AND i.key = $2 AND i.state = 'planned' AND i.action = 'send' AND i.supersede_key IS NULL
 		  AND coalesce(i.not_before <= now(), true) AND coalesce(i.expires_at > now(), true)

@@ -27,6 +27,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(101, 132) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, supersede_key)
 		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id FROM matches WHERE ladder_id BETWEEN 81 AND 96 AND number = 7;
+		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, supersede_key)
+		    SELECT n, 'ranking_page', '{}', 'page', 7, 'page:7' FROM generate_series(41, 56) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(61, 76) n;
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
@@ -34,11 +36,11 @@ func TestNoTurnScansATable(t *testing.T) {
 		ANALYZE outbox, dead_letters, update_attempts;`)
 	queue := pgoutbox.NewStore(pool)
 	var messages []outbox.Message
-	take := func(from, to outbox.ChatID) func(context.Context) error {
+	take := func(from, to outbox.ChatID, lane func(outbox.ChatID) outbox.Lane) func(context.Context) error {
 		return func(ctx context.Context) error {
 			var lanes []outbox.Lane
 			for id := from; id <= to; id++ {
-				lanes = append(lanes, dbtest.Chat(id), dbtest.Answers(id))
+				lanes = append(lanes, lane(id), dbtest.Answers(id))
 			}
 			turns, err := queue.Advance(ctx, 1, nil, lanes, dbtest.Bounds)
 			taken := 0
@@ -70,14 +72,16 @@ func TestNoTurnScansATable(t *testing.T) {
 		outbox.Failed, outbox.Rejected, outbox.Obsolete,
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
-		{Name: "take", Run: take(101, 132), Want: 2 + 4},
-		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132)(ctx) }, Want: 2 + 4},
+		{Name: "take", Run: take(101, 132, dbtest.Chat), Want: 2 + 4},
+		{Name: "take again", Run: func(ctx context.Context) error { messages = nil; return take(101, 132, dbtest.Chat)(ctx) }, Want: 2 + 4},
 		{Name: "failures", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.Failed(m, classes[i%len(classes)]) }), Want: 2 + 3},
-		{Name: "take of edits", Run: take(81, 96), Want: 2 + 4},
+		{Name: "take of edits", Run: take(81, 96, dbtest.Chat), Want: 2 + 4},
 		{Name: "edited", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 2},
-		{Name: "take of objects", Run: take(61, 76), Want: 2 + 4},
+		{Name: "take of objects", Run: take(61, 76, dbtest.Chat), Want: 2 + 4},
 		{Name: "ensured", Run: finish(func(i int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, int64(i+1)) }), Want: 2 + 2},
-		{Name: "take of long lanes", Run: take(2, 5), Want: 2 + 4}, // three hundred notices each
+		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 2 + 4},
+		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 1},
+		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 2 + 4}, // three hundred notices each
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 2 + 1},
 		{Name: "waiting", Run: func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)

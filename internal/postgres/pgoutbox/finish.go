@@ -137,7 +137,7 @@ func reason(r outbox.Result) *string {
 
 // freezes reports whether a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
-	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && !r.Message.Lane.CallbackAnswers
+	return r.Failure != nil && r.Failure.Class == outbox.RateLimited && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
 
 // pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
@@ -289,7 +289,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (chat_id, sent_to, id)
 		JOIN outbox tried ON tried.id = r.id
 		WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to AND NOT EXISTS (
-		    SELECT FROM (VALUES (c.id, false), (c.id, true)) AS l (chat_id, callback_answers)
+		    SELECT FROM (VALUES (c.id, 0::smallint), (c.id, 1::smallint), (c.id, 2::smallint)) AS l (chat_id, lane)
 		    CROSS JOIN LATERAL (
 		        SELECT o.created_at FROM outbox o WHERE `+waits+` ORDER BY `+fromTheEnd+` LIMIT 1) AS newest
 		    WHERE newest.created_at > tried.tried_at)`,

@@ -14,14 +14,14 @@ import (
 // depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
-	    (SELECT o.chat_id, o.action = 'callback_answer' AS callback_answers, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	    (SELECT o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
 	            o.possible_duplicates
 	     FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
 	    UNION ALL
 	    SELECT next.* FROM head CROSS JOIN LATERAL (
-	        SELECT o.chat_id, o.action = 'callback_answer', o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	        SELECT o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
 	               o.possible_duplicates
-	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.callback_answers)
+	        FROM outbox o WHERE o.finished_at IS NULL AND ` + rowLane + ` > (head.chat_id, head.lane)
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
 
@@ -31,18 +31,18 @@ const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 // Waiting implements outbox.Store.
 func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 	const sql = heads + `
-		SELECT h.chat_id, h.callback_answers, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
+		SELECT h.chat_id, h.lane, c.telegram_chat_id, c.kind = 'private', h.purpose, greatest('0', now() - h.created_at),
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
-		           THEN greatest(h.not_before, CASE WHEN NOT h.callback_answers THEN c.frozen_until END) - now() END)
+		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END)
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
-		WHERE h.callback_answers OR c.parked_at IS NULL`
+		WHERE h.lane = 1 OR c.parked_at IS NULL`
 	rows, err := o.pool.Query(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
 	}
 	lanes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (outbox.Backlog, error) {
 		var b outbox.Backlog
-		err := row.Scan(&b.Lane.Chat, &b.Lane.CallbackAnswers, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
+		err := row.Scan(&b.Lane.Chat, &b.Lane.Kind, &b.To, &b.Private, &b.Purpose, &b.Age, &b.Wait)
 		return b, err
 	})
 	if err != nil {
@@ -63,7 +63,7 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 		    UNION ALL
 		    SELECT chat_id, CASE state WHEN 'planned' THEN greatest('0', now() - tried_at - $2::interval) ELSE '0' END,
 		           possible_duplicates
-		    FROM head WHERE tried_at IS NOT NULL AND NOT callback_answers
+		    FROM head WHERE tried_at IS NOT NULL AND lane <> 1
 		)
 		SELECT h.chat_id, c.kind = 'private', h.age
 		FROM request h CROSS JOIN LATERAL ` + chatOfHead + ` AS c CROSS JOIN generate_series(0, least(h.duplicates, $3))

@@ -27,12 +27,12 @@ func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 // leave the planner no choice but outbox_waiting_idx. If the planner could find the rows by their ids, it would do so
 // whenever it believes that most rows wait, and scan all rows that do not.
 const (
-	rowLane     = `(o.chat_id, (o.action = 'callback_answer'))`
-	rowPosition = `(o.chat_id, (o.action = 'callback_answer'), o.id)`
-	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.callback_answers)
-		        AND ` + rowLane + ` <= (l.chat_id, l.callback_answers)`
-	inOrder    = `o.chat_id, (o.action = 'callback_answer'), o.id`
-	fromTheEnd = `o.chat_id DESC, (o.action = 'callback_answer') DESC, o.id DESC`
+	rowLane     = `(o.chat_id, o.lane)`
+	rowPosition = `(o.chat_id, o.lane, o.id)`
+	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
+		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
+	inOrder    = `o.chat_id, o.lane, o.id`
+	fromTheEnd = `o.chat_id DESC, o.lane DESC, o.id DESC`
 )
 
 // pausesCount is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A

@@ -26,12 +26,12 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 		turns[i].Lane = l
 	}
 	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
-	callbackAnswers := postgres.Column(lanes, func(l outbox.Lane) bool { return l.CallbackAnswers })
+	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
 	bounds.Merge, bounds.MaxWaiting = max(bounds.Merge, 1), max(bounds.MaxWaiting, 1)
-	queueExpiry(batch, chats, callbackAnswers, bounds, turns)
-	queueTake(batch, chats, callbackAnswers, bounds, turns)
-	queueEdits(batch, chats, callbackAnswers, turns)
-	queueObjects(batch, chats, callbackAnswers, turns)
+	queueExpiry(batch, chats, kinds, bounds, turns)
+	queueTake(batch, chats, kinds, bounds, turns)
+	queueEdits(batch, chats, kinds, turns)
+	queueObjects(batch, chats, kinds, turns)
 	return turns
 }
 
@@ -42,10 +42,10 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 // Late results are counted, unless they are known to be sent. The first one keeps its position and becomes a notice
 // with their number. If such a notice waits already, their number is added to it. That notice waits until no more
 // late results can follow it.
-func queueExpiry(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
+func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bounds outbox.Bounds, turns []outbox.Turn) {
 	const sql = `
 		WITH lane AS (
-		    SELECT * FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, callback_answers, n)
+		    SELECT * FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 		), front AS (
 		    SELECT l.n, o.id, o.late, o.late AND o.result AS unsent, o.summary, row_number() OVER lane AS place
 		    FROM lane l CROSS JOIN LATERAL (
@@ -73,7 +73,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds
 		    SELECT n, id, 'too late' AS reason FROM front WHERE late AND id NOT IN (SELECT id FROM unsent)
 		    UNION ALL
 		    (SELECT l.n, o.id, 'too much waits'
-		    FROM overfull l JOIN outbox o ON o.chat_id = l.chat_id AND (o.action = 'callback_answer') = l.callback_answers
+		    FROM overfull l JOIN outbox o ON o.chat_id = l.chat_id AND o.lane = l.lane
 		    WHERE o.chat_id = ANY (ARRAY(SELECT chat_id FROM overfull)) AND o.finished_at IS NULL
 		      AND o.purpose = 'answer' AND o.state = 'planned' AND coalesce(o.expires_at > now(), true)
 		    LIMIT $4)
@@ -89,7 +89,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds
 		    SELECT n, 'too late' FROM summarized WHERE unsent)
 		SELECT n, count(*) FILTER (WHERE reason = 'too late'), count(*) FILTER (WHERE reason <> 'too late')
 		FROM counted GROUP BY n`
-	args := []any{chats, callbackAnswers, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
+	args := []any{chats, kinds, bounds.MaxWaiting, maxPerLane, ranking.KindMatchRecorded, ranking.KindResultsExpired}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var n, late, dropped int
 		_, err := pgx.ForEachRow(rows, []any{&n, &late, &dropped}, func() error {
@@ -127,13 +127,13 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // The first item says whether more rows wait.
 const takeRows = `
 	WITH lane AS (
-	    SELECT l.n, l.chat_id, l.callback_answers, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
-	           NOT l.callback_answers AND c.parked_at IS NOT NULL AS parked,
-	           CASE WHEN NOT l.callback_answers THEN c.frozen_until END AS frozen_until
-	    FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, callback_answers, n)
+	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
+	           l.lane <> 1 AND c.parked_at IS NOT NULL AS parked,
+	           CASE WHEN l.lane <> 1 THEN c.frozen_until END AS frozen_until
+	    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 	    JOIN chats c ON c.id = l.chat_id
 	), head AS (
-	    SELECT l.n, l.chat_id, l.callback_answers, l.parked,
+	    SELECT l.n, l.chat_id, l.lane, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
 	           o.id, o.state, o.action, o.alone, o.thread_id, o.batch, o.failures, o.possible_duplicates, o.late
@@ -151,7 +151,7 @@ const takeRows = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), overfull AS ( -- the rows before the tail are in excess
-	    SELECT l.n, l.chat_id, l.callback_answers, l.id, l.alone, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.lane, l.id, l.alone, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
@@ -161,12 +161,12 @@ const takeRows = `
 	    FROM (
 	        SELECT l.*, coalesce((
 	            SELECT o.id FROM outbox o
-	            WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.callback_answers, l.tail)
+	            WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.lane, l.tail)
 	              AND NOT (` + mergeable + ` AND o.kind = $5)
 	            ORDER BY ` + inOrder + ` LIMIT 1), l.tail) AS stop
 	        FROM overfull l) AS l
 	    CROSS JOIN LATERAL (
-	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.callback_answers, l.stop)
+	        SELECT o.id FROM outbox o WHERE ` + waits + ` AND ` + rowPosition + ` < (l.chat_id, l.lane, l.stop)
 	        ORDER BY ` + inOrder + ` LIMIT (SELECT $7::bigint)) AS o
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), member AS (
@@ -199,10 +199,11 @@ const takeRows = `
 	       l.telegram_chat_id, l.private, l.language, coalesce(i.size, 0),
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
-	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.callback_answers, i.last)
-	             AND ` + rowLane + ` <= (l.chat_id, l.callback_answers)
+	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)
+	             AND ` + rowLane + ` <= (l.chat_id, l.lane)
 	           ORDER BY ` + inOrder + ` LIMIT 1) END, false),
 	       coalesce(i.action, ''), coalesce(i.purpose, ''), coalesce(i.thread_id, 0), coalesce(i.object, ''),
+	       coalesce(i.edited_message_id, 0),
 	       ` + itemColumns + `
 	FROM lane l JOIN head h USING (n) LEFT JOIN taken i ON i.n = l.n AND NOT i.unnamed
 	ORDER BY l.n, i.id`
@@ -212,15 +213,15 @@ const takeRows = `
 //   - or, if too much waits behind a long run of results, the excess ones, few of which are named;
 //   - or as many new notices of the same topic as can be sent together;
 //   - or whatever else comes first, alone.
-func queueTake(batch *pgx.Batch, chats []int64, callbackAnswers []bool, bounds outbox.Bounds, turns []outbox.Turn) {
-	args := []any{chats, callbackAnswers, bounds.Merge, bounds.MaxWaiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
+func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bounds outbox.Bounds, turns []outbox.Turn) {
+	args := []any{chats, kinds, bounds.Merge, bounds.MaxWaiting, ranking.KindMatchRecorded, maxNamed, maxPerLane}
 	batch.Queue(takeRows, args...).Query(func(rows pgx.Rows) error {
 		var n int
 		var wait time.Duration
 		var m outbox.Message
 		var i outbox.Item
 		fields := append([]any{&n, &wait, &m.ExternalChat, &m.Private, &m.Language, &m.Count, &m.More, &m.Action, &m.Purpose,
-			&m.Thread, &m.Object}, itemFields(&i)...)
+			&m.Thread, &m.Object, &m.Target}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			turn := &turns[n-1]
 			switch {

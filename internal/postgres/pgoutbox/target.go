@@ -8,7 +8,7 @@ import (
 
 // justTaken joins each lane l with its first row o, if that was taken in this transaction.
 const justTaken = `
-		FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS l (chat_id, callback_answers, n)
+		FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o
 		`
 
@@ -17,7 +17,7 @@ const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
 // queueEdits finds the messages to be edited. Of those that show the match, it takes the newest that was sent to the
 // chat under its current id. An edit renders the other items of the message again; if these are not known any more,
 // there is nothing to edit.
-func queueEdits(batch *pgx.Batch, chats []int64, callbackAnswers []bool, turns []outbox.Turn) {
+func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(i.found, 0),
 		       ` + itemColumns + justTaken + `
@@ -33,7 +33,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, callbackAnswers []bool, turns [
 		    WHERE i.batch = first.batch AND i.telegram_message_id = mm.telegram_message_id) AS i ON NOT i.unnamed
 		WHERE o.action = 'edit' AND ` + wasTaken + `
 		ORDER BY l.n, i.id`
-	batch.Queue(sql, chats, callbackAnswers).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
 		var n, covered, found int
 		var target int64
 		var known string
@@ -58,12 +58,12 @@ func queueEdits(batch *pgx.Batch, chats []int64, callbackAnswers []bool, turns [
 }
 
 // queueObjects finds the messages that exist once.
-func queueObjects(batch *pgx.Batch, chats []int64, callbackAnswers []bool, turns []outbox.Turn) {
+func queueObjects(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, m.telegram_message_id, m.fingerprint` + justTaken + `
 		CROSS JOIN LATERAL (SELECT * FROM ensured_messages WHERE chat_id = o.chat_id AND object = o.object LIMIT 1) AS m
 		WHERE o.action = 'ensure' AND ` + wasTaken
-	batch.Queue(sql, chats, callbackAnswers).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
 		var n int
 		var target int64
 		var known string

@@ -78,7 +78,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 			s.wake(c.Chat)
 		}
 		if c.Button != "" {
-			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), CallbackAnswers: true})
+			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
 		}
 	}
 	return nil

@@ -56,6 +56,9 @@ func TestMoveRenames(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, finished_at) VALUES
 		    (1, 'a', '{}', 'sent', 7, 8, now()), (1, 'b', '{}', 'sending', 7, NULL, NULL), (1, 'c', '{}', 'planned', 7, 8, NULL),
 		    (2, 'd', '{}', 'planned', 7, 8, NULL), (1, 'e', '{}', 'planned', NULL, NULL, NULL), (1, 'f', '{}', 'planned', NULL, 8, NULL);
+		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key) VALUES
+		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7'), (1, 'h', '{}', 'sending', 'page', 7, NULL),
+		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7');
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    VALUES (1, 1, 1, 3, 1, 32, now(), 'm:-100:1');
 		INSERT INTO match_messages VALUES (-100, 7, 1);
@@ -64,7 +67,8 @@ func TestMoveRenames(t *testing.T) {
 	w.Wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club {-100}", "2 -200 supergroup Annex")
-	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned", "6 1 f planned"}
+	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned", "6 1 f planned",
+		"7 1 g expired", "8 1 h expired", "9 2 i planned page:7"}
 	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
@@ -104,7 +108,10 @@ func TestMoveJoins(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, supersede_key, finished_at) VALUES
 		    (2, 'a', '{}', 'sent', 7, 8, NULL, now()), (1, 'b', '{}', 'planned', 7, 8, 'both', NULL),
 		    (2, 'c', '{}', 'planned', 7, 8, 'both', NULL), (2, 'd', '{}', 'sending', 7, NULL, NULL, NULL),
-		    (2, 'e', '{}', 'planned', NULL, NULL, 'of two', NULL), (1, 'f', '{}', 'planned', NULL, NULL, 'of one', NULL);`)
+		    (2, 'e', '{}', 'planned', NULL, NULL, 'of two', NULL), (1, 'f', '{}', 'planned', NULL, NULL, 'of one', NULL);
+		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key) VALUES
+		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7'), (1, 'h', '{}', 'sending', 'page', 7, NULL),
+		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7');`)
 	first := dbtest.Value[int](t, w.Pool, `SELECT min(id) - 1 FROM outbox`)
 	messages := w.Contents(t)["match_messages"]
 	w.Wakes.Store(0)
@@ -113,6 +120,7 @@ func TestMoveJoins(t *testing.T) {
 	var want []string
 	for i, row := range []string{
 		"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
+		"g expired", "h expired", "i planned page:7",
 		"groups_merged planned",
 	} {
 		want = append(want, fmt.Sprintf("%d 1 %s", first+1+i, row))

@@ -1,0 +1,150 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// addPages adds pages of different messages.
+func (m *memory) addPages(chat ChatID, n int) {
+	for range n {
+		m.put(row{chat: chat, action: Page, purpose: Answer, target: 7})
+	}
+}
+
+// actions returns the actions of the requests for a chat, and when they began.
+func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, begun []time.Duration) {
+	for _, r := range m.to(chat) {
+		actions, begun = append(actions, r.message.Action), append(begun, r.begun.Sub(since))
+	}
+	return actions, begun
+}
+
+// Pages and messages share the limits of their chat. If both wait, the message goes first, and pages leave half of what
+// the limits allow to messages.
+func TestPagesShareThePace(t *testing.T) {
+	t.Parallel()
+	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store, sender := newMemory(), newMessenger(t, answersAfter(10*time.Millisecond))
+				limits := Limits{Group: []Window{{4, time.Minute}}}
+				if fromStore {
+					store.addPages(1, 5)
+				}
+				p := dispatch(t, store, sender, Settings{Limits: limits})
+				synctest.Wait()
+				if !fromStore {
+					store.addPages(1, 5)
+					p.Dispatcher.Wake(Lane{1, Pages})
+				}
+				begun := time.Now()
+				for range 3 {
+					advance(t, time.Second)
+					store.add(1)
+					p.Wake(1)
+				}
+				advance(t, 2*time.Minute)
+				actions, at := sender.actions(1, begun)
+				if diff := cmp.Diff([]Action{Page, Page, Send, Send, Send, Page, Page, Page}, actions); diff != "" {
+					t.Fatalf("requests at %v (-want +got):\n%s", at, diff)
+				}
+				if at[2] != time.Second || at[3] != 2*time.Second || at[4].Truncate(time.Minute) != time.Minute {
+					t.Errorf("the messages are sent at %v", at[2:5])
+				}
+				if err := sender.exceeded(limits); err != nil {
+					t.Error(err)
+				}
+				p.stop()
+			})
+		})
+	}
+}
+
+// A page in flight delays no message, as far as the limits allow both, and the other way round.
+func TestPagesDelayNoMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := Page
+		store := newMemory()
+		sender := newMessenger(t, func(ctx context.Context, m Message) error {
+			if m.Action == slow {
+				return answersAfter(4*time.Second)(ctx, m)
+			}
+			return nil
+		})
+		p := dispatch(t, store, sender, Settings{Limits: MessengerLimits()})
+		for _, slow = range []Action{Page, Send} {
+			begun, before := time.Now(), len(sender.all())
+			store.addPages(1, 1)
+			store.add(1)
+			p.Dispatcher.Wake(Lane{1, Pages}, Lane{1, Messages})
+			advance(t, 10*time.Second)
+			for _, r := range sender.all()[before:] {
+				if before > 0 && !r.begun.Equal(begun) { // before the first answer, the limits of the chat are unknown
+					t.Errorf("%s begins after %v while %s is in flight", r.message.Action, r.begun.Sub(begun), slow)
+				}
+			}
+		}
+		if open := store.open(); open > 0 {
+			t.Errorf("%d items wait", open)
+		}
+		p.stop()
+	})
+}
+
+// While one request uses up the limit of the chat, its other lane waits for the end of that request, whatever it is.
+func TestPagesWaitForTheRequestInFlight(t *testing.T) {
+	t.Parallel()
+	for _, class := range []Class{"", Unreachable, Ambiguous, Rejected, Obsolete} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := newMemory()
+				store.private[1] = true
+				sender := newMessenger(t, func(ctx context.Context, m Message) error {
+					_ = sleep(ctx, time.Second)
+					if class != "" && m.Action == Send && m.Row.Attempts == 1 {
+						return failure(class)
+					}
+					return nil
+				})
+				limits := Limits{Private: []Window{{1, time.Second}}}
+				p, term := dispatchTerm(t, store, sender, Settings{Limits: limits})
+				synctest.Wait()
+				store.add(1)
+				store.addPages(1, 2)
+				p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Pages})
+				advance(t, time.Minute)
+				if open := store.open(); open > 0 {
+					t.Errorf("%d items wait", open)
+				}
+				if err := sender.exceeded(limits); err != nil {
+					t.Error(err)
+				}
+				term.checkEmpty(t)
+				p.stop()
+			})
+		})
+	}
+}
+
+// A page is edited again however often its outcome is unknown: that makes no duplicate. It ends at its deadline.
+func TestPagesAreNotUncertain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error { return failure(Ambiguous) })
+		id := store.put(row{chat: 1, action: Page, target: 7, expires: time.Now().Add(10 * time.Minute), Item: Item{PossibleDuplicates: 6}})
+		p := dispatch(t, store, sender, Settings{})
+		advance(t, time.Hour)
+		if r := store.row(id); r.state != rowExpired || len(sender.all()) == 0 {
+			t.Errorf("the page is %s after %d requests", r.state, len(sender.all()))
+		}
+		p.stop()
+	})
+}

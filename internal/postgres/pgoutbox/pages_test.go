@@ -1,0 +1,104 @@
+package pgoutbox_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/outbox"
+	"elobot/internal/postgres/dbtest"
+)
+
+const aPage = `INSERT INTO outbox (chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
+	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
+
+// TestLanes: the kinds of lanes have the same numbers in the table as in the outbox package.
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	dbtest.Exec(t, m.Pool, `
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id, object, callback_query_id, edited_message_id) VALUES
+		    (1, 'k', '{}', 'send', NULL, NULL, NULL, NULL), (1, 'k', '{}', 'ensure', NULL, 'board', NULL, NULL),
+		    (1, 'k', '{}', 'callback_answer', NULL, NULL, 'press', NULL), (1, 'k', '{}', 'page', NULL, NULL, NULL, 7)`)
+	m.MustHaveRows(t, `lane`, "1 "+fmt.Sprint(outbox.Messages), "2 "+fmt.Sprint(outbox.Messages),
+		"3 "+fmt.Sprint(outbox.CallbackAnswers), "4 "+fmt.Sprint(outbox.Pages))
+}
+
+// TestPages: pages do not wait behind messages, nor messages behind pages. A page is taken with the message that it edits.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	m := newMail(t)
+	for _, message := range []int{71, 72} {
+		dbtest.Exec(t, m.Pool, aPage, message)
+	}
+	var got []string
+	for _, turn := range m.MustAdvance(t, dbtest.Bounds, nil, dbtest.Pages(1), dbtest.Chat(1), dbtest.Answers(1)) {
+		if turn.Message != nil {
+			got = append(got, fmt.Sprintln(turn.Message.Lane, turn.Message.Action, dbtest.IDs(turn.Message), turn.Message.Target, turn.Message.More))
+		}
+	}
+	if diff := cmp.Diff([]string{"{1 2} page [5] 71 true\n", "{1 0} send [1] 0 true\n"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m.MustHaveRows(t, `concat(state, supersede_key)`, "1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
+}
+
+// TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its message is gone.
+func TestEndsOfPages(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[outbox.Class]string{
+		"": "sent 71", outbox.Ambiguous: "sending", outbox.Unreachable: "planned", outbox.RateLimited: "planned", outbox.Forbidden: "planned",
+		outbox.Obsolete: "expired", outbox.Rejected: "dead",
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			m := newEmptyMail(t)
+			dbtest.Exec(t, m.Pool, aPage, 71)
+			taken := m.Turn(t, dbtest.Pages(1)).Message
+			r := dbtest.SentAs(*taken, taken.Target)
+			if class != "" {
+				r = dbtest.Failed(*taken, class)
+			}
+			m.Finish(t, r)
+			m.MustHaveRows(t, `concat_ws(' ', state, telegram_message_id)`, "1 "+want)
+			frozen, parked := class == outbox.RateLimited, class == outbox.Forbidden
+			chat := dbtest.Value[string](t, m.Pool, `SELECT concat(frozen_until IS NOT NULL, parked_at IS NOT NULL) FROM chats WHERE id = 1`)
+			short := map[bool]string{true: "t", false: "f"}
+			if chat != short[frozen]+short[parked] {
+				t.Errorf("the chat is frozen and parked: %s", chat)
+			}
+		})
+	}
+}
+
+// TestPagesOfAPausedChat: pages wait for their chat as messages do, and they count against its limits.
+func TestPagesOfAPausedChat(t *testing.T) {
+	t.Parallel()
+	m := newEmptyMail(t)
+	dbtest.Exec(t, m.Pool, aPage, 71)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = now() WHERE id = 1`)
+	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Wait != 0 {
+		t.Errorf("in a parked chat: %+v", turn)
+	}
+	m.MustWait(t)
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL, frozen_until = now() + interval '1 hour' WHERE id = 1`)
+	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Wait < time.Minute {
+		t.Errorf("in a frozen chat: %+v", turn)
+	}
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL`)
+	taken := m.Turn(t, dbtest.Pages(1)).Message
+	for range 2 { // in flight, and sent
+		requests, err := m.Recent(t.Context(), time.Minute)
+		if err != nil || len(requests) != 1 || requests[0].Chat != 1 {
+			t.Errorf("requests %+v, %v", requests, err)
+		}
+		m.Finish(t, dbtest.SentAs(*taken, 71))
+	}
+	dbtest.Exec(t, m.Pool, aPage, 72)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE finished_at IS NULL`)
+	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Expired != 1 {
+		t.Errorf("too late: %+v", turn)
+	}
+}
