@@ -107,10 +107,10 @@ func BenchmarkShowText(b *testing.B) {
 	}
 }
 
-// benchmarkedPage returns a page of twenty players with these names in turn.
+// benchmarkedPage returns a page of ten players with these names in turn.
 func benchmarkedPage(names ...string) stats.RankingPage {
 	page := stats.RankingPage{Title: "Table tennis", Total: 31}
-	for i := range stats.TopRows {
+	for i := range stats.PageRows {
 		page.Rows = append(page.Rows, stats.Row{
 			Position: i + 1, Name: called(names[i%len(names)]), Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
 		})

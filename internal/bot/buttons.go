@@ -23,6 +23,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
 		if data := fixData(n); item.ReplyTo != 0 && data != "" {
 			return [][]button{{{words.fixTo(n), data}}}
 		}
+	case stats.RankingPage:
+		return turnButtons(n)
 	default:
 		if invites(n) {
 			return [][]button{{{text: words.addToGroup()}}}

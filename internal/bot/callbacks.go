@@ -26,6 +26,7 @@ const callbackVersion = "1"
 const (
 	undoCode = "u"
 	fixCode  = "f"
+	pageCode = "p"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -36,6 +37,7 @@ func callbacks() []Callback {
 	return []Callback{
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
+		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"elobot/internal/outbox"
+	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -62,11 +63,14 @@ func (s *Sender) editMessage(ctx context.Context, params *botapi.EditMessageText
 
 // answerPress briefly shows the outcome of a button press, and only to the person who pressed it.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
-	out, err := render(m.Row, wordingFor(m.Language))
-	if err != nil {
-		return telegram.Rejected(err)
+	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
+	if m.Row.Kind != ranking.KindAcknowledged {
+		out, err := render(m.Row, wordingFor(m.Language))
+		if err != nil {
+			return telegram.Rejected(err)
+		}
+		answer.Text = out.callbackAnswer()
 	}
-	_, err = s.client.Call(ctx, "answerCallbackQuery",
-		&botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button, Text: out.callbackAnswer()})
+	_, err := s.client.Call(ctx, "answerCallbackQuery", answer)
 	return err
 }

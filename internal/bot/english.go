@@ -36,9 +36,11 @@ func (english) rankingPage(n stats.RankingPage) string {
 		writeRow(&b, *n.Own)
 	}
 	count := "1 player"
-	switch {
+	switch first, last := n.Bounds(); {
+	case n.Total > len(n.Rows) && first == last:
+		count = fmt.Sprintf("%d of %d players", first, n.Total)
 	case n.Total > len(n.Rows):
-		count = fmt.Sprintf("1–%d of %d players", len(n.Rows), n.Total)
+		count = fmt.Sprintf("%d–%d of %d players", first, last, n.Total)
 	case n.Total > 1:
 		count = fmt.Sprintf("%d players", n.Total)
 	}

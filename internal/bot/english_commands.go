@@ -68,7 +68,7 @@ var englishCommands = map[string]commandText{
 		usage: []string{
 			"<code>/ranking</code> – see where everyone stands",
 		},
-		help: "<code>/ranking</code> shows the top 20 and your own place, with matches won–drawn–lost. " +
+		help: "<code>/ranking</code> shows ten players at a time and your own place, with matches won–drawn–lost. The buttons ‹ and › turn the page. " +
 			"Everyone who has played and has not left the group is ranked. <code>/top</code> and <code>/leaderboard</code> do the same.",
 	},
 	command.NameMe: {

@@ -374,7 +374,7 @@ func TestEnsureFillsTheMessage(t *testing.T) {
 			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
 		}
 		n := stats.RankingPage{Title: worst, Total: 1_000_000, Own: &row}
-		for range stats.TopRows {
+		for range stats.PageRows {
 			n.Rows = append(n.Rows, row)
 		}
 		p := newPost(t)

@@ -316,7 +316,7 @@ func TestTheLongestRankingFits(t *testing.T) {
 			}
 		}
 		page := stats.RankingPage{Title: worst, Total: 1_000_000}
-		for i := range stats.TopRows {
+		for i := range stats.PageRows {
 			page.Rows = append(page.Rows, row(i+1))
 		}
 		own := row(1_000_000)

@@ -30,6 +30,7 @@ type Rankings interface {
 // Stats is the part of the stats service that commands call.
 type Stats interface {
 	ShowRanking(ctx context.Context, o ranking.Origin) error
+	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error
 	ShowMe(ctx context.Context, o ranking.Origin) error
 }
 

@@ -130,6 +130,10 @@ func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "ranking", origin: o})
 }
 
+func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error {
+	return f.add(call{method: fmt.Sprintf("page %d for %d in %d", page, asker, message), origin: o})
+}
+
 func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
 	return f.add(call{method: "undo", origin: o, take: t})
 }

@@ -40,22 +40,30 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 // undoneBelow returns the number of the match that the button below a message of this bot undoes, or 0. If a card was sent
 // twice as a possible duplicate, the bot knows only the second by its message id; this recognizes both.
 func (r *Router) undoneBelow(m *message) int {
+	for _, data := range r.buttonsBelow(m) {
+		if number, ok := undoNumber(data); ok {
+			return number
+		}
+	}
+	return 0
+}
+
+// buttonsBelow returns the data of the buttons below a message of this bot.
+func (r *Router) buttonsBelow(m *message) (data []string) {
 	var markup struct {
 		Keyboard [][]struct {
 			Data string `json:"callback_data"`
 		} `json:"inline_keyboard"`
 	}
 	if m.From == nil || m.From.ID != r.self.ID || json.Unmarshal(m.ReplyMarkup, &markup) != nil {
-		return 0
+		return nil
 	}
 	for _, row := range markup.Keyboard {
 		for _, button := range row {
-			if number, ok := undoNumber(button.Data); ok {
-				return number
-			}
+			data = append(data, button.Data)
 		}
 	}
-	return 0
+	return data
 }
 
 // isAdmin returns a function that reports whether the sender is an admin. A command without a sender

@@ -197,14 +197,20 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	case changes.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
 	}
-	if snap.Chat.ID == o.Chat.ID { // otherwise the chat has a new id, and its message ids have started over
+	moved := snap.Chat.ID != o.Chat.ID // the chat has a new id, and its message ids have started over
+	if !moved {
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
 	changes.Addressee = c.sender(o, snap)
 	if o.Button != "" {
 		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
 		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
-		if changes.Effect == nil {                         // nothing has changed, so the chat need not be notified
+		switch {
+		case changes.Edits != 0 && !moved:
+			changes.CallbackAnswer = Acknowledged{}
+		case changes.Edits != 0:
+			changes.CallbackAnswer, changes.Edits, changes.Notice = Acknowledged{}, 0, nil
+		case changes.Effect == nil: // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
 	}

@@ -51,12 +51,13 @@ func (a answer) decide(context.Context, Snapshot) (Changes, error) {
 // question answers with the notice that ask reads, after all names are up to date.
 type question struct {
 	plain
-	ask func(context.Context) (Notice, error)
+	ask   func(context.Context) (Notice, error)
+	edits int64 // the message that the answer replaces, 0 for none
 }
 
 func (q question) decide(ctx context.Context, _ Snapshot) (Changes, error) {
 	n, err := q.ask(ctx)
-	return Changes{Notice: n}, err
+	return Changes{Notice: n, Edits: q.edits}, err
 }
 
 // decision only decides.

@@ -27,7 +27,7 @@ func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
 func TestShowRanking(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club"})
+	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
@@ -42,19 +42,28 @@ func TestShowRanking(t *testing.T) {
 	row := func(position int, name string, elo, won, drawn, lost int) stats.Row {
 		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
 	}
-	want := stats.RankingPage{Title: "Club", Total: 4, Rows: []stats.Row{
+	want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, Rows: []stats.Row{
 		row(1, "Carol", 1516, 1, 1, 0), row(1, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
 		row(3, "Bob", 1484, 0, 0, 1), row(3, "dave", 1484, 0, 0, 1), // Zoe has not played
 	}}
 	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
+		if want.Asker = 0; asker != nil {
+			want.Asker = asker.ID
+		}
 		checkNotice(t, g.page(t, asker), want)
 	}
 }
 
-// TestRankingOfMany has 500 people. 450 of them have played, and four share each rating.
-func TestRankingOfMany(t *testing.T) {
-	t.Parallel()
+// newCrowd is a game with 500 people. 450 of them have played, and four share each rating.
+func newCrowd(t *testing.T) *game {
+	t.Helper()
 	g := newGame(t)
+	g.addCrowd(t)
+	return g
+}
+
+func (g *game) addCrowd(t *testing.T) {
+	t.Helper()
 	g.page(t, nil)
 	g.exec(t, `INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' || n FROM generate_series(1000, 1499) n`)
 	g.exec(t, `
@@ -63,25 +72,42 @@ func TestRankingOfMany(t *testing.T) {
 		FROM ladders l, players p, LATERAL (SELECT 2000 - (telegram_user_id - 1000) / 4 AS e) AS rated,
 		     LATERAL (SELECT (telegram_user_id < 1450)::int AS played) AS active
 		ORDER BY p.id`)
-	var want []stats.Row
-	for i := range 20 {
-		want = append(want, stats.Row{
-			Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 1,
-		})
+}
+
+// crowdPage is a page of the ranking of newCrowd.
+func crowdPage(number int) stats.RankingPage {
+	n := stats.RankingPage{Title: "Club", Page: number, Total: 450}
+	for i := 10 * (number - 1); i < 10*number; i++ {
+		n.Rows = append(n.Rows, crowdRow(i))
 	}
-	person := func(id ranking.UserID) *ranking.Person { return &ranking.Person{ID: id, Name: fmt.Sprintf("P%d", id)} }
+	return n
+}
+
+func crowdRow(i int) stats.Row {
+	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 1}
+}
+
+// TestRankingOfMany shows the first page, and the asker's own line if it is not there.
+func TestRankingOfMany(t *testing.T) {
+	t.Parallel()
+	g := newCrowd(t)
 	for name, tc := range map[string]struct {
-		asker *ranking.Person
-		own   *stats.Row
+		asker ranking.UserID
+		own   int // 0: none
 	}{
-		"anonymous":      {nil, nil},
-		"on the page":    {person(1019), nil},
-		"just below it":  {person(1020), &stats.Row{Position: 21, Name: ranking.Name{Name: "P1020"}, Elo: 1995, Drawn: 1}},
-		"further down":   {person(1333), &stats.Row{Position: 333, Name: ranking.Name{Name: "P1333"}, Elo: 1917, Drawn: 1}},
-		"has not played": {person(1450), nil},
+		"anonymous": {}, "on the page": {asker: 1009}, "just below it": {1010, 10}, "further down": {1333, 333}, "has not played": {asker: 1450},
 	} {
-		page := g.page(t, tc.asker)
-		if diff := cmp.Diff(stats.RankingPage{Title: "Club", Total: 450, Rows: want, Own: tc.own}, page); diff != "" {
+		var asker *ranking.Person
+		if tc.asker != 0 {
+			asker = &ranking.Person{ID: tc.asker, Name: fmt.Sprintf("P%d", tc.asker)}
+		}
+		want := crowdPage(1)
+		want.Asker = tc.asker
+		if tc.own != 0 {
+			row := crowdRow(tc.own)
+			want.Own = &row
+		}
+		if diff := cmp.Diff(want, g.page(t, asker)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -193,7 +193,9 @@ type Changes struct {
 	// Notice is sent to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice          Notice
 	ReplyTo, Thread int64
-	Addressee       Name // the person who is answered, zero if unknown
+	// Edits is the message that Notice replaces, 0 if Notice is a message of its own.
+	Edits     int64
+	Addressee Name // the person who is answered, zero if unknown
 }
 
 // Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules or *Greeted.

@@ -9,12 +9,20 @@ const (
 	KindMyStandings = "my_standings"
 )
 
-// RankingPage shows the top of a ladder's ranking.
+// RankingPage shows a page of a ladder's ranking.
 type RankingPage struct {
-	Title string `json:"title"` // of the group
-	Rows  []Row  `json:"rows"`
-	Total int    `json:"total"`         // number of ranked players
-	Own   *Row   `json:"own,omitempty"` // the asker's row, if it is not among Rows
+	Title string         `json:"title"`          // of the group
+	Page  int            `json:"page,omitempty"` // number of the page, from 1
+	Rows  []Row          `json:"rows"`
+	Total int            `json:"total"`           // number of ranked players
+	Asker ranking.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
+	Own   *Row           `json:"own,omitempty"`   // the asker's row, if it is not among Rows
+}
+
+// Bounds returns which of the ranked players the page shows, counted from 1.
+func (p RankingPage) Bounds() (first, last int) {
+	first = 1 + max(0, p.Page-1)*PageRows
+	return first, first + len(p.Rows) - 1
 }
 
 // Row is one line of a ranking. Equal ratings share a position.

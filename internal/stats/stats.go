@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// TopRows is the maximum number of rows in a RankingPage.
-	TopRows = 20
+	// PageRows is the maximum number of rows in a RankingPage.
+	PageRows = 10
 	// MaxGroups is the maximum number of groups in the answer to /me.
 	MaxGroups = 20
 )
 
 // Store reads the answers. An unknown chat has an empty ranking, and an unknown person has no standing.
 type Store interface {
-	// Ranking returns the first rows of a group's ranking, and the asker's own row if it is not among them. asker may be
-	// nil.
-	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (RankingPage, error)
+	// Ranking returns a page of a group's ranking, and the asker's own row if it is not on it. Of a ranking that has no
+	// such page any more, it returns the last one. asker may be nil.
+	Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, page int) (RankingPage, error)
 	// Standing returns a person's standing in a group.
 	Standing(ctx context.Context, chat ranking.ExternalChatID, who ranking.Person) (MyStanding, error)
 	// Standings returns a person's standings in up to limit groups. Groups in which they played most come first.
@@ -30,6 +30,7 @@ type Store interface {
 // Answerer commits the answer to a question, as ranking.Service does.
 type Answerer interface {
 	Ask(ctx context.Context, o ranking.Origin, read func(context.Context) (ranking.Notice, error)) error
+	TurnPage(ctx context.Context, o ranking.Origin, message int64, read func(context.Context) (ranking.Notice, error)) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 }
 
@@ -42,15 +43,33 @@ type Service struct {
 // NewService returns a service that reads from the store.
 func NewService(store Store, answerer Answerer) *Service { return &Service{store, answerer} }
 
-// ShowRanking answers with the top of the group's ranking.
+// ShowRanking answers with the first page of the group's ranking.
 func (s *Service) ShowRanking(ctx context.Context, o ranking.Origin) error {
-	return s.answerer.Ask(ctx, o, func(ctx context.Context) (ranking.Notice, error) {
-		page, err := s.store.Ranking(ctx, o.Chat.ID, o.Sender, TopRows)
+	return s.answerer.Ask(ctx, o, s.readPage(o.Chat.ID, o.Sender, 1))
+}
+
+// TurnRanking shows another page of the ranking in the message with the pressed button. asker is who asked for the ranking,
+// 0 for an anonymous admin; anybody may press the button.
+func (s *Service) TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error {
+	var person *ranking.Person
+	if asker != 0 {
+		person = &ranking.Person{ID: asker}
+	}
+	return s.answerer.TurnPage(ctx, o, message, s.readPage(o.Chat.ID, person, page))
+}
+
+// readPage returns a function that reads a page of the ranking. asker may be nil.
+func (s *Service) readPage(chat ranking.ExternalChatID, asker *ranking.Person, page int) func(context.Context) (ranking.Notice, error) {
+	return func(ctx context.Context) (ranking.Notice, error) {
+		n, err := s.store.Ranking(ctx, chat, asker, page)
 		if err != nil {
 			return nil, fmt.Errorf("read ranking: %w", err)
 		}
-		return page, nil
-	})
+		if asker != nil {
+			n.Asker = asker.ID
+		}
+		return n, nil
+	}
 }
 
 // ShowMe answers with the sender's standing in the group, or, in a private chat, with their standings in all groups.

@@ -74,8 +74,11 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	crashpoint.At(crashpoint.Applied)
 	sent := direct != nil && direct.Count > 0 && slot.Send(*direct)
 	for _, c := range all {
-		if c.Notice != nil && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
+		if c.Notice != nil && c.Edits == 0 && !sent || amendedBy(c.Effect) != nil || c.Presence == ranking.BotActive {
 			s.wake(c.Chat)
+		}
+		if c.Edits != 0 {
+			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
 		}
 		if c.Button != "" {
 			s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})

@@ -18,7 +18,7 @@ func (s *Store) WithSendSlots(reserve func(context.Context, outbox.Lane) *outbox
 
 // reserveSlot returns the slot for sending the notice of a command directly, nil for none.
 func (s *Store) reserveSlot(ctx context.Context, c ranking.Changes) *outbox.SendSlot {
-	if s.reserve == nil || c.Notice == nil {
+	if s.reserve == nil || c.Notice == nil || c.Edits != 0 {
 		return nil
 	}
 	return s.reserve(ctx, outbox.Lane{Chat: outbox.ChatID(c.Chat)})

@@ -9,6 +9,7 @@ import (
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 func TestNoCommandScansATable(t *testing.T) {
@@ -43,8 +44,8 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 20)
-			if len(got.Rows) != 20 || got.Total != 60 {
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 6)
+			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {
 				t.Errorf("the ranking is %+v", got)
 			}
 			return err

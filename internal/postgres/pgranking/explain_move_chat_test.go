@@ -8,6 +8,7 @@ import (
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all
@@ -37,8 +38,8 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, 20)
-			if len(got.Rows) != 20 || got.Title != "Club 150" {
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, late.ID, &alice, 2)
+			if len(got.Rows) != stats.PageRows || got.Title != "Club 150" {
 				t.Errorf("read %+v", got)
 			}
 			return err

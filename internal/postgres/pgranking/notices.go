@@ -62,6 +62,9 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}
+	if c.Edits != 0 {
+		return queuePage(batch, now, c)
+	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)
 	}

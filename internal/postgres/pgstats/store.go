@@ -37,25 +37,36 @@ func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 }
 
 // Ranking implements stats.Store.
-func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, rows int) (stats.RankingPage, error) {
+func (s *Store) Ranking(ctx context.Context, chat ranking.ExternalChatID, asker *ranking.Person, number int) (stats.RankingPage, error) {
 	var page stats.RankingPage
-	var top []standing
+	var shown []standing
 	var own standing
 	var batch pgx.Batch
 	const title = `SELECT coalesce((SELECT title FROM chats WHERE id = ` + postgres.ThisChat + `), '')`
 	batch.Queue(title, chat).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Title) })
-	queueTop(&batch, chat, rows, &top)
-	queueTotal(&batch, chat, &page.Total)
+	better := 0 // how many players have a higher rating than the first one of the page
+	queuePage(&batch, chat, number, &shown)
+	queueBounds(&batch, chat, number, &page.Total, &better)
 	if asker != nil {
 		queueStanding(&batch, chat, *asker, &own)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
 	}
-	for _, s := range top {
-		page.Rows = append(page.Rows, s.row())
+	page.Page = min(number, max(1, (page.Total+stats.PageRows-1)/stats.PageRows))
+	first, _ := page.Bounds()
+	for i, s := range shown {
+		switch {
+		case i == 0:
+			shown[i].position = 1 + better
+		case s.Elo == shown[i-1].Elo:
+			shown[i].position = shown[i-1].position
+		default:
+			shown[i].position = first + i
+		}
+		page.Rows = append(page.Rows, shown[i].row())
 	}
-	if own.position > 0 && !slices.ContainsFunc(top, func(s standing) bool { return s.ID == own.ID }) {
+	if own.position > 0 && !slices.ContainsFunc(shown, func(s standing) bool { return s.ID == own.ID }) {
 		row := own.row()
 		page.Own = &row
 	}
@@ -126,27 +137,45 @@ func (s standing) row() stats.Row {
 	return stats.Row{Position: s.position, Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
 }
 
-// queueTop reads the top of the ranking. Equal ratings share a position, and are in the order in which the players
-// joined the ladder.
-func queueTop(batch *pgx.Batch, chat ranking.ExternalChatID, limit int, top *[]standing) {
-	const sql = postgres.RankedPlayers + postgres.ThisLadder + ` AND s.played > 0 AND s.left_at IS NULL ORDER BY s.elo DESC, s.id LIMIT $2`
-	batch.Queue(sql, chat, limit).Query(func(rows pgx.Rows) error {
+// inRanking is the condition that the ranking shows the standing s.
+const inRanking = `s.played > 0 AND s.left_at IS NULL`
+
+// pageOffset is how many players of ThisLadder come before the page $2 of $3 rows, or before the last page if there are
+// fewer pages.
+const pageOffset = `(
+		    SELECT greatest(0, least(($2::bigint - 1) * $3::bigint, (count(*) - 1) / $3 * $3))
+		    FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder + `)`
+
+// queuePage reads the standings on a page of the ranking. Equal ratings share a position, and are in the order in which
+// the players joined the ladder.
+func queuePage(batch *pgx.Batch, chat ranking.ExternalChatID, number int, shown *[]standing) {
+	const sql = postgres.RankedPlayers + postgres.ThisLadder + ` AND ` + inRanking + `
+		ORDER BY s.elo DESC, s.id OFFSET ` + pageOffset + ` LIMIT $3`
+	batch.Queue(sql, chat, number, stats.PageRows).Query(func(rows pgx.Rows) error {
 		all, err := pgx.CollectRows(rows, postgres.ScanRankedPlayer)
-		for i, c := range all {
-			s := standing{c, i + 1}
-			if i > 0 && c.Elo == all[i-1].Elo {
-				s.position = (*top)[i-1].position
-			}
-			*top = append(*top, s)
+		for _, c := range all {
+			*shown = append(*shown, standing{RankedPlayer: c})
 		}
 		return err
 	})
 }
 
+// queueBounds counts the players in the ranking, and those with a higher rating than the first one on a page.
+func queueBounds(batch *pgx.Batch, chat ranking.ExternalChatID, number int, total, better *int) {
+	const sql = `
+		WITH first AS (
+		    SELECT s.elo FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder + `
+		    ORDER BY s.elo DESC, s.id OFFSET ` + pageOffset + ` LIMIT 1
+		)
+		SELECT count(*), count(*) FILTER (WHERE s.elo > (SELECT elo FROM first))
+		FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder
+	batch.Queue(sql, chat, number, stats.PageRows).QueryRow(func(row pgx.Row) error { return row.Scan(total, better) })
+}
+
 // queueTotal counts the players in the ranking.
 func queueTotal(batch *pgx.Batch, chat ranking.ExternalChatID, total *int) {
 	const sql = `
-		SELECT count(*) FROM group_players s WHERE s.played > 0 AND s.left_at IS NULL AND s.ladder_id = ` + postgres.ThisLadder
+		SELECT count(*) FROM group_players s WHERE ` + inRanking + ` AND s.ladder_id = ` + postgres.ThisLadder
 	batch.Queue(sql, chat).QueryRow(func(row pgx.Row) error { return row.Scan(total) })
 }
 

@@ -1,0 +1,142 @@
+package ranking_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+)
+
+// press is the origin of a button press below message 77.
+func (g *game) press(by *ranking.Person) ranking.Origin {
+	o := g.origin(by)
+	o.Button, o.ReplyTo, o.SentAt = o.Key, 77, time.Now()
+	return o
+}
+
+// turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77 is to show.
+func (g *game) turn(t *testing.T, by *ranking.Person, asker ranking.UserID, page int) stats.RankingPage {
+	t.Helper()
+	must(t, g.questions(g.Service).TurnRanking(t.Context(), g.press(by), 77, asker, page))
+	return g.waitingPage(t)
+}
+
+// waitingPage returns what message 77 is to show.
+func (g *game) waitingPage(t *testing.T) stats.RankingPage {
+	t.Helper()
+	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page' AND edited_message_id = 77 AND finished_at IS NULL`)
+	if len(all) != 1 {
+		t.Fatalf("%d pages wait", len(all))
+	}
+	page, ok := decode[stats.RankingPage](t, g, []byte(all[0])).(stats.RankingPage)
+	if !ok {
+		t.Fatal("it is not a RankingPage")
+	}
+	return page
+}
+
+// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If the page does not exist
+// any more, the last one is shown.
+func TestTurnRanking(t *testing.T) {
+	t.Parallel()
+	g := newCrowd(t)
+	for _, tc := range []struct {
+		asker           ranking.UserID
+		page, want, own int
+	}{
+		{1333, 2, 2, 333}, {1333, 34, 34, 0}, {1333, 45, 45, 333}, {1333, 46, 45, 333}, {1333, 1 << 30, 45, 333}, {0, 3, 3, 0}, {77, 3, 3, 0},
+	} {
+		want := crowdPage(tc.want)
+		if want.Asker = tc.asker; tc.own != 0 {
+			row := crowdRow(tc.own)
+			want.Own = &row
+		}
+		if diff := cmp.Diff(want, g.turn(t, &alice, tc.asker, tc.page)); diff != "" {
+			t.Errorf("page %d of %d (-want +got):\n%s", tc.page, tc.asker, diff)
+		}
+	}
+	g.exec(t, `UPDATE group_players SET left_at = now() WHERE name > 'P1014'`)
+	if n := g.turn(t, &bob, 1333, 45); n.Page != 2 || len(n.Rows) != 5 || n.Total != 15 || n.Rows[0].Position != 9 || n.Own != nil {
+		t.Errorf("after many have left: %+v", n)
+	}
+	g.exec(t, `UPDATE group_players SET left_at = now()`)
+	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333}, g.turn(t, &bob, 1333, 2)); diff != "" {
+		t.Errorf("after all have left (-want +got):\n%s", diff)
+	}
+}
+
+// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one that waits for the same
+// message, and waits for ten minutes.
+func TestPressesTurnPages(t *testing.T) {
+	t.Parallel()
+	g := newCrowd(t)
+	g.exec(t, `DELETE FROM outbox`)
+	questions, first := g.questions(g.Service), g.press(&alice)
+	for _, page := range []int{2, 3} { // the second time it is a redelivery
+		must(t, questions.TurnRanking(t.Context(), first, 77, 0, page))
+	}
+	if n := g.waitingPage(t); n.Page != 2 {
+		t.Errorf("page %d waits", n.Page)
+	}
+	second := g.press(&bob)
+	must(t, questions.TurnRanking(t.Context(), second, 77, 0, 4))
+	if n := g.waitingPage(t); n.Page != 4 {
+		t.Errorf("page %d waits", n.Page)
+	}
+	g.exec(t, `UPDATE outbox SET state = 'sending', supersede_key = NULL WHERE action = 'page'`)
+	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 77, 0, 5))
+	must(t, questions.TurnRanking(t.Context(), g.press(&bob), 78, 0, 6))
+	rows := texts(t, g, `
+		SELECT concat_ws(' ', action, kind, edited_message_id, state, payload->>'page', alone, CASE WHEN key = $1 THEN 'second' END, supersede_key,
+		       extract(minute FROM (expires_at - now()) + interval '30 s'), reply_to)
+		FROM outbox WHERE action <> 'callback_answer' ORDER BY id`, second.Key)
+	want := []string{
+		"page ranking_page 77 sending 4 t second 10", "page ranking_page 77 planned 5 t page:77 10", "page ranking_page 78 planned 6 t page:78 10",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	answers := texts(t, g, `SELECT concat_ws(' ', kind, payload) FROM outbox WHERE action = 'callback_answer'`)
+	if diff := cmp.Diff([]string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"}, answers); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if n := g.count(t, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'"); n != 4 {
+		t.Errorf("%d presses count", n)
+	}
+}
+
+// TestPressesOfPagesAreLimited: a press over the limit is answered, but turns no page.
+func TestPressesOfPagesAreLimited(t *testing.T) {
+	t.Parallel()
+	g, _ := newLimitedGame(t)
+	g.addCrowd(t)
+	at := time.Now()
+	var last ranking.Origin
+	for i := range 61 {
+		last = g.press(&alice)
+		last.SentAt = at
+		must(t, g.questions(g.Service).TurnRanking(t.Context(), last, 77, 0, 1+i%45))
+	}
+	checkNotice(t, g.callbackAnswer(t, last), ranking.Refusal{Code: ranking.TooManyPresses})
+	if n := g.waitingPage(t); n.Page != 15 {
+		t.Errorf("page %d waits", n.Page)
+	}
+}
+
+// TestPageOfAMovedChat: the message has another id in a chat with a new id, so only the press is answered.
+func TestPageOfAMovedChat(t *testing.T) {
+	t.Parallel()
+	g := newCrowd(t)
+	must(t, g.MoveChat(t.Context(), club.ID, -1_000_000_100))
+	o := g.press(&alice)
+	must(t, g.questions(g.Service).TurnRanking(t.Context(), o, 77, 0, 2))
+	if n := g.count(t, "outbox WHERE action = 'page'"); n != 0 {
+		t.Errorf("%d pages are queued", n)
+	}
+	if n := g.count(t, "outbox WHERE action = 'callback_answer' AND kind = 'acknowledged'"); n != 1 {
+		t.Errorf("the press is answered %d times", n)
+	}
+}
