@@ -347,9 +347,11 @@ CREATE TABLE outbox (
     -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
     -- callback_answer: the answer to a pressed button; page: the message with the pressed button
     action              text NOT NULL DEFAULT 'send',
-    -- which of the chat's queues it is in; the values are those of outbox.LaneKind
-    lane                smallint NOT NULL
-        GENERATED ALWAYS AS (CASE action WHEN 'callback_answer' THEN 1 WHEN 'page' THEN 2 ELSE 0 END) STORED,
+    -- set aside until a release leads that knows the kind
+    deferred_at         timestamptz,
+    -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows that are set aside
+    lane                smallint NOT NULL GENERATED ALWAYS AS (CASE
+        WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2 ELSE 0 END) STORED,
     -- always a message of its own
     alone               boolean NOT NULL DEFAULT false,
     -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
@@ -404,6 +406,7 @@ CREATE TABLE outbox (
     CONSTRAINT outbox_state_check CHECK (state IN ('planned', 'sending', 'sent', 'dead', 'expired', 'uncertain')),
     CONSTRAINT outbox_finished_check
         CHECK ((state IN ('sent', 'dead', 'expired', 'uncertain')) = (finished_at IS NOT NULL)),
+    CONSTRAINT outbox_deferred_check CHECK (deferred_at IS NULL OR state IN ('planned', 'expired')),
     CONSTRAINT outbox_counts_check CHECK (attempts >= 0 AND possible_duplicates >= 0 AND failures >= 0)
 );
 -- Waiting rows, lane by lane. No index contains the state, so that marking a row as sending changes none.
@@ -411,6 +414,9 @@ CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at 
 CREATE UNIQUE INDEX outbox_supersede_key ON outbox (chat_id, supersede_key) WHERE supersede_key IS NOT NULL;
 -- what ends first where too many rows wait
 CREATE INDEX outbox_questions_idx ON outbox (chat_id, lane) WHERE finished_at IS NULL AND purpose = 'answer';
+CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
+-- the pages of a message, to tell which is the newest
+CREATE INDEX outbox_edited_message_idx ON outbox (chat_id, edited_message_id) WHERE edited_message_id IS NOT NULL;
 CREATE INDEX outbox_batch_idx ON outbox (batch, id) WHERE batch IS NOT NULL;
 -- what shows a match, for whoever changes its card
 CREATE INDEX outbox_match_id_idx ON outbox (match_id) WHERE match_id IS NOT NULL;

@@ -178,7 +178,7 @@ func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {
 		return b.sim.Pending() == 0 &&
-			count(b.t, b.pool, `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`) == 0
+			count(b.t, b.pool, `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending') AND deferred_at IS NULL`) == 0
 	})
 }
 

@@ -66,7 +66,7 @@ func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != ranking.KindAcknowledged {
 		out, err := render(m.Row, wordingFor(m.Language))
-		if err != nil {
+		if err != nil && !errors.Is(err, errUnknownKind) {
 			return telegram.Rejected(err)
 		}
 		answer.Text = out.callbackAnswer()

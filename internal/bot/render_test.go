@@ -173,11 +173,10 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 		item    outbox.Item
 		covered int
 	}{
-		{outbox.Send, outbox.Item{Kind: "sticker", Payload: []byte(`{}`)}, 1},
 		{outbox.Send, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 1},
 		{outbox.Edit, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`)}, 0},
 		{outbox.Ensure, outbox.Item{Kind: stats.KindRankingPage, Payload: []byte(`{`)}, 0},
-		{outbox.CallbackAnswer, outbox.Item{Kind: "sticker", Payload: []byte(`{}`), Button: "5"}, 0},
+		{outbox.CallbackAnswer, outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{`), Button: "5"}, 0},
 		{"of tomorrow", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 		{"", outbox.Item{Kind: ranking.KindJoined, Payload: []byte(`{}`)}, 0},
 	} {

@@ -39,6 +39,8 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	switch {
 	case len(m.Items) == 0:
 		err = errNoItems
+	case m.Action != outbox.CallbackAnswer && needsNewerRelease(m):
+		receipt, err = setAside(m)
 	case m.Action == outbox.Send:
 		receipt, err = s.send(ctx, m)
 	case m.Action == outbox.Edit, m.Action == outbox.Page:

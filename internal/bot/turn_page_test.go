@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -121,20 +120,9 @@ func TestPagesEditTheirMessage(t *testing.T) {
 	p.group.Delete(shown)
 	m := messageOf(t, p.group.ID(), pageOf57(2))
 	m.Action, m.Target = outbox.Page, int64(shown.ID)
-	if class := failureClass(t, p, m); class != outbox.Obsolete {
-		t.Errorf("a message that is gone: %s", class)
+	if _, err := p.sender.Send(testContext(t), m); failureOf(t, err).Class != outbox.Obsolete {
+		t.Errorf("a message that is gone: %v", err)
 	}
-}
-
-// failureClass sends a message and returns the class of the failure.
-func failureClass(t *testing.T, p *post, m outbox.Message) outbox.Class {
-	t.Helper()
-	_, err := p.sender.Send(testContext(t), m)
-	var f *outbox.Failure
-	if !errors.As(err, &f) {
-		t.Fatalf("error %v", err)
-	}
-	return f.Class
 }
 
 // TestEmptyAnswer: the answer to a press that turns a page only ends the wait.

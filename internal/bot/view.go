@@ -2,6 +2,7 @@ package bot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -33,6 +34,9 @@ func (o outgoing) callbackAnswer() string {
 	line, _, _ := strings.Cut(o.html, "\n")
 	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
+
+// errUnknownKind means that a newer release wrote the notice.
+var errUnknownKind = errors.New("unknown kind of notice")
 
 // render renders a notice in a language.
 func render(item outbox.Item, words english) (outgoing, error) {
@@ -81,7 +85,7 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		unknown := func(UnknownCommand) string { return words.unknownCommand() }
 		return renderAs(item, words, unknown, unknown)
 	default:
-		return outgoing{}, fmt.Errorf("unknown kind of notice %q", item.Kind)
+		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}
 }
 

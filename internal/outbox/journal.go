@@ -158,9 +158,9 @@ func (t *term) continueLane(r result, now time.Time) {
 // useless take, or a wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
-	case r.Failure == nil || r.Failure.Class == Uncertain:
+	case r.Failure == nil || r.Failure.Class == Uncertain || r.Failure.Class == Unsupported:
 		return r.coveredItems()
-	case r.Dead || r.Failure.isFinal():
+	case r.Dead || r.Failure.leavesLane():
 		return 1
 	default:
 		return 0

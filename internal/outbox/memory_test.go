@@ -107,6 +107,24 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	return requests, ctx.Err()
 }
 
+// Restore puts the deferred rows back.
+func (m *memory) Restore(ctx context.Context, epoch int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch != m.epoch {
+		return ErrLeaseLost
+	}
+	for _, r := range m.rows {
+		if r.state == rowDeferred {
+			r.state = rowPlanned
+			open := append(m.lanes[r.lane()], r)
+			slices.SortFunc(open, func(a, b *row) int { return cmp.Compare(a.ID, b.ID) })
+			m.lanes[r.lane()] = open
+		}
+	}
+	return ctx.Err()
+}
+
 func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	if m.onSurvey != nil {
 		if err := m.onSurvey(ctx); err != nil {
@@ -124,6 +142,8 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 			in[r.chat]++
 		case r.state == rowDead:
 			s.Dead++
+		case r.state == rowDeferred:
+			s.Deferred++
 		}
 	}
 	for _, until := range m.frozen {
@@ -218,6 +238,9 @@ func (m *memory) finish(r Result) {
 			end(rowExpired)
 		case f.Class == Uncertain:
 			end(rowUncertain)
+		case f.Class == Unsupported:
+			row.state, row.batch = rowDeferred, 0
+			row.Attempts--
 		case f.Class == Ambiguous:
 		default:
 			row.state, row.batch = rowPlanned, 0

@@ -323,6 +323,17 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
+// Restore has nothing to put back: all instances are of the same release.
+func (c connection) Restore(ctx context.Context, epoch int64) error {
+	c.w.db.mu.Lock()
+	defer c.w.db.mu.Unlock()
+	if epoch != c.w.db.epoch {
+		c.leaseRefused(epoch)
+		return ErrLeaseLost
+	}
+	return ctx.Err()
+}
+
 func (c connection) Survey(ctx context.Context, _ int) (Survey, error) {
 	return Survey{Waiting: c.w.db.open()}, ctx.Err()
 }

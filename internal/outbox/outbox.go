@@ -141,6 +141,7 @@ const (
 	Failed       Class = "failed"       // not sent, for an unknown reason; it stays first, and is dead after MaxFailures such requests
 	Rejected     Class = "rejected"     // refused for good; the first item becomes a dead letter, the others wait for their turn
 	Obsolete     Class = "obsolete"     // its target no longer exists; it ends without a dead letter
+	Unsupported  Class = "unsupported"  // a newer release wrote it; the covered items are set aside until that release leads
 )
 
 // Failure is why a message was not sent.
@@ -158,9 +159,9 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Class, f.Err) 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// isFinal reports whether the failure is final.
-func (f *Failure) isFinal() bool {
-	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain
+// leavesLane reports whether the item does not stay in its lane.
+func (f *Failure) leavesLane() bool {
+	return f.Class == Rejected || f.Class == Obsolete || f.Class == Uncertain || f.Class == Unsupported
 }
 
 // Result is the outcome of a message that was taken.
@@ -217,6 +218,9 @@ type Bounds struct {
 
 // Store holds the items. Every method may be called again after an error.
 type Store interface {
+	// Restore puts the items that were set aside as Unsupported back into their lanes, in the order of their ids. It fails
+	// with ErrLeaseLost when the epoch is over.
+	Restore(ctx context.Context, epoch int64) error
 	// Waiting returns all lanes with waiting items, except those of parked chats.
 	Waiting(ctx context.Context) ([]Backlog, error)
 	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to
@@ -243,8 +247,10 @@ type Survey struct {
 	Waiting int           // waiting items
 	Largest []ChatBacklog // the chats with the most waiting items, in descending order
 	Dead    int           // current dead letters
-	Frozen  int           // chats that the messenger asks not to write to for now
-	Parked  int           // chats that the bot may not write to and that have waiting items
+	// Deferred items are set aside until a release leads that supports them.
+	Deferred int
+	Frozen   int // chats that the messenger asks not to write to for now
+	Parked   int // chats that the bot may not write to and that have waiting items
 	// LastID grows by about one for each added item.
 	LastID int64
 }

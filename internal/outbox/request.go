@@ -121,6 +121,8 @@ func logFailure(ctx context.Context, log *slog.Logger, f *Failure) {
 		log.ErrorContext(ctx, "notice rejected, moved to dead letters")
 	case Obsolete:
 		log.DebugContext(ctx, "notice is obsolete")
+	case Unsupported:
+		log.DebugContext(ctx, "notice set aside")
 	case Unauthorized:
 		log.ErrorContext(ctx, "bot token is invalid, nothing can be sent")
 	case Forbidden:
@@ -199,7 +201,7 @@ func (t *term) onResult(r result, now time.Time) {
 	t.release(l, now)
 	l.slow = false
 	switch f := r.Failure; {
-	case f == nil || f.isFinal() || f.Class == Forbidden:
+	case f == nil || f.leavesLane() || f.Class == Forbidden:
 		l.backoff = nil
 	case errors.Is(f.Err, errStopped): // the next leader need not wait
 	case f.Class == RateLimited && f.RetryAfter > 0:
@@ -216,6 +218,10 @@ func (t *term) onResult(r result, now time.Time) {
 	}
 	if r.attempted && l.Kind != CallbackAnswers {
 		t.updateBreaker(l.Chat, r.Result, now)
+	}
+	if f := r.Failure; f != nil && f.Class == Unsupported && !t.unsupportedLogged {
+		t.unsupportedLogged = true
+		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)
 	}
 	t.stats.finished(r)
 	t.results = append(t.results, r)

@@ -15,6 +15,7 @@ const (
 	rowDead      rowState = "dead"
 	rowExpired   rowState = "expired"
 	rowUncertain rowState = "uncertain"
+	rowDeferred  rowState = "deferred"
 )
 
 type row struct {

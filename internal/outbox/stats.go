@@ -14,6 +14,7 @@ type Stats struct {
 	Largest     []ChatBacklog `json:"largest"`      // the 20 chats with the most waiting items
 	EnqueueRate float64       `json:"enqueue_rate"` // items added per second, over the last minute
 	Dead        int           `json:"dead"`
+	Deferred    int           `json:"deferred"` // items set aside for a newer release
 	Frozen      int           `json:"frozen_chats"`
 	Parked      int           `json:"parked_chats"`
 
@@ -76,7 +77,7 @@ func (m *statsRecorder) dispatching(on bool) {
 	defer m.mu.Unlock()
 	stats := &m.stats
 	stats.Dispatching = on
-	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead, stats.Frozen, stats.Parked = 0, nil, 0, 0, 0, 0
+	stats.Waiting, stats.Largest, stats.EnqueueRate, stats.Dead, stats.Deferred, stats.Frozen, stats.Parked = 0, nil, 0, 0, 0, 0, 0
 	stats.WaitingLanes, stats.PausedLanes, stats.InFlight, stats.CircuitOpen = 0, 0, 0, false
 	m.ids = nil
 }
@@ -85,7 +86,8 @@ func (m *statsRecorder) surveyed(s Survey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	stats := &m.stats
-	stats.Waiting, stats.Largest, stats.Dead, stats.Frozen, stats.Parked = s.Waiting, s.Largest, s.Dead, s.Frozen, s.Parked
+	stats.Waiting, stats.Largest, stats.Dead, stats.Deferred = s.Waiting, s.Largest, s.Dead, s.Deferred
+	stats.Frozen, stats.Parked = s.Frozen, s.Parked
 	for len(m.ids) > 1 && now.Sub(m.ids[0].at) > rateWindow {
 		m.ids = m.ids[1:]
 	}

@@ -41,6 +41,8 @@ type term struct {
 	pace            pace     // of all lanes together
 	breaker         breaker
 	overloaded      atomic.Bool // too many items wait in all chats together
+	// unsupportedLogged is true once the log says that items are set aside
+	unsupportedLogged bool
 
 	stopping           bool // no new requests are started
 	sending            int  // lanes that hold a send slot, not counting answers to buttons
@@ -101,8 +103,10 @@ func (t *term) loop(ctx context.Context) error {
 	defer cancelStore()
 	defer cancelRequests()
 	defer t.closeSlots()
-	if !t.loadRecent(ctx) {
+	if err := t.prepare(ctx); ctx.Err() != nil {
 		return nil
+	} else if err != nil {
+		return err
 	}
 	t.openSlots()
 	timer := time.NewTimer(0)
@@ -203,37 +207,48 @@ func (t *term) mayBegin() bool { return t.usableLease() >= t.settings.SendTimeou
 // usableLease returns how long requests may still be in flight if nobody renews the lease.
 func (t *term) usableLease() time.Duration { return t.lease.Remaining() - t.settings.SendTimeout/5 }
 
-// loadRecent loads the requests that still count against the limits; nothing may be sent without them. It returns false
-// if the context ends first.
-func (t *term) loadRecent(ctx context.Context) bool {
-	horizon := t.settings.Limits.horizon()
-	if horizon == 0 {
-		return true
-	}
+// prepare puts back what an older release has set aside, and loads the requests that still count against the limits;
+// nothing may be sent without them.
+func (t *term) prepare(ctx context.Context) error {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false
-	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+	return retry.Do(ctx, backoff, func(ctx context.Context) error {
 		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
-		requests, err := t.store.Recent(storeCtx, horizon)
-		if err != nil {
-			if !failing && ctx.Err() == nil {
-				t.log.ErrorContext(ctx, "failed to load recent requests, retrying", "error", err)
-			}
-			failing = true
-			return retry.RetryableError(err)
+		err := t.store.Restore(storeCtx, t.lease.Epoch())
+		if err == nil {
+			err = t.loadRecent(storeCtx)
 		}
-		now := time.Now()
-		for _, r := range requests {
-			l := t.lane(Lane{Chat: r.Chat}, now)
-			l.setLimits(t.settings.Limits.forChat(r.Private))
-			l.requested(now.Add(-r.Age))
-			t.pace.add(now.Add(-r.Age))
+		if err == nil || errors.Is(err, ErrLeaseLost) {
+			return err
 		}
-		for _, l := range t.lanes {
-			t.makeIdle(l, now)
+		if !failing && ctx.Err() == nil {
+			t.log.ErrorContext(ctx, "failed to load recent requests, retrying", "error", err)
 		}
-		return nil
+		failing = true
+		return retry.RetryableError(err)
 	})
-	return err == nil
+}
+
+// loadRecent loads the requests that still count against the limits.
+func (t *term) loadRecent(ctx context.Context) error {
+	horizon := t.settings.Limits.horizon()
+	if horizon == 0 {
+		return nil
+	}
+	requests, err := t.store.Recent(ctx, horizon)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, r := range requests {
+		l := t.lane(Lane{Chat: r.Chat}, now)
+		l.setLimits(t.settings.Limits.forChat(r.Private))
+		l.requested(now.Add(-r.Age))
+		t.pace.add(now.Add(-r.Age))
+	}
+	for _, l := range t.lanes {
+		t.makeIdle(l, now)
+	}
+	return nil
 }

@@ -275,6 +275,7 @@ var breaks = map[string][]string{
 		`UPDATE outbox SET finished_at = now()`,
 		`UPDATE outbox SET state = 'sending', finished_at = now()`,
 	},
+	"outbox_deferred_check": {`UPDATE outbox SET deferred_at = now(), state = 'sending'`},
 	"outbox_counts_check": {
 		`UPDATE outbox SET attempts = -1`, `UPDATE outbox SET possible_duplicates = -1`, `UPDATE outbox SET failures = -1`,
 	},

@@ -55,6 +55,13 @@ var purges = []string{
 	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
 	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
 	     LIMIT $1)`,
+	// Notices that are set aside for a newer release are in no lane either.
+	`UPDATE outbox
+	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
+	 WHERE id IN (
+	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
+	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
+	     LIMIT $1)`,
 }
 
 // Purger removes data that is kept for a limited time. Several instances may run one: only one works at a time.

@@ -55,6 +55,8 @@ var metrics = []metric{
 		func(s *outbox.Stats) float64 { return s.EnqueueRate }),
 	gauge("dead_items", "Current dead letters.",
 		func(s *outbox.Stats) float64 { return float64(s.Dead) }),
+	gauge("deferred_items", "Items set aside until a release leads that knows their kind.",
+		func(s *outbox.Stats) float64 { return float64(s.Deferred) }),
 	gauge("frozen_chats", "Chats that Telegram asks not to write to for now.",
 		func(s *outbox.Stats) float64 { return float64(s.Frozen) }),
 	gauge("parked_chats", "Chats that the bot may not write to and that have waiting items.",

@@ -53,7 +53,7 @@ func TestEveryMetric(t *testing.T) {
 	}
 	want := map[string]float64{
 		"dispatching": 0, "circuit_open": 0,
-		"waiting_items": values["Waiting"], "enqueued_items_per_second": values["EnqueueRate"], "dead_items": values["Dead"],
+		"waiting_items": values["Waiting"], "enqueued_items_per_second": values["EnqueueRate"], "dead_items": values["Dead"], "deferred_items": values["Deferred"],
 		"frozen_chats": values["Frozen"], "parked_chats": values["Parked"], "waiting_lanes": values["WaitingLanes"],
 		"paused_lanes": values["PausedLanes"], "merged_messages_total": values["MergedMessages"],
 		"uncertain_items_total": values["Uncertain"],

@@ -30,6 +30,10 @@ func TestNoTurnScansATable(t *testing.T) {
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, supersede_key)
 		    SELECT n, 'ranking_page', '{}', 'page', 7, 'page:7' FROM generate_series(41, 56) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board' FROM generate_series(61, 76) n;
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id, deferred_at)
+		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now() FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
+		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, deferred_at)
+		    SELECT n, 'of_tomorrow', '{}', 'page', 7, now() FROM generate_series(25, 28) n;
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'update', n, '', 'why', 1, now() FROM generate_series(1, 3000) n;
 		INSERT INTO update_attempts SELECT n, 1 FROM generate_series(1, 3000) n;
@@ -83,6 +87,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 1},
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 2 + 4}, // three hundred notices each
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 2 + 1},
+		{Name: "restore", Run: func(ctx context.Context) error { return queue.Restore(ctx, 1) }, Want: 3},
 		{Name: "waiting", Run: func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
 			return err

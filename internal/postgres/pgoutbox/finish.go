@@ -56,6 +56,7 @@ type outcome struct {
 	first    bool // of its message
 	skipped  bool // the request did not cover the row
 	unnamed  bool // stands for all rows that the message does not name, not for the row itself
+	deferred bool // set aside, as the row was before it was taken
 }
 
 // covered returns how many rows the result covers.
@@ -73,12 +74,14 @@ func covered(r outbox.Result) int {
 // outcomes returns the new states of a message's rows.
 func outcomes(number int, r outbox.Result) []outcome {
 	m, n := r.Message, covered(r)
-	rows := []outcome{{result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true}}
+	deferred := r.Failure != nil && r.Failure.Class == outbox.Unsupported
+	rows := []outcome{{result: number, id: m.Row.ID, attempts: m.Row.Attempts, state: stateOfFirst(r), first: true, deferred: deferred}}
 	if m.Action != outbox.Send {
 		return rows // the other items of an edited message were delivered before
 	}
 	others := func(id int64, attempts int, skipped, unnamed bool) {
-		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), skipped: skipped, unnamed: unnamed}
+		o := outcome{result: number, id: id, attempts: attempts, state: stateOfOthers(r), skipped: skipped, unnamed: unnamed,
+			deferred: deferred && !skipped}
 		if skipped {
 			o.state = planned
 		}
@@ -146,7 +149,7 @@ func pause(r outbox.Result) *float64 {
 		return nil
 	}
 	switch r.Failure.Class {
-	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain:
+	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain, outbox.Unsupported:
 		return nil
 	}
 	seconds := r.Pause.Seconds()
@@ -163,15 +166,15 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, n)
 		), outcome AS (
 		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
-		                         $14::boolean[])
-		        AS w (n, id, attempts, state, first, skipped, unnamed)
+		                         $14::boolean[], $15::boolean[])
+		        AS w (n, id, attempts, state, first, skipped, unnamed, deferred)
 		), others AS (
-		    SELECT w.n, w.state, w.skipped, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
+		    SELECT w.n, w.state, w.skipped, w.deferred, head.batch FROM outcome w JOIN outbox head USING (id, attempts)
 		    WHERE w.unnamed AND id = ANY (ARRAY(SELECT id FROM outcome WHERE unnamed))
 		), row_outcome AS (
-		    SELECT n, id, attempts, state, first, skipped FROM outcome WHERE NOT unnamed
+		    SELECT n, id, attempts, state, first, skipped, deferred FROM outcome WHERE NOT unnamed
 		    UNION ALL
-		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped FROM others w JOIN outbox o USING (batch)
+		    SELECT w.n, o.id, o.attempts, w.state, false, w.skipped, w.deferred FROM others w JOIN outbox o USING (batch)
 		    WHERE o.batch = ANY (ARRAY(SELECT batch FROM others)) AND o.unnamed
 		), changed AS (
 		    UPDATE outbox o
@@ -181,9 +184,11 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        last_error = CASE WHEN row_outcome.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
 		        batch = CASE WHEN row_outcome.state = 'sending' OR row_outcome.state = 'sent' AND r.covered > 1 THEN o.batch END,
 		        not_before = greatest(o.not_before, CASE WHEN row_outcome.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN row_outcome.first OR row_outcome.state <> 'planned' THEN o.tried_at END,
+		        tried_at = CASE WHEN NOT (row_outcome.deferred AND o.attempts = 1)
+		                         AND (row_outcome.first OR row_outcome.state <> 'planned') THEN o.tried_at END,
+		        deferred_at = CASE WHEN row_outcome.deferred THEN now() END,
 		        failures = o.failures + (row_outcome.first AND r.failed)::integer,
-		        attempts = o.attempts - row_outcome.skipped::integer,
+		        attempts = o.attempts - (row_outcome.skipped OR row_outcome.deferred)::integer,
 		        possible_duplicates = o.possible_duplicates - (row_outcome.skipped AND o.repeated)::integer
 		    FROM row_outcome JOIN result r USING (n)
 		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
@@ -217,7 +222,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(rows, func(o outcome) string { return o.state }),
 		postgres.Column(rows, func(o outcome) bool { return o.first }),
 		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
-		postgres.Column(rows, func(o outcome) bool { return o.unnamed }))
+		postgres.Column(rows, func(o outcome) bool { return o.unnamed }),
+		postgres.Column(rows, func(o outcome) bool { return o.deferred }))
 }
 
 // queueEdited records the content of edited messages.

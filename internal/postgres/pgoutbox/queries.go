@@ -35,7 +35,7 @@ func (o *Store) Waiting(ctx context.Context) ([]outbox.Backlog, error) {
 		       greatest('0', CASE WHEN coalesce(h.tried_at, h.created_at) <= clock_timestamp() -- as pausesCount
 		           THEN greatest(h.not_before, CASE WHEN h.lane <> 1 THEN c.frozen_until END) - now() END)
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
-		WHERE h.lane = 1 OR c.parked_at IS NULL`
+		WHERE h.lane <> 3 AND (h.lane = 1 OR c.parked_at IS NULL)`
 	rows, err := o.pool.Query(ctx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("find waiting lanes: %w", err)
@@ -83,22 +83,24 @@ func (o *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Requ
 func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) {
 	const sql = `
 		WITH backlog AS MATERIALIZED (
-		    SELECT chat_id, count(*) AS waiting FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
+		    SELECT chat_id, count(*) FILTER (WHERE lane <> 3) AS waiting, count(*) FILTER (WHERE lane = 3) AS deferred
+		    FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
 		), largest AS (
 		    SELECT c.telegram_chat_id, b.waiting
-		    FROM (SELECT * FROM backlog ORDER BY waiting DESC, chat_id LIMIT $1) AS b JOIN chats c ON c.id = b.chat_id
+		    FROM (SELECT * FROM backlog WHERE waiting > 0 ORDER BY waiting DESC, chat_id LIMIT $1) AS b JOIN chats c ON c.id = b.chat_id
 		    ORDER BY b.waiting DESC, b.chat_id
 		)
 		SELECT (SELECT coalesce(sum(waiting), 0)::bigint FROM backlog),
 		       ARRAY(SELECT telegram_chat_id FROM largest), ARRAY(SELECT waiting FROM largest),
 		       (SELECT count(*) FROM dead_letters WHERE outbox_id IS NOT NULL),
 		       (SELECT count(*) FROM chats WHERE frozen_until > now()),
-		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE c.parked_at IS NOT NULL),
+		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE b.waiting > 0 AND c.parked_at IS NOT NULL),
+		       (SELECT coalesce(sum(deferred), 0)::bigint FROM backlog),
 		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
 	var s outbox.Survey
 	var chats []int64
 	var waiting []int
-	err := o.pool.QueryRow(ctx, sql, largest).Scan(&s.Waiting, &chats, &waiting, &s.Dead, &s.Frozen, &s.Parked, &s.LastID)
+	err := o.pool.QueryRow(ctx, sql, largest).Scan(&s.Waiting, &chats, &waiting, &s.Dead, &s.Frozen, &s.Parked, &s.Deferred, &s.LastID)
 	if err != nil {
 		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
 	}

@@ -1,0 +1,69 @@
+package bot
+
+import (
+	"testing"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+// TestUnknownKinds: what this release cannot render is set aside without a request. A merged message ends before it; one that
+// may have arrived is set aside as a whole.
+func TestUnknownKinds(t *testing.T) {
+	t.Parallel()
+	joined := outbox.Item{ID: 1, Kind: ranking.KindJoined, Payload: []byte(`{"name": {"name": "Alice"}}`)}
+	unknown := outbox.Item{ID: 2, Kind: "of_tomorrow", Payload: []byte(`{}`)}
+	again := joined
+	again.PreviousUnknown = true
+	for name, tc := range map[string]struct {
+		action   outbox.Action
+		items    []outbox.Item
+		setAside bool
+		covered  int
+	}{
+		"first":              {outbox.Send, []outbox.Item{unknown, joined}, true, 1},
+		"second":             {outbox.Send, []outbox.Item{joined, unknown}, false, 1},
+		"second of a repeat": {outbox.Send, []outbox.Item{again, unknown}, true, 0},
+		"edit":               {outbox.Edit, []outbox.Item{unknown}, true, 1},
+		"edit of several":    {outbox.Edit, []outbox.Item{joined, unknown}, true, 1},
+		"page":               {outbox.Page, []outbox.Item{unknown}, true, 1},
+		"ensure":             {outbox.Ensure, []outbox.Item{unknown}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPost(t)
+			m := outbox.Message{ExternalChat: p.group.ID(), Action: tc.action, Items: tc.items, Row: tc.items[0], Count: len(tc.items), Target: 5}
+			receipt, err := p.sender.Send(testContext(t), m)
+			if receipt.Covered != tc.covered || (err != nil) != tc.setAside {
+				t.Fatalf("%+v, %v", receipt, err)
+			}
+			if !tc.setAside {
+				return
+			}
+			if f := failureOf(t, err); f.Class != outbox.Unsupported || !f.NotAttempted {
+				t.Errorf("failure %+v", f)
+			}
+			if n := len(p.sim.Calls()); n != 0 {
+				t.Errorf("%d requests were made", n)
+			}
+		})
+	}
+}
+
+// TestUnknownAnswer: a press whose answer this release cannot render is answered without words.
+func TestUnknownAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	press := p.sim.Press(p.alice, p.sendCard(t), "1u:42")
+	item := outbox.Item{Kind: "of_tomorrow", Payload: []byte(`{}`), Button: press}
+	m := outbox.Message{
+		Lane: outbox.Lane{Chat: 1, Kind: outbox.CallbackAnswers}, ExternalChat: p.group.ID(), Action: outbox.CallbackAnswer,
+		Items: []outbox.Item{item}, Row: item, Count: 1,
+	}
+	if _, err := p.sender.Send(testContext(t), m); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := p.sim.WaitAnswer(testContext(t), press); err != nil || answer.Text != "" {
+		t.Errorf("the answer is %+v, %v", answer, err)
+	}
+}

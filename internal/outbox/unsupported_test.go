@@ -1,0 +1,93 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An older leader sets aside what it does not know, and sends all else in order. It does so in each of its terms, and logs it
+// once in each. A newer leader sends what was set aside.
+func TestUnsupportedItemsAreSetAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, newer := newMemory(), false
+		limits := Limits{Group: []Window{{1, time.Second}}}
+		sender := newMessenger(t, func(_ context.Context, m Message) error {
+			if m.Row.Kind == "of tomorrow" && !newer {
+				f := failure(Unsupported)
+				f.NotAttempted = true
+				return f
+			}
+			return nil
+		})
+		var want []int64
+		for i := range int64(9) {
+			kind := "test"
+			if i%3 != 1 {
+				want = append(want, i+1)
+			} else {
+				kind = "of tomorrow"
+			}
+			store.put(row{chat: 1, Item: Item{Kind: kind}})
+		}
+		var logged strings.Builder
+		d := NewDispatcher(store, sender, slog.New(slog.NewTextHandler(&logged, nil)), Settings{Limits: limits, Bounds: Bounds{Merge: 1}})
+		sent := func() (ids []int64) {
+			for _, r := range sender.all() {
+				if r.err == nil {
+					ids = append(ids, r.ids...)
+				}
+			}
+			return ids
+		}
+		for n := 1; n <= 2; n++ {
+			p := run(t, d, newLease(1))
+			advance(t, time.Minute)
+			if diff := cmp.Diff(want, sent()); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			if s := d.Stats(); s.Deferred != 3 || s.Waiting != 0 || s.DeadLetters != 0 || s.Expired != 0 {
+				t.Errorf("stats %+v", s)
+			}
+			if got := strings.Count(logged.String(), "notices of a newer release are set aside"); got != n {
+				t.Errorf("logged %d times in %d terms", got, n)
+			}
+			p.stop()
+		}
+		if r := store.row(2); r.Attempts != 0 || r.Failures != 0 {
+			t.Errorf("%d attempts and %d failures count", r.Attempts, r.Failures)
+		}
+		newer = true
+		p := run(t, d, newLease(1))
+		advance(t, time.Minute)
+		if diff := cmp.Diff(append(want, 2, 5, 8), sent()); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+		p.stop()
+	})
+}
+
+// A leader that lost its lease before its term begins ends at once.
+func TestLeaseLostBeforeTheTerm(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		store.handOver(2)
+		p := dispatch(t, store, newMessenger(t, nil), Settings{})
+		synctest.Wait()
+		select {
+		case err := <-p.ended:
+			if err == nil {
+				t.Error("no error")
+			}
+		default:
+			t.Error("the dispatcher goes on")
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package pgoutbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+)
+
+// Restore implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer
+// true.
+func (o *Store) Restore(ctx context.Context, epoch int64) error {
+	const sql = `
+		WITH deferred AS MATERIALIZED (
+		    SELECT r.id, CASE r.action
+		        WHEN 'edit' THEN EXISTS (
+		            SELECT FROM outbox n WHERE n.match_id = r.match_id AND n.action = 'edit' AND n.id > r.id)
+		        WHEN 'page' THEN EXISTS (
+		            SELECT FROM outbox n WHERE n.chat_id = r.chat_id AND n.edited_message_id = r.edited_message_id AND n.id > r.id)
+		        ELSE false END AS stale
+		    FROM outbox r WHERE r.deferred_at <= 'infinity' AND r.finished_at IS NULL)
+		UPDATE outbox o
+		SET deferred_at = NULL, state = CASE WHEN d.stale THEN 'expired' ELSE 'planned' END,
+		    finished_at = CASE WHEN d.stale THEN now() END, last_error = CASE WHEN d.stale THEN 'a newer edit exists' ELSE o.last_error END
+		FROM deferred d
+		WHERE o.id = d.id AND o.id = ANY (ARRAY(SELECT id FROM deferred)) AND o.deferred_at IS NOT NULL AND o.finished_at IS NULL`
+	var batch pgx.Batch
+	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
+	batch.Queue(sql)
+	if err := o.pool.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("restore what was set aside: %w", postgres.Translate(err))
+	}
+	return nil
+}
