@@ -100,6 +100,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"undo without the card", testUndoWithoutTheCard},
 		{"edited result", testEditedResult},
 		{"added to a group", testAddedToAGroup},
+		{"settings", testSettings},
 		{"upgraded group", testUpgradedGroup},
 		{"upgraded group is greeted once", testUpgradedGroupIsGreetedOnce},
 		{"removed from a group", testRemovedFromAGroup},

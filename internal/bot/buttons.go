@@ -25,6 +25,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
 		}
 	case stats.RankingPage:
 		return turnButtons(n)
+	case ranking.GroupSettings:
+		return ruleButtons(n.Rules, words)
 	default:
 		if invites(n) {
 			return [][]button{{{text: words.addToGroup()}}}

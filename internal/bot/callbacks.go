@@ -27,6 +27,7 @@ const (
 	undoCode = "u"
 	fixCode  = "f"
 	pageCode = "p"
+	ruleCode = "r"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -38,6 +39,7 @@ func callbacks() []Callback {
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
+		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
 	}
 }
 

@@ -44,6 +44,7 @@ func commands() []Command {
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
 		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
+		{Name: command.NameSettings, Where: InGroups, Handle: (*Router).settings, Help: true},
 		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
 		{Name: nameAbout, Where: Everywhere, Handle: (*Router).about, Menu: InPrivate},
 	}

@@ -117,6 +117,14 @@ var englishCommands = map[string]commandText{
 		help: "<code>/join</code> adds you to the players before your first match. " +
 			"You don’t need it: everyone named in a result joins automatically.",
 	},
+	command.NameSettings: {
+		menu: "See and change the rules, for admins",
+		usage: []string{
+			"<code>/settings</code> – see and change the rules, for admins",
+		},
+		help: "<code>/settings</code> shows admins the rules of the ranking, with buttons to change them. " +
+			"Rules about ratings count from the next match on. The start rating is that of newcomers.",
+	},
 	command.NameHelp: {
 		menu: "List the commands",
 		usage: []string{

@@ -49,3 +49,43 @@ func onOff(on bool) string {
 	}
 	return "off"
 }
+
+func (english) settings(n ranking.GroupSettings) string {
+	var b strings.Builder
+	b.WriteString("<b>Settings</b>\n")
+	for _, rule := range ruleValues(n.Rules) {
+		fmt.Fprintf(&b, "%s%s: <b>%s</b>\n", strings.ToUpper(rule.name[:1]), rule.name[1:], rule.value)
+	}
+	all := []string{"rules about ratings count from the next match on"}
+	if n.ChangedBy != nil {
+		all = append(all, "changed"+by(*n.ChangedBy))
+	}
+	b.WriteString(notes(all...))
+	return b.String()
+}
+
+// ruleButton returns the label of a button that changes a rule.
+func (english) ruleButton(r rule, current bool) string {
+	label := ""
+	switch value, on := r.values[0], onOff(r.values[0] != 0); r.name {
+	case kRule:
+		label = fmt.Sprintf("K %d", value)
+	case startRule:
+		label = fmt.Sprintf("Start %d", value)
+	case provisionalRule:
+		label = fmt.Sprintf("K %d for the first %d", value, r.values[1])
+		if value == 0 {
+			label = "No provisional K"
+		}
+	case marginRule:
+		label = "Margin of victory " + on
+	case drawsRule:
+		label = "Draws " + on
+	case unevenRule:
+		label = "Uneven teams " + on
+	}
+	if current {
+		return "✓ " + label
+	}
+	return label
+}

@@ -23,3 +23,15 @@ func goldenRules() map[string]ranking.Notice {
 		"all_back":    ranking.RulesChanged{Before: other, After: usual, By: byAlice},
 	}
 }
+
+func goldenSettings() map[string]ranking.Notice {
+	changed := ranking.Rules{Start: 1000, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
+		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
+	}}
+	alice, hostileName := called("Alice"), called(hostile)
+	return map[string]ranking.Notice{
+		"default": ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
+		"changed": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &alice}},
+		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
+	}
+}

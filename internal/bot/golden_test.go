@@ -109,6 +109,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
 	add("about", goldenAbout())
+	add("settings", goldenSettings())
 	add("me", goldenMe())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())

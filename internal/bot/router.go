@@ -19,6 +19,8 @@ import (
 type Rankings interface {
 	RecordMatch(ctx context.Context, o ranking.Origin, r ranking.Report) error
 	Join(ctx context.Context, o ranking.Origin) error
+	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
+	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error

@@ -26,6 +26,7 @@ type call struct {
 	report ranking.Report
 	take   ranking.Amendment
 	scores []ranking.Score // of a fix
+	rules  ranking.RulesChange
 	notice ranking.Notice
 	who    ranking.Person // who has left
 
@@ -47,6 +48,8 @@ func (c call) String() string {
 		return fmt.Sprintf("move %d to %d", c.from, c.to)
 	case "left":
 		return "left " + who(c.who)
+	case "rules":
+		return fmt.Sprintf("rules %+v in %d", c.rules.Change(ranking.Rules{}), c.rules.Shown)
 	case "seen":
 		return "seen " + team(c.origin.Shown)
 	case "answer", "greet", "added":
@@ -172,6 +175,14 @@ func (f *fakeRankings) BotRemoved(_ context.Context, o ranking.Origin) error {
 
 func (f *fakeRankings) Renamed(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "renamed", origin: o})
+}
+
+func (f *fakeRankings) ShowSettings(_ context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error {
+	return f.add(call{method: "settings", origin: o, take: ranking.Amendment{IsAdmin: isAdmin}})
+}
+
+func (f *fakeRankings) ChangeRules(_ context.Context, o ranking.Origin, r ranking.RulesChange) error {
+	return f.add(call{method: "rules", origin: o, rules: r})
 }
 
 func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {

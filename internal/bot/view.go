@@ -49,6 +49,8 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		return renderAs(item, words, words.rankingPage, nil)
 	case ranking.KindJoined:
 		return renderAs(item, words, words.joined, words.joined)
+	case ranking.KindSettings:
+		return renderAs(item, words, words.settings, nil)
 	case ranking.KindMatchUndone:
 		return renderAs(item, words, words.matchUndone, words.undoneLine)
 	case ranking.KindMatchFixed:

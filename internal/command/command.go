@@ -6,14 +6,15 @@ import (
 
 // The names of the commands.
 const (
-	NameStart   = "start"
-	NameHelp    = "help"
-	NameJoin    = "join"
-	NameMatch   = "match"
-	NameRanking = "ranking"
-	NameUndo    = "undo"
-	NameFix     = "fix"
-	NameMe      = "me"
+	NameStart    = "start"
+	NameHelp     = "help"
+	NameJoin     = "join"
+	NameSettings = "settings"
+	NameMatch    = "match"
+	NameRanking  = "ranking"
+	NameUndo     = "undo"
+	NameFix      = "fix"
+	NameMe       = "me"
 )
 
 // Command is a message that begins with a command for this bot.

@@ -203,15 +203,20 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	}
 	changes.Addressee = c.sender(o, snap)
 	if o.Button != "" {
-		changes.Button, changes.CallbackAnswer = o.Button, changes.Notice
+		changes.Button = o.Button
 		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys
 		switch {
-		case changes.Edits != 0 && !moved:
-			changes.CallbackAnswer = Acknowledged{}
+		case changes.CallbackAnswer != nil:
 		case changes.Edits != 0:
-			changes.CallbackAnswer, changes.Edits, changes.Notice = Acknowledged{}, 0, nil
-		case changes.Effect == nil: // nothing has changed, so the chat need not be notified
+			changes.CallbackAnswer = Acknowledged{}
+		default:
+			changes.CallbackAnswer = changes.Notice
+		}
+		if changes.Edits == 0 && changes.Effect == nil { // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
+		}
+		if changes.Edits != 0 && moved {
+			changes.Edits, changes.Notice = 0, nil
 		}
 	}
 	*c.outcome = outcomeOf(o, changes)

@@ -1,9 +1,6 @@
 package ranking
 
-import (
-	"context"
-	"log/slog"
-)
+import "context"
 
 // RulesChange says how to change the rules of a group's default ladder.
 type RulesChange struct {
@@ -12,6 +9,9 @@ type RulesChange struct {
 	Change func(Rules) Rules
 	// IsAdmin reports whether the sender is an admin of the chat.
 	IsAdmin func(context.Context) (bool, error)
+	// Shown is the message that shows the settings, with the pressed button. It is edited then, and the chat is not
+	// notified. 0 for none.
+	Shown int64
 }
 
 // ChangeRules changes the rules of the group's default ladder. Only admins may do so. They apply from the next match on;
@@ -24,16 +24,14 @@ func (s *Service) ChangeRules(ctx context.Context, o Origin, r RulesChange) erro
 	}
 	return s.handle(ctx, o, command{
 		name: "change rules", people: people, needed: len(people), class: class,
-		operation: rulesOperation{RulesChange: r, origin: o, log: s.log},
+		operation: rulesOperation{RulesChange: r, adminsOnly: adminsOnly{isAdmin: r.IsAdmin, origin: o, log: s.log}},
 	})
 }
 
 // rulesOperation is a change of rules.
 type rulesOperation struct {
-	plain
+	adminsOnly
 	RulesChange
-	origin Origin
-	log    *slog.Logger
 }
 
 func (r rulesOperation) refuse(snap Snapshot) Notice {
@@ -49,18 +47,6 @@ func (r rulesOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (r rulesOperation) permit(ctx context.Context, _ Snapshot) Notice {
-	switch admin, err := r.IsAdmin(ctx); {
-	case err != nil:
-		r.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", r.origin.Key, "chat_id", r.origin.Chat.ID,
-			"error", err)
-		return Refusal{Code: AdminsUnknown}
-	case !admin:
-		return Refusal{Code: AdminsOnly}
-	}
-	return nil
-}
-
 func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	if n := r.refuse(snap); n != nil {
 		return Changes{Notice: n}, nil
@@ -71,7 +57,12 @@ func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error
 		name := snap.senderName()
 		notice.By.Name = &name
 	}
-	return Changes{Effect: changed, Notice: notice}, nil
+	if r.Shown == 0 {
+		return Changes{Effect: changed, Notice: notice}, nil
+	}
+	return Changes{
+		Effect: changed, CallbackAnswer: notice, Notice: GroupSettings{Rules: changed.After, ChangedBy: &notice.By}, Edits: r.Shown,
+	}, nil
 }
 
 // ChangedRules are new rules of a ladder. If the stored rules differ from Before, Apply fails with ErrConflict, so that

@@ -104,6 +104,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.MatchRecorded](t, g, payload)
 	case stats.KindRankingPage:
 		return decode[stats.RankingPage](t, g, payload)
+	case ranking.KindSettings:
+		return decode[ranking.GroupSettings](t, g, payload)
 	case ranking.KindRulesChanged:
 		return decode[ranking.RulesChanged](t, g, payload)
 	case ranking.KindJoined:

@@ -1,0 +1,85 @@
+package bot
+
+import (
+	"fmt"
+	"testing"
+
+	"elobot/internal/botsim"
+	"elobot/internal/ranking"
+)
+
+func TestPressRule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all []string
+	for _, row := range ruleChoices() {
+		for _, r := range row {
+			all = append(all, r.data())
+		}
+	}
+	shown := w.below(w.group, all...)
+	for data, want := range map[string]ranking.Rules{
+		"1r:k:24:0":            {RatingRules: ranking.RatingRules{K: 24}},
+		"1r:start:1200:0":      {Start: 1200},
+		"1r:provisional:48:10": {RatingRules: ranking.RatingRules{Provisional: ranking.Provisional{K: 48, Matches: 10}}},
+		"1r:provisional:0:0":   {},
+		"1r:margin:1:0":        {RatingRules: ranking.RatingRules{Margin: true}},
+		"1r:draws:1:0":         {DrawsAllowed: true},
+		"1r:draws:0:0":         {},
+		"1r:uneven:1:0":        {UnevenTeamsAllowed: true},
+	} {
+		id := w.sim.Press(w.bob, shown, data)
+		o := w.expect(data, fmt.Sprintf("rules %+v in %d", want, shown.ID))[0].origin
+		if o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 {
+			t.Errorf("%s: origin %+v", data, o)
+		}
+	}
+	for _, data := range []string{
+		"1r", "1r:", "1r:k", "1r:k:24", "1r:k:25:0", "1r:k:-24:0", "1r:k:024:0", "1r:k:24:1", "1r:start:10001:0", "1r:provisional:48:9",
+		"1r:margin:2:0", "1r:x:1:0", "1r:k:24:0:0", "1R:k:24:0", "2r:k:24:0",
+	} {
+		w.sim.Press(w.alice, shown, data)
+		w.expect(fmt.Sprintf("%q", data), unknownButton)
+	}
+	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42"), "without buttons": w.card(w.group, 0)} {
+		w.sim.Press(w.alice, m, "1r:k:24:0")
+		w.expect(what, unknownButton)
+	}
+}
+
+// TestRuleButtons: each row marks the current value, and no other, and all data fits into a button.
+func TestRuleButtons(t *testing.T) {
+	t.Parallel()
+	usual := ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
+	for _, row := range ruleChoices() {
+		for _, chosen := range row {
+			rules := chosen.change(usual)
+			for i, buttons := range ruleButtons(rules, wordingFor("")) {
+				marked := 0
+				for j, b := range buttons {
+					if r, ok := ruleOf(b.data); !ok || r != ruleChoices()[i][j] {
+						t.Errorf("%q is read as %+v, %t", b.data, r, ok)
+					}
+					if b.text != wordingFor("").ruleButton(ruleChoices()[i][j], false) {
+						marked++
+					}
+				}
+				if marked != 1 {
+					t.Errorf("with %+v, %d buttons of row %d are marked", rules, marked, i)
+				}
+			}
+		}
+	}
+}
+
+func TestSettingsCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for who, want := range map[botsim.User]bool{w.alice: true, w.bob: false} { // she has created the group
+		w.group.Say(who, "/settings")
+		c := w.expect("/settings", "settings")[0]
+		if admin, err := c.take.IsAdmin(testContext(t)); admin != want || err != nil {
+			t.Errorf("%s is an admin: %t, %v", who.FirstName, admin, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package ranking
+
+import (
+	"context"
+	"log/slog"
+)
+
+// KindSettings is the kind of GroupSettings.
+const KindSettings = "settings"
+
+// GroupSettings shows the settings of a group, with buttons to change them.
+type GroupSettings struct {
+	Rules     Rules     `json:"rules"`                // of the default ladder
+	ChangedBy *Reporter `json:"changed_by,omitempty"` // who pressed a button last, nil if nobody has yet
+}
+
+// Kind implements Notice.
+func (GroupSettings) Kind() string { return KindSettings }
+
+// Purpose implements Notice.
+func (GroupSettings) Purpose() Purpose { return Answer }
+
+// Alone makes IsAlone true.
+func (GroupSettings) Alone() bool { return true }
+
+// ShowSettings answers an admin with the settings of the group. isAdmin reports whether the sender is an admin of the chat.
+func (s *Service) ShowSettings(ctx context.Context, o Origin, isAdmin func(context.Context) (bool, error)) error {
+	return s.handle(ctx, o, command{
+		name: "show settings", people: senderOf(o), class: RateQuestion,
+		operation: settingsOperation{adminsOnly{isAdmin: isAdmin, origin: o, log: s.log}},
+	})
+}
+
+type settingsOperation struct{ adminsOnly }
+
+func (settingsOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	return Changes{Notice: GroupSettings{Rules: snap.Ladder.Rules}}, nil
+}
+
+// adminsOnly is an operation that only admins may do. Others embed it.
+type adminsOnly struct {
+	plain
+	isAdmin func(context.Context) (bool, error)
+	origin  Origin
+	log     *slog.Logger
+}
+
+func (a adminsOnly) permit(ctx context.Context, _ Snapshot) Notice {
+	switch admin, err := a.isAdmin(ctx); {
+	case err != nil:
+		a.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", a.origin.Key, "chat_id", a.origin.Chat.ID,
+			"error", err)
+		return Refusal{Code: AdminsUnknown}
+	case !admin:
+		return Refusal{Code: AdminsOnly}
+	}
+	return nil
+}
