@@ -29,10 +29,10 @@ WITH match AS (
     FROM match, (VALUES (:winner::bigint, 1), (:loser::bigint, 2)) AS played (player_id, side)
 )
 SELECT id AS match FROM match \gset
-INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-VALUES (:match, :winner, :elo_a, :after_a, :best_a, :streak_a, 'match');
-INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, best_before, streak_before, reason)
-VALUES (:match, :loser, :elo_b, :after_b, :best_b, :streak_b, 'match');
+INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+VALUES (:match, :winner, :elo_a, :after_a, 32, :best_a, :streak_a, 'match');
+INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
+VALUES (:match, :loser, :elo_b, :after_b, 32, :best_b, :streak_b, 'match');
 INSERT INTO outbox (chat_id, key, kind, payload, addressee, reply_to, expires_at, match_id)
 VALUES (:group, 'm:' || :key::text, 'match_recorded', jsonb_build_object('number', :match::bigint, 'sides',
     '[{"players": [{"name": {"text": "Player one"}, "before": 1500, "after": 1516}], "score": 3}, {"players": [{"name": {"text": "Player two"}, "before": 1500, "after": 1484}], "score": 1}]'::jsonb),

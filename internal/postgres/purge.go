@@ -45,21 +45,20 @@ var purges = []string{
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o
 	     WHERE o.action = 'callback_answer' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// The lane of a parked chat may never be advanced again, so expire its notices here. A notice without a deadline
-	// expires after the week for which sent rows are kept. So do results, because the chat is notified of how many
-	// have expired.
+	// Notices that are set aside for a newer release are in no lane, so expire them here. A notice without a deadline expires
+	// after the week for which sent rows are kept. So do results, because the chat is notified of how many have expired.
+	`UPDATE outbox
+	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
+	 WHERE id IN (
+	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
+	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
+	     LIMIT $1)`,
+	// The lane of a parked chat may never be advanced again, so the same goes for its notices.
 	`UPDATE outbox
 	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 	 WHERE id IN (
 	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
 	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
-	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
-	     LIMIT $1)`,
-	// Notices that are set aside for a newer release are in no lane either.
-	`UPDATE outbox
-	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
-	 WHERE id IN (
-	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
 	       AND (o.expires_at <= now() AND o.kind <> '` + ranking.KindMatchRecorded + `' OR o.created_at < now() - interval '7 days')
 	     LIMIT $1)`,
 }
