@@ -41,7 +41,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			return s.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "2"))
 		})},
 		{"UpsertChatAndPlayers", by(func(ctx context.Context, s *pgranking.Store) error {
-			return s.UpsertChatAndPlayers(ctx, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Carol)})
+			return dbtest.Upsert(ctx, s, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Carol)})
 		})},
 		{"Rewrite", by(func(ctx context.Context, s *pgranking.Store) error {
 			standing := *w.Read(t, dbtest.Alice).People[0].Standing

@@ -81,18 +81,11 @@ func (s *Service) check(ctx context.Context, o Origin, c command, snap Snapshot)
 
 // storePeople stores what the command shows about the chat and its people, adds the players that it needs, and reads again.
 func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Snapshot) (Snapshot, error) {
-	chat, q := o.Chat, c.query(o)
-	if o.Retried && snap.ChatID != 0 {
-		chat = snap.Chat
-	}
-	changes := c.playerChanges(o, snap)
-	if snap.ChatID != 0 && snap.Chat.equalExceptLanguage(chat) && len(changes) == 0 {
+	chat, changes := chatChange(o, snap), c.playerChanges(o, snap)
+	if chat == nil && len(changes) == 0 {
 		return snap, nil
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, chat, changes); err != nil {
-		return snap, err
-	}
-	snap, err := s.store.Read(ctx, q)
+	snap, err := s.store.UpsertChatAndPlayers(ctx, c.query(o), chat, changes)
 	if err != nil {
 		return snap, err
 	}
@@ -100,6 +93,16 @@ func (s *Service) storePeople(ctx context.Context, o Origin, c command, snap Sna
 		return snap, err
 	}
 	return snap, c.requireKnown(snap)
+}
+
+// chatChange returns the chat if it must be stored: it is unknown, or the command shows it in another state. A retried
+// command may show an outdated state.
+func chatChange(o Origin, snap Snapshot) *Chat {
+	hasGroup := snap.Ladder.ID != 0 || !o.Chat.IsGroup()
+	if snap.ChatID != 0 && hasGroup && (o.Retried || snap.Chat.equalExceptLanguage(o.Chat)) {
+		return nil
+	}
+	return &o.Chat
 }
 
 // playerChanges returns what must be stored about the people of the command. A retried command may show an outdated
@@ -154,10 +157,7 @@ func (s *Service) identify(ctx context.Context, o Origin, q Query, snap Snapshot
 	if len(changes) == 0 {
 		return snap, nil
 	}
-	if err := s.store.UpsertChatAndPlayers(ctx, o.Chat, changes); err != nil {
-		return snap, err
-	}
-	return s.store.Read(ctx, q)
+	return s.store.UpsertChatAndPlayers(ctx, q, chatChange(o, snap), changes)
 }
 
 // redecide reads and decides again with the group locked. before is what was read without the lock.

@@ -57,8 +57,10 @@ func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot
 	return snap, nil
 }
 
-func (e *memoryStore) UpsertChatAndPlayers(context.Context, ranking.Chat, []ranking.PlayerChange) error {
-	return nil
+func (e *memoryStore) UpsertChatAndPlayers(
+	ctx context.Context, q ranking.Query, _ *ranking.Chat, _ []ranking.PlayerChange,
+) (ranking.Snapshot, error) {
+	return e.Read(ctx, q)
 }
 
 func (e *memoryStore) Apply(_ context.Context, c ranking.Changes) error {

@@ -20,9 +20,10 @@ var (
 )
 
 // Store is the database. Each method runs in its own transaction, except that matches recorded at the same time may share
-// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. The Store that WithGroupLock passes to fn uses the open transaction; its methods Merge,
-// Move and WithGroupLock must not be called. Every method may fail with ErrLocked, or with ErrTimeout when the context's
-// deadline passes. Neither means that the operation itself is at fault.
+// one; each still succeeds or fails alone. In all methods, a former id of a chat refers to that chat. The Store that
+// WithGroupLock passes to fn uses the open transaction; its methods Merge, Move and WithGroupLock must not be called. Every
+// method may fail with ErrLocked, or with ErrTimeout when the context's deadline passes. Neither means that the operation
+// itself is at fault.
 type Store interface {
 	// Read returns what every command needs to know, in one round trip and without locks.
 	Read(ctx context.Context, q Query) (Snapshot, error)
@@ -38,9 +39,10 @@ type Store interface {
 	// LastPlayed returns when a person last played in the default ladder of a chat, zero for never.
 	LastPlayed(ctx context.Context, chat ExternalChatID, who Person) (time.Time, error)
 
-	// UpsertChatAndPlayers stores the chat, its group and the people that a command shows. That is not an effect of the
-	// command, and it is idempotent. A known chat keeps its language. After ErrConflict, read again.
-	UpsertChatAndPlayers(ctx context.Context, chat Chat, changes []PlayerChange) error
+	// UpsertChatAndPlayers stores the query's chat with its group, unless chat is nil, and the people that a command shows.
+	// Then it reads the query, in the same round trip. What it stores is not an effect of the command, and it is idempotent.
+	// A known chat keeps its language. After ErrConflict, read again.
+	UpsertChatAndPlayers(ctx context.Context, q Query, chat *Chat, changes []PlayerChange) (Snapshot, error)
 
 	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or ErrConflict.
 	Apply(ctx context.Context, c Changes) error

@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -62,10 +63,16 @@ func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *Wor
 	return w
 }
 
+// Upsert stores a chat and people.
+func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes []ranking.PlayerChange) error {
+	_, err := store.UpsertChatAndPlayers(ctx, ranking.Query{Chat: chat}, &chat, changes)
+	return err
+}
+
 // Upsert inserts or updates people, and the club.
 func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 	t.Helper()
-	if err := w.Store.UpsertChatAndPlayers(t.Context(), Club, changes); err != nil {
+	if err := Upsert(t.Context(), w.Store, Club, changes); err != nil {
 		t.Fatal(err)
 	}
 }

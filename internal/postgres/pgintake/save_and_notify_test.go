@@ -135,7 +135,7 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.BorrowWith(t, dbtest.ShortWait).Pool
 	store, letters := pgranking.NewStore(pool, dbtest.Ignore), pgintake.NewDeadLetters(pool)
-	if err := store.UpsertChatAndPlayers(t.Context(), dbtest.Club, nil); err != nil {
+	if err := dbtest.Upsert(t.Context(), store, dbtest.Club, nil); err != nil {
 		t.Fatal(err)
 	}
 	letter := intake.DeadLetter{

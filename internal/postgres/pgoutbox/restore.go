@@ -25,7 +25,7 @@ func (o *Store) Restore(ctx context.Context, epoch int64) error {
 		SET deferred_at = NULL, state = CASE WHEN d.stale THEN 'expired' ELSE 'planned' END,
 		    finished_at = CASE WHEN d.stale THEN now() END, last_error = CASE WHEN d.stale THEN 'a newer edit exists' ELSE o.last_error END
 		FROM deferred d
-		WHERE o.id = d.id AND o.id = ANY (ARRAY(SELECT id FROM deferred)) AND o.deferred_at IS NOT NULL AND o.finished_at IS NULL`
+		WHERE o.id = d.id AND o.id = ANY (ARRAY(SELECT id FROM deferred)) AND o.deferred_at IS NOT NULL AND ` + unfinished
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	batch.Queue(sql)

@@ -31,6 +31,9 @@ const (
 	rowPosition = `(o.chat_id, o.lane, o.id)`
 	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
+	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting rows cannot be used for it,
+	// which the planner would otherwise prefer in a new database.
+	unfinished = `o.state IN ('planned', 'sending')`
 	inOrder    = `o.chat_id, o.lane, o.id`
 	fromTheEnd = `o.chat_id DESC, o.lane DESC, o.id DESC`
 )

@@ -65,7 +65,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 		        payload = jsonb_build_object('count',
 		            u.results + CASE WHEN o.kind = $6 THEN (o.payload ->> 'count')::bigint ELSE 0 END),
 		        not_before = greatest(o.not_before, CASE WHEN u.more THEN now() + interval '1 ms' END)
-		    FROM unsent u WHERE o.id = u.id AND o.id = ANY (ARRAY(SELECT id FROM unsent)) AND o.finished_at IS NULL
+		    FROM unsent u WHERE o.id = u.id AND o.id = ANY (ARRAY(SELECT id FROM unsent)) AND ` + unfinished + `
 		    RETURNING u.n, EXISTS (SELECT FROM front f WHERE f.id = u.id AND f.unsent) AS unsent
 		), overfull AS (
 		    SELECT * FROM lane WHERE n IN (SELECT n FROM front WHERE NOT late GROUP BY n HAVING count(*) > $3)
@@ -81,7 +81,7 @@ func queueExpiry(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, bound
 		    UPDATE outbox o
 		    SET state = 'expired', finished_at = now(), last_error = coalesce(o.last_error, e.reason),
 		        supersede_key = NULL, batch = NULL
-		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND o.finished_at IS NULL
+		    FROM ending e WHERE o.id = e.id AND o.id = ANY (ARRAY(SELECT id FROM ending)) AND ` + unfinished + `
 		    RETURNING e.n, e.reason
 		), counted AS (
 		    SELECT n, reason FROM ended

@@ -35,7 +35,7 @@ func TestMeetAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice, bob)
-			if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+			if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
 				t.Fatal(err)
 			}
 			var looking sync.WaitGroup
@@ -89,10 +89,12 @@ func (s *together) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot,
 	return snap, err
 }
 
-func (s *together) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
-	err := s.Store.UpsertChatAndPlayers(ctx, chat, changes)
+func (s *together) UpsertChatAndPlayers(
+	ctx context.Context, q ranking.Query, chat *ranking.Chat, changes []ranking.PlayerChange,
+) (ranking.Snapshot, error) {
+	snap, err := s.Store.UpsertChatAndPlayers(ctx, q, chat, changes)
 	if errors.Is(err, ranking.ErrConflict) {
 		s.conflicts.Add(1)
 	}
-	return err
+	return snap, err
 }

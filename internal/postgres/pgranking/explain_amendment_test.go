@@ -61,7 +61,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
-		}, Want: 3 + 5 + 2 + 3},
+		}, Want: 3 + 5 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
 		}, Want: 4 + 1 + 1 + 5 + 8 + 1},

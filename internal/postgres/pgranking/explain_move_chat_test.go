@@ -44,7 +44,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 4},
-		{Name: "introduce", Run: func(ctx context.Context) error { return store.UpsertChatAndPlayers(ctx, late, nil) }, Want: 3},
+		{Name: "introduce", Run: func(ctx context.Context) error { return dbtest.Upsert(ctx, store, late, nil) }, Want: 4},
 		{Name: "exclusively", Run: func(ctx context.Context) error {
 			return store.WithGroupLock(ctx, late.ID, func(context.Context, ranking.Store) error { return nil })
 		}, Want: 3},

@@ -63,7 +63,7 @@ func TestGroupLockRollsBack(t *testing.T) {
 	} {
 		err := w.Store.WithGroupLock(t.Context(), club.ID, func(ctx context.Context, inside ranking.Store) error {
 			changed := dbtest.AsNew(carol)
-			if err := inside.UpsertChatAndPlayers(ctx, club, []ranking.PlayerChange{changed}); err != nil {
+			if err := dbtest.Upsert(ctx, inside, club, []ranking.PlayerChange{changed}); err != nil {
 				return err
 			}
 			snap, err := inside.Read(ctx, ranking.Query{Key: "1", Chat: club, People: []ranking.Person{alice, carol}})

@@ -161,7 +161,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
 	const each = 8 // matches before the merge begins, and after it
 	w := newWorld(t, alice, bob)
-	if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+	if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.Record(t, "first", al, bob, 3, 1)

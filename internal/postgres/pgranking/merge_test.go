@@ -302,7 +302,7 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w.Answer(t, "m", renamed)
 	claim := ranking.PlayerChange{Player: ranking.Player{ID: from, UserID: 88, Username: "al88", Name: "Al"}}
 	w.mustConflict(t, dbtest.Start(func() error {
-		return w.Store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{claim})
+		return dbtest.Upsert(t.Context(), w.Store, club, []ranking.PlayerChange{claim})
 	}))
 }
 

@@ -62,7 +62,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			introduce := func(chat ranking.Chat) error { return w.Store.UpsertChatAndPlayers(t.Context(), chat, nil) }
+			introduce := func(chat ranking.Chat) error { return dbtest.Upsert(t.Context(), w.Store, chat, nil) }
 			if err := introduce(tc.known); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			dbtest.Exec(t, w.Pool, `DELETE FROM ladders; DELETE FROM groups; DELETE FROM chats`)
-			if err := w.Store.UpsertChatAndPlayers(t.Context(), tc.known, nil); err != nil {
+			if err := dbtest.Upsert(t.Context(), w.Store, tc.known, nil); err != nil {
 				t.Fatal(err)
 			}
 			tx := dbtest.Begin(t, w.Pool)

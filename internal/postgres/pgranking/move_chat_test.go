@@ -47,7 +47,7 @@ func (w *world) outbox(t *testing.T) []string {
 func TestMoveRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.Store.UpsertChatAndPlayers(t.Context(), annex, nil); err != nil {
+	if err := dbtest.Upsert(t.Context(), w.Store, annex, nil); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, w.Pool, `
@@ -243,7 +243,7 @@ func TestEarlierIDs(t *testing.T) {
 		}
 	}
 	before := w.Contents(t)
-	if err := w.Store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+	if err := dbtest.Upsert(t.Context(), w.Store, club, nil); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.Contents(t)); diff != "" {

@@ -110,7 +110,7 @@ func TestFirstLanguageIsKept(t *testing.T) {
 		language, want string
 	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
 		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
-		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), w.Store, c, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := dbtest.Value[string](t, w.Pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
@@ -186,7 +186,7 @@ func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 		},
 	} {
 		w := newWorld(t)
-		if err := w.Store.UpsertChatAndPlayers(t.Context(), dbtest.Upgraded, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), w.Store, dbtest.Upgraded, nil); err != nil {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, w.Pool, `

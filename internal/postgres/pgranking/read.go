@@ -15,17 +15,21 @@ import (
 func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
 	var snap ranking.Snapshot
 	var batch pgx.Batch
-	queueChat(&batch, q, &snap)
-	if q.RateEntry != (ranking.RateEntry{}) {
-		queueRecentUsage(&batch, q.RateEntry, &snap.RecentUsage)
-	}
-	if len(q.People) > 0 {
-		queuePeople(&batch, q, &snap)
-	}
+	queueRead(&batch, q, &snap)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
 		return ranking.Snapshot{}, fmt.Errorf("read: %w", postgres.Translate(err))
 	}
 	return snap, nil
+}
+
+func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
+	queueChat(batch, q, snap)
+	if q.RateEntry != (ranking.RateEntry{}) {
+		queueRecentUsage(batch, q.RateEntry, &snap.RecentUsage)
+	}
+	if len(q.People) > 0 {
+		queuePeople(batch, q, snap)
+	}
 }
 
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
@@ -49,7 +53,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 }
 
 func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
-	// the last join must choose as ranking.Known.Identify does
+	// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner
+	// looks up each row by its key even in a new database, where it would scan whole groups otherwise.
 	const sql = `
 		SELECT coalesce(by_id.id, 0), coalesce(by_id.telegram_user_id, 0), coalesce(by_id.username, ''), coalesce(by_id.display_name, ''),
 		       coalesce(by_name.id, 0), coalesce(by_name.telegram_user_id, 0), coalesce(by_name.username, ''), coalesce(by_name.display_name, ''),
@@ -61,13 +66,21 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       coalesce(s.streak, 0), s.left_at
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN (SELECT ` + postgres.ThisGroup + ` AS group_id, ` + postgres.ThisLadder + ` AS ladder_id OFFSET 0) AS here -- looked up once
-		LEFT JOIN players by_id ON by_id.telegram_user_id = person.user_id
-		LEFT JOIN sightings seen ON seen.group_id = here.group_id AND seen.player_id = by_id.id
-		LEFT JOIN sightings named ON named.group_id = here.group_id AND lower(named.username) = lower(person.username)
-		LEFT JOIN players by_name ON by_name.id = named.player_id
-		LEFT JOIN players unclaimed ON unclaimed.group_id = here.group_id AND lower(unclaimed.username) = lower(person.username)
-		LEFT JOIN group_players s ON s.ladder_id = here.ladder_id
-		    AND s.player_id = coalesce(by_id.id, CASE WHEN person.user_id = 0 THEN by_name.id END, unclaimed.id)
+		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = person.user_id LIMIT 1) AS by_id ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
+		LEFT JOIN LATERAL (
+		    SELECT player_id FROM sightings
+		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS named ON true
+		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = named.player_id LIMIT 1) AS by_name ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM players
+		    WHERE group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS unclaimed ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM group_players
+		    WHERE ladder_id = here.ladder_id
+		      AND player_id = coalesce(by_id.id, CASE WHEN person.user_id = 0 THEN by_name.id END, unclaimed.id)
+		    LIMIT 1) AS s ON true
 		ORDER BY person.place`
 	n := len(q.People)
 	ids, usernames := make([]int64, n), make([]string, n)

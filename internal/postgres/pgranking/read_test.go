@@ -113,7 +113,7 @@ func TestReadStandings(t *testing.T) {
 		}
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
-	if err := w.Store.UpsertChatAndPlayers(t.Context(), other, nil); err != nil {
+	if err := dbtest.Upsert(t.Context(), w.Store, other, nil); err != nil {
 		t.Fatal(err)
 	}
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, People: []ranking.Person{alice}})
@@ -131,7 +131,7 @@ func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
 	for name, chat := range map[string]ranking.Chat{"another group": annex, "private": {ID: 1, Kind: ranking.Private}} {
-		if err := w.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), w.Store, chat, nil); err != nil {
 			t.Fatal(err)
 		}
 		people := []ranking.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}

@@ -22,7 +22,7 @@ func newTown(t *testing.T, groups int) *town {
 	for i := range groups {
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - i), Kind: ranking.Group, Title: fmt.Sprint("Club ", i)}
 		town.chats = append(town.chats, chat)
-		if err := town.Store.UpsertChatAndPlayers(t.Context(), chat, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), town.Store, chat, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := town.Store.Apply(t.Context(), town.match(t, i, fmt.Sprint("first ", i))); err != nil {

@@ -13,23 +13,33 @@ import (
 )
 
 // UpsertChatAndPlayers implements ranking.Store.
-func (s *Store) UpsertChatAndPlayers(ctx context.Context, chat ranking.Chat, changes []ranking.PlayerChange) error {
+func (s *Store) UpsertChatAndPlayers(
+	ctx context.Context, q ranking.Query, chat *ranking.Chat, changes []ranking.PlayerChange,
+) (ranking.Snapshot, error) {
+	var snap ranking.Snapshot
 	var batch pgx.Batch
 	s.lease.Require(&batch)
-	// an earlier id of a chat neither inserts a chat nor updates the current one
+	if chat != nil {
+		queueChatAndGroup(&batch, *chat)
+	}
+	for _, change := range inLockOrder(changes) {
+		queuePlayer(&batch, q.Chat.ID, change)
+	}
+	queueRead(&batch, q, &snap)
+	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
+		return ranking.Snapshot{}, fmt.Errorf("upsert chat and players: %w", postgres.Translate(err))
+	}
+	return snap, nil
+}
+
+// queueChatAndGroup stores a chat with its group. A former id of a chat neither inserts a chat nor updates the current one.
+func queueChatAndGroup(batch *pgx.Batch, chat ranking.Chat) {
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
 		ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind, title = excluded.title`,
 		chat.ID, chat.Kind, chat.Title, chat.Language, ranking.DefaultLanguage)
-	QueueGroup(&batch, chat)
-	for _, change := range inLockOrder(changes) {
-		queuePlayer(&batch, chat.ID, change)
-	}
-	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("upsert chat and players: %w", postgres.Translate(err))
-	}
-	return nil
+	QueueGroup(batch, chat)
 }
 
 // QueueGroup inserts the group and the ladder of a chat, unless the chat is private.

@@ -26,7 +26,7 @@ func TestUpsertChat(t *testing.T) {
 	private := ranking.Chat{ID: 5, Kind: ranking.Private}
 	renamed := ranking.Chat{ID: club.ID, Kind: ranking.Supergroup, Title: "Club 2"}
 	for _, c := range []ranking.Chat{private, renamed, renamed, private} {
-		if err := w.Store.UpsertChatAndPlayers(t.Context(), c, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), w.Store, c, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestUpsertPeople(t *testing.T) {
 			w.Upsert(t, dbtest.AsNew(bob))
 			w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
 			before := w.known(t)
-			if err := w.Store.UpsertChatAndPlayers(t.Context(), club, tc.changes); !errors.Is(err, tc.err) {
+			if err := dbtest.Upsert(t.Context(), w.Store, club, tc.changes); !errors.Is(err, tc.err) {
 				t.Fatalf("error is %v, want %v", err, tc.err)
 			}
 			if tc.err != nil {
@@ -119,7 +119,7 @@ func TestUpsertAtOnce(t *testing.T) {
 		"named": dbtest.AsNew(ranking.Person{Username: "named", Name: "named"}),
 	} {
 		store := pgranking.NewStore(pool, dbtest.Ignore)
-		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), store, club, nil); err != nil {
 			t.Fatal(err)
 		}
 		tx := dbtest.Begin(t, pool)
@@ -129,7 +129,7 @@ func TestUpsertAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		second := dbtest.Start(func() error { return store.UpsertChatAndPlayers(t.Context(), club, []ranking.PlayerChange{change}) })
+		second := dbtest.Start(func() error { return dbtest.Upsert(t.Context(), store, club, []ranking.PlayerChange{change}) })
 		dbtest.Await(t, pool, dbtest.Blocked)
 		if err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestUpsertAtOnce(t *testing.T) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
 		}
 		// after reading again, only the chat is left to upsert
-		if err := store.UpsertChatAndPlayers(t.Context(), club, nil); err != nil {
+		if err := dbtest.Upsert(t.Context(), store, club, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

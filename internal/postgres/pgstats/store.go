@@ -93,7 +93,8 @@ func (s *Store) Standing(ctx context.Context, chat ranking.ExternalChatID, who r
 	return n, nil
 }
 
-// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of.
+// Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition
+// played <> 0 keeps the planner from the index of the ranking, which it would scan in a new database.
 func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int) (stats.MyStandings, error) {
 	const sql = `
 		SELECT mine.title, 1 + others.better, 1 + others.all, mine.elo, mine.won, mine.drawn, mine.lost, mine.groups
@@ -103,7 +104,7 @@ func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int) (s
 		    JOIN ladders l ON l.id = s.ladder_id AND l.is_default
 		    JOIN groups g ON g.id = l.group_id
 		    JOIN chats c ON c.id = g.chat_id AND c.is_active
-		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played > 0 AND s.left_at IS NULL
+		    WHERE s.player_id = ` + postgres.ThisPlayer + ` AND s.played <> 0 AND s.left_at IS NULL
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
 		CROSS JOIN LATERAL (
