@@ -204,6 +204,7 @@ CREATE TABLE matches (
     -- null if an anonymous admin reported it
     reported_by          bigint,
     played_at            timestamptz NOT NULL,
+    -- of the message that reported it, whatever triggered it; #2, #3 … follow for further matches of the same message
     idempotency_key      text NOT NULL,
     undone_at            timestamptz,
     -- null if an anonymous admin undid it, or the merge of two players
@@ -318,6 +319,9 @@ CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id,
 CREATE TABLE handled_commands (
     key        text NOT NULL,
     handled_at timestamptz NOT NULL DEFAULT now(),
+    -- what brought about the outcome: the message itself, or later its edit or the press of a button
+    trigger    text NOT NULL DEFAULT 'message',
+    outcome    text NOT NULL DEFAULT 'unanswered',
     -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
     sender     bigint,
     sent_at    timestamptz,
@@ -325,6 +329,9 @@ CREATE TABLE handled_commands (
     -- refused: a result over the limit; press: a button press that changed no match
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
+    CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
+    CONSTRAINT handled_commands_outcome_check CHECK (outcome IN
+        ('recorded', 'undone', 'restored', 'fixed', 'joined', 'rules_changed', 'answered', 'asked', 'refused', 'unanswered')),
     CONSTRAINT handled_commands_rate_class_check CHECK (rate_class IN ('question', 'slowed', 'result', 'refused', 'press')),
     CONSTRAINT handled_commands_sender_check CHECK (
         (sender IS NULL) = (rate_class IS NULL) AND (sender IS NULL) = (sent_at IS NULL))

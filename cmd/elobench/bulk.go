@@ -75,8 +75,8 @@ var bulkMatches = []string{
 	                          created_at) OVERRIDING SYSTEM VALUE
 	 SELECT 2 * id - 2 + side, id, player_id, 1500, 1500, 32, 1500, 0, 'match', played_at
 	 FROM ` + bulkPlayed + ` CROSS JOIN LATERAL (VALUES (one, 1), (other, 2)) AS p (player_id, side) ORDER BY id, side`,
-	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, rate_class)
-	 SELECT key, played_at, sender, date_trunc('second', played_at), 'result' FROM ` + bulkPlayed + ` ORDER BY id`,
+	`INSERT INTO handled_commands (key, handled_at, sender, sent_at, rate_class, outcome)
+	 SELECT key, played_at, sender, date_trunc('second', played_at), 'result', 'recorded' FROM ` + bulkPlayed + ` ORDER BY id`,
 	`INSERT INTO outbox (id, chat_id, key, kind, purpose, payload, state, attempts, addressee, reply_to, match_id,
 	                     telegram_message_id, created_at, tried_at, finished_at, expires_at) OVERRIDING SYSTEM VALUE
 	 SELECT id, group_id, key, 'match_recorded', 'outcome',
@@ -104,6 +104,8 @@ var bulkStandings = []string{
 	 SELECT id, (id - 1) / @people::bigint + 1, id, display_name, 1500, 1500, 1500, greatest(played, 1), played, played
 	 FROM (SELECT p.*, (SELECT count(*) FROM match_players mp WHERE mp.player_id = p.id) AS played FROM players p) AS p
 	 ORDER BY id`,
+	`INSERT INTO sightings (group_id, player_id, username, seen_at)
+	 SELECT (id - 1) / @people::bigint + 1, id, username, @until::timestamptz - interval '2 days' FROM players ORDER BY id`,
 	`SELECT setval('chats_id_seq', (SELECT max(id) FROM chats)),
 	        setval('players_id_seq', (SELECT max(id) FROM players)),
 	        setval('groups_id_seq', (SELECT max(id) FROM groups)),

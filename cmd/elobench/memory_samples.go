@@ -50,3 +50,23 @@ func (e *environment) peak(bot *process, name string) ([]figure, error) {
 	}
 	return []figure{{Name: name, Value: megabytes(peak), Unit: "MB", Better: lower}}, nil
 }
+
+// processorTime returns the processor time that the bot and PostgreSQL have used so far, 0 where it cannot be measured: on
+// systems other than Linux, and with a server in a container.
+func (e *environment) processorTime(bot *process) (time.Duration, error) {
+	if e.server.PID() == 0 {
+		return 0, nil
+	}
+	var sum time.Duration
+	for _, pid := range []int{bot.cmd.Process.Pid, e.server.PID()} {
+		used, err := processorTime(pid)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return 0, nil
+		case err != nil:
+			return 0, err
+		}
+		sum += used
+	}
+	return sum, nil
+}

@@ -98,7 +98,7 @@ func checkAllFigures(t *testing.T, figures []figure) {
 		}
 	}
 	for _, name := range []string{
-		"throughput.rss", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak",
+		"throughput.rss", "throughput.processor", "throughput.webhook.processor", "throughput.webhook.rss", "memory.idle", "memory.chats.peak", "memory.waiting.peak",
 	} {
 		if _, ok := find(figures, name); ok != (runtime.GOOS == "linux") {
 			t.Errorf("%s exists: %v", name, ok)

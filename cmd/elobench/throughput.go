@@ -123,8 +123,16 @@ func measureThroughput(ctx context.Context, env *environment, name string, by de
 	if err != nil {
 		return nil, err
 	}
+	before, err := env.processorTime(bot)
+	if err != nil {
+		return nil, errors.Join(err, bot.kill())
+	}
 	recorded, coveredAt, err := awaitResults(ctx, env, bot, db, messages, n)
+	var used time.Duration
 	var rss []figure
+	if err == nil {
+		used, err = env.processorTime(bot)
+	}
 	if err == nil {
 		rss, err = env.peak(bot, name+".rss")
 	}
@@ -135,11 +143,15 @@ func measureThroughput(ctx context.Context, env *environment, name string, by de
 	if err != nil {
 		return nil, fmt.Errorf("by %s: %w", by.name, err)
 	}
-	return append([]figure{
+	figures := []figure{
 		{Name: name + ".recorded", Value: perSecond(n, recorded.Sub(startedAt)), Unit: "results/s", Better: higher},
 		{Name: name + ".delivered", Value: perSecond(n, coveredAt.Sub(startedAt)), Unit: "results/s", Better: higher},
 		{Name: name + ".messages", Value: float64(sim.CallCount("sendMessage")), Unit: "messages", Better: lower},
-	}, rss...), nil
+	}
+	if used > 0 {
+		figures = append(figures, figure{Name: name + ".processor", Value: microseconds(used-before) / float64(n), Unit: "µs/result", Better: lower})
+	}
+	return append(figures, rss...), nil
 }
 
 // awaitResults waits for n results. It returns when they were recorded, and when the bot had answered all of them.

@@ -101,7 +101,7 @@ func (r *Router) edited(ctx context.Context, m *message, retried bool) error {
 		return fmt.Errorf("read edited match: %w", err)
 	}
 	recorded := ranking.MatchRef{Message: m.ID, Key: messageKey(m.Chat.ID, m.ID)}
-	req.origin.Key = fmt.Sprintf("e:%d:%d:%d", m.Chat.ID, m.ID, m.EditDate)
+	req.origin.Key, req.origin.Trigger = fmt.Sprintf("e:%d:%d:%d", m.Chat.ID, m.ID, m.EditDate), ranking.ByEdit
 	req.origin.SentAt, req.origin.Retried = time.Unix(m.EditDate, 0).UTC(), retried
 	return r.rankings.OfferFix(ctx, req.origin, recorded, report)
 }

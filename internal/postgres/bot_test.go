@@ -23,7 +23,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		INSERT INTO ladders (group_id, is_default) VALUES (1, true), (2, true);
 		INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		VALUES (1, 1, 1, 1, 0, 32, now(), 'm:-5:1'), (2, 2, 1, 1, 0, 32, now(), 'm:-4:1'), (2, 2, 2, 1, 0, 32, now(), 'm:-1007:1');
-		INSERT INTO handled_commands (key) SELECT idempotency_key FROM matches;
+		INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM matches;
 		INSERT INTO handled_commands (key) VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd');
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES (-5, 2, 1), (-4, 2, 2), (-1007, 2, 3);
 		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint) VALUES (2, 'board', 8, 'f');

@@ -220,6 +220,7 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 		}
 	}
 	*c.outcome = outcomeOf(o, changes)
+	changes.Trigger, changes.Outcome = o.trigger(), *c.outcome
 	return store.Apply(ctx, changes)
 }
 

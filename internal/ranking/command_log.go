@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CommandOutcome is the outcome of a command in the log.
+// CommandOutcome is the outcome of a command. It is logged, and stored with the command's key, except for those that store no key.
 type CommandOutcome string
 
 // The outcomes. A failed command has none, because it is retried.

@@ -122,6 +122,13 @@ var corruptions = map[string]corruption{
 		want:         []string{"missing_key 3"},
 		unrepairable: true,
 	},
+	"a key of a refused command": {
+		sql: []string{
+			"UPDATE handled_commands SET outcome = 'refused' WHERE key = (SELECT idempotency_key FROM matches WHERE id = match(3))",
+		},
+		want:         []string{"missing_key 3"},
+		unrepairable: true,
+	},
 	"an expired key missing": {
 		sql: []string{
 			"UPDATE matches SET created_at = now() - interval '25 hours' WHERE id = match(3)",

@@ -29,7 +29,7 @@ func longLadder(tb testing.TB, g *game, n int) {
 		    FROM ladders l, generate_series(1, $1) i
 		    RETURNING id, number, idempotency_key
 		), keys AS (
-		    INSERT INTO handled_commands SELECT idempotency_key FROM played
+		    INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM played
 		), numbers AS (
 		    UPDATE groups SET last_match_number = $1
 		)

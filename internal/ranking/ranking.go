@@ -6,7 +6,10 @@
 // them.
 package ranking
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The messenger's own identifiers.
 type (
@@ -37,8 +40,9 @@ type (
 // Origin says where a command came from: who sent it, when, and where the answer goes.
 type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
-	Key    string
-	Chat   Chat
+	Key     string
+	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
+	Chat    Chat
 	Sender *Person // nil for an anonymous admin
 	SentAt time.Time
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
@@ -55,6 +59,23 @@ type Origin struct {
 	// Shown are other people whom the command's message shows with their ids, such as the author of the message that it
 	// replies to. They need not take part in the command.
 	Shown []Person
+}
+
+// Trigger is the kind of update that triggers a command.
+type Trigger string
+
+// The triggers.
+const (
+	ByMessage Trigger = "message"
+	ByEdit    Trigger = "edit"
+	ByPress   Trigger = "press"
+)
+
+func (o Origin) trigger() Trigger {
+	if o.Button != "" {
+		return ByPress
+	}
+	return cmp.Or(o.Trigger, ByMessage)
 }
 
 // ChatKind distinguishes group chats from private ones.

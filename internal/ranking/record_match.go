@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -8,13 +9,16 @@ import (
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
+	// Key is the idempotency key of the match, empty for that of the command. A match that something else than its message
+	// triggers has the key of the message, with #2 and so on for each further match of the message.
+	Key    string
 	A, B   []Person // at least one each; side A's scores come first
 	Scores []Score  // at least one
 }
 
 // RecordMatch records a match, updates the ratings of all players and notifies the group.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
-	rec := recordOperation{result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
+	rec := recordOperation{key: cmp.Or(r.Key, o.Key), result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
 	for side, people := range [][]Person{r.A, r.B} {
 		for _, p := range people {
 			i := rec.people.add(p)
@@ -38,6 +42,7 @@ func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
 // recordOperation is a match to be recorded.
 type recordOperation struct {
 	plain
+	key      string // of the match
 	result   Result
 	even     bool // the sides have the same number of players
 	playedAt time.Time
@@ -86,7 +91,7 @@ func (r recordOperation) decide(_ context.Context, snap Snapshot) (Changes, erro
 		return Changes{Notice: n}, nil // some refusals need all people to be known
 	}
 	m := &NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: r.result, PlayedAt: r.playedAt,
+		Key: r.key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules, Result: r.result, PlayedAt: r.playedAt,
 		Players: make([]MatchPlayer, len(r.players)),
 	}
 	parts, standings := make([]Part, len(r.players)), make([]*Standing, len(r.players))

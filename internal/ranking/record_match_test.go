@@ -1,7 +1,10 @@
 package ranking_test
 
 import (
+	"errors"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/ranking"
 )
@@ -84,6 +87,38 @@ func TestRedelivery(t *testing.T) {
 			t.Errorf("%s again: %d new notices, %d new matches", name, n-notices, m-matches)
 		}
 	}
+}
+
+// TestKeysOfMatches records two matches of a message that was refused, one after its edit and one by a button.
+func TestKeysOfMatches(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	refused := from(&alice, "m:-100:7")
+	if err := g.RecordMatch(t.Context(), refused, singles(alice, alice, 3, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, g, `SELECT concat_ws(' ', trigger, outcome) FROM handled_commands`); got[0] != "message refused" {
+		t.Errorf("the message is stored as %s", got)
+	}
+	edit, press := from(&alice, "e:-100:7:1"), from(&alice, "c:9")
+	edit.Trigger, press.Button = ranking.ByEdit, "9"
+	first, second := singles(alice, bob, 3, 1), singles(alice, bob, 3, 1)
+	first.Key, second.Key = "m:-100:7", "m:-100:7#2"
+	for range 2 { // the second time is a redelivery
+		if err := errors.Join(g.RecordMatch(t.Context(), edit, first), g.RecordMatch(t.Context(), press, second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := texts(t, g, `
+		SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands
+		UNION ALL SELECT 'match ' || idempotency_key FROM matches ORDER BY 1`)
+	want := []string{
+		"c:9 press recorded", "e:-100:7:1 edit recorded", "m:-100:7 press recorded", "match m:-100:7", "match m:-100:7#2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
 }
 
 func TestRefusals(t *testing.T) {

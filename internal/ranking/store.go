@@ -179,7 +179,9 @@ type PlayerChange struct {
 
 // Changes is what a command writes: its key, its effect and its answer. One transaction writes all of them or nothing.
 type Changes struct {
-	Key string
+	Key     string
+	Trigger Trigger        // zero means ByMessage
+	Outcome CommandOutcome // zero means OutcomeUnanswered
 	// Keyless is true if the key is not stored. The command did nothing, so it may be handled again.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
@@ -249,6 +251,9 @@ type Fixed struct {
 
 // NewMatch is a match to be recorded.
 type NewMatch struct {
+	// Key is the match's idempotency key, unlike the command's that of the message that reports it. The matches of a message
+	// beyond the first one have #2, #3 and so on after it.
+	Key    string
 	Group  GroupID
 	Ladder LadderID
 	RatingRules

@@ -41,7 +41,7 @@ type AuditedGroup struct {
 type IntegrityIssues struct {
 	Missing      []int // assigned numbers that no match has
 	NotAssigned  []int // matches with numbers that the group has not assigned
-	WithoutKey   []int // matches of the last day whose command is not stored as handled
+	WithoutKey   []int // matches of the last day whose message is not stored as having recorded a match
 	DuplicateKey []int // matches that share their key with another one
 	Empty        []int // matches that count but have no players
 }

@@ -160,7 +160,7 @@ const years = `
 	    WHERE id % 7 = 3;
 	INSERT INTO sightings SELECT l.group_id, s.player_id, p.username, now() FROM group_players s
 	    JOIN ladders l ON l.id = s.ladder_id JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id IS NOT NULL;
-	INSERT INTO handled_commands SELECT idempotency_key FROM matches;
+	INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM matches;
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 	    SELECT 1 + n % 160, 'k', '{}', 'sent', now() FROM generate_series(1, 15000) n;
 	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 3000) n;

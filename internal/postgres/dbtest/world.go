@@ -90,7 +90,7 @@ func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 // Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
 func Match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
-		Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules,
+		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, RatingRules: snap.Ladder.RatingRules,
 		Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
 	}
 	for i, k := range snap.People[:2] {
@@ -109,7 +109,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
 	}
 	return ranking.Changes{
-		Key: key, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,
+		Key: key, Outcome: ranking.OutcomeRecorded, Chat: snap.ChatID, Effect: m, ReplyTo: 7, Thread: 8,
 		Notice: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
 	}
 }

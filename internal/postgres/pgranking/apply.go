@@ -1,9 +1,11 @@
 package pgranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -128,9 +130,10 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 		return
 	}
 	batch.Queue(`
-		INSERT INTO handled_commands (key, sender, sent_at, rate_class)
-		SELECT key, nullif(sender, 0), sent_at, nullif(rate_class, '')
-		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[]) AS c (key, sender, sent_at, rate_class)`,
+		INSERT INTO handled_commands (key, sender, sent_at, rate_class, trigger, outcome)
+		SELECT key, nullif(sender, 0), sent_at, nullif(rate_class, ''), trigger, outcome
+		FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
+		    AS c (key, sender, sent_at, rate_class, trigger, outcome)`,
 		postgres.Column(all, func(c ranking.Changes) string { return c.Key }),
 		postgres.Column(all, func(c ranking.Changes) ranking.SenderID { return c.RateEntry.Sender }),
 		postgres.Column(all, func(c ranking.Changes) *time.Time {
@@ -139,5 +142,20 @@ func queueKeys(batch *pgx.Batch, all []ranking.Changes) {
 			}
 			return &c.RateEntry.At
 		}),
-		postgres.Column(all, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }))
+		postgres.Column(all, func(c ranking.Changes) string { return string(c.RateEntry.RateClass) }),
+		postgres.Column(all, func(c ranking.Changes) ranking.Trigger { return cmp.Or(c.Trigger, ranking.ByMessage) }),
+		postgres.Column(all, func(c ranking.Changes) ranking.CommandOutcome { return cmp.Or(c.Outcome, ranking.OutcomeUnanswered) }))
+	queueReportingMessages(batch, all)
+}
+
+// queueReportingMessages stores that messages have recorded a match by another command, such as the press of a button.
+func queueReportingMessages(batch *pgx.Batch, all []ranking.Changes) {
+	for _, m := range newMatches(all) {
+		if message, _, _ := strings.Cut(m.NewMatch.Key, "#"); message != m.Changes.Key {
+			batch.Queue(`
+				INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
+				ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE SET trigger = excluded.trigger, outcome = excluded.outcome`,
+				message, cmp.Or(m.Trigger, ranking.ByMessage), m.Outcome)
+		}
+	}
 }

@@ -79,11 +79,12 @@ func (b auditReader) IntegrityIssues(ctx context.Context, group ranking.GroupID)
 	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Keys are kept for longer than Telegram redelivers an update, which is a day.
+	// Keys are kept for longer than Telegram redelivers an update, which is a day. All matches of a message have its key, with
+	// #2 and so on after the first one.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
-		  AND NOT EXISTS (SELECT FROM handled_commands h WHERE h.key = m.idempotency_key)
+		  AND NOT EXISTS (SELECT FROM handled_commands h WHERE h.key = split_part(m.idempotency_key, '#', 1) AND h.outcome = 'recorded')
 		ORDER BY m.number LIMIT 100`
 	const duplicateKey = `
 		SELECT m.number FROM matches m

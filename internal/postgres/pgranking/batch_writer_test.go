@@ -19,7 +19,7 @@ import (
 var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
-	"handled commands": `SELECT concat_ws(' ', key, sender, sent_at, rate_class) FROM handled_commands ORDER BY 1`,
+	"handled commands": `SELECT concat_ws(' ', key, sender, sent_at, rate_class, trigger, outcome) FROM handled_commands ORDER BY 1`,
 	"chats":            `SELECT concat_ws(' ', id, parked_at IS NULL, is_active) FROM chats ORDER BY 1`,
 	"standings": `SELECT to_jsonb(s) - '{id,player_id,created_at}'::text[] || jsonb_build_object('who', p.display_name) FROM group_players s
 		JOIN players p ON p.id = s.player_id ORDER BY ladder_id, p.display_name`,

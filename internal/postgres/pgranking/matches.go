@@ -48,11 +48,11 @@ const insertMatches = `
 	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
 	                         $7::integer[], $8::integer[], $9::boolean[],
 	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
-	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[], $30::bigint[])
+	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[], $30::bigint[], $31::text[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              provisional_k_factor, provisional_matches, margin_of_victory,
 	              reported_by, played_at, key, chat_id, kind, purpose,
-	              payload, addressee, reply_to, thread_id, time_left, addressee_id)
+	              payload, addressee, reply_to, thread_id, time_left, addressee_id, command)
 	), match AS (
 	    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
 	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key)
@@ -73,7 +73,7 @@ const insertMatches = `
 	         AS p (group_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before) JOIN match USING (group_id)
 	)
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-	SELECT n.chat_id, n.key, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
+	SELECT n.chat_id, n.command, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
 	       nullif(n.reply_to, 0), nullif(n.thread_id, 0), clock_timestamp() + n.time_left, match.id, nullif(n.addressee_id, 0)
 	FROM new n JOIN match USING (group_id)`
 
@@ -111,7 +111,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(matches, func(m newMatch) bool { return m.Margin }),
 		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.ReportedBy }),
 		postgres.Column(matches, func(m newMatch) time.Time { return m.PlayedAt }),
-		postgres.Column(matches, func(m newMatch) string { return m.Key }),
+		postgres.Column(matches, func(m newMatch) string { return m.NewMatch.Key }),
 		postgres.Column(matches, func(m newMatch) ranking.ChatID { return m.Chat }),
 		postgres.Column(matches, func(m newMatch) string { return m.Notice.Kind() }),
 		postgres.Column(matches, func(m newMatch) string { return string(m.Notice.Purpose()) }),
@@ -131,7 +131,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(players, func(p matchPlayer) int { return p.K }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
-		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }))
+		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
+		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }))
 	return nil
 }
 
@@ -157,7 +158,7 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 		         AS moved (player_id, elo_before, elo_after, k_factor, best_before, streak_before)
 		)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-		SELECT $20, $12, $21, $22, $23::jsonb || jsonb_build_object('number', match.number), $24,
+		SELECT $20, $29, $21, $22, $23::jsonb || jsonb_build_object('number', match.number), $24,
 		       nullif($25::bigint, 0), nullif($26::bigint, 0), clock_timestamp() + $27::interval, match.id, nullif($28::bigint, 0)
 		FROM match`
 	payload, err := encode(m.Notice)
@@ -174,9 +175,9 @@ func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
 		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
 	}
 	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.Provisional.K, m.Provisional.Matches,
-		m.Margin, m.ReportedBy, m.PlayedAt, m.Key, players, sides, before, after, k, best, streak,
+		m.Margin, m.ReportedBy, m.PlayedAt, m.NewMatch.Key, players, sides, before, after, k, best, streak,
 		m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee.Name,
-		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()), m.Addressee.Player)
+		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()), m.Addressee.Player, m.Changes.Key)
 	return nil
 }
 

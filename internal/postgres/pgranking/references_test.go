@@ -1,0 +1,169 @@
+package pgranking_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
+)
+
+// references returns the columns with the id of a row of another table, such as "matches.group_id → groups".
+func (w *world) references(t *testing.T, tables ...string) []string {
+	t.Helper()
+	byForeignKey := dbtest.Values[string](t, w.Pool, `
+		SELECT DISTINCT format('%s.%s → %s', c.conrelid::regclass, a.attname, c.confrelid::regclass)
+		FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+		WHERE c.contype = 'f' AND cardinality(c.conkey) = 1 AND c.confrelid::regclass::text = ANY ($1) ORDER BY 1`, tables)
+	byName := dbtest.Values[string](t, w.Pool, `
+		SELECT format('%s.%s → %ss', table_name, column_name, substring(column_name FROM '^(chat|group|ladder|player)_id$'))
+		FROM information_schema.columns
+		WHERE table_schema = 'public' AND column_name ~ '^(chat|group|ladder|player)_id$'
+		UNION ALL SELECT 'outbox.addressee_id → players' ORDER BY 1`)
+	all := byForeignKey
+	for _, column := range byName {
+		_, table, _ := strings.Cut(column, " → ")
+		if slices.Contains(tables, table) && !slices.Contains(all, column) {
+			all = append(all, column)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// counts returns how many rows refer to a row, by the column.
+func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
+	t.Helper()
+	all := make(map[string]int)
+	for _, c := range columns {
+		column, _, _ := strings.Cut(c, " → ")
+		table, _, _ := strings.Cut(column, ".")
+		all[c] = dbtest.Value[int](t, w.Pool, fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s = $1`, table, column), id)
+	}
+	return all
+}
+
+// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a player refers to the newer
+// of two chats, or to an unclaimed player there.
+func newReferences(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, alice, bob)
+	w.Record(t, "1", alice, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "2", al, bob, 3, 1)
+	w.recordIn(t, dbtest.Upgraded, "3", bob, al, 3, 1)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO chat_aliases VALUES (-99, 2);
+		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
+		INSERT INTO match_messages VALUES (-1000100, 7, 2);
+		INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (2, 3, 2, 3, 1);
+		UPDATE outbox SET addressee_id = (SELECT id FROM players WHERE username = 'al') WHERE chat_id = 2`)
+	return w
+}
+
+// TestJoinedChatLeavesNothing: whatever refers to the newer of two chats refers to the older one after they have become one.
+func TestJoinedChatLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newReferences(t)
+	columns := w.references(t, "chats", "groups", "ladders")
+	newer := dbtest.Value[int64](t, w.Pool, `SELECT id FROM groups WHERE chat_id = 2 AND id = 2`) // the ladder has the same id
+	for column, n := range w.counts(t, columns, newer) {
+		if n == 0 {
+			t.Errorf("%s: newReferences needs a row for it", column)
+		}
+	}
+	w.move(t)
+	for column, n := range w.counts(t, columns, newer) {
+		if n != 0 {
+			t.Errorf("%s: %d rows still refer to the newer chat", column, n)
+		}
+	}
+}
+
+// TestMergedPlayerLeavesNothing: whatever refers to an unclaimed player refers to the account after the player is claimed.
+func TestMergedPlayerLeavesNothing(t *testing.T) {
+	t.Parallel()
+	// accounts only: an unclaimed player has sent no command and was never seen
+	neverUnclaimed := []string{
+		"match_fixes.fixed_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
+		"sightings.player_id → players",
+	}
+	// read by way of players.merged_into, like the ids in payloads
+	followed := []string{"outbox.addressee_id → players"}
+	w := newReferences(t)
+	from, columns := w.ID(t, "al"), w.references(t, "players")
+	for _, known := range slices.Concat(neverUnclaimed, followed) {
+		if !slices.Contains(columns, known) {
+			t.Errorf("there is no %s", known)
+		}
+	}
+	columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(neverUnclaimed, c) })
+	for column, n := range w.counts(t, columns, from) {
+		if n == 0 {
+			t.Errorf("%s: newReferences needs a row for it", column)
+		}
+	}
+	if err := dbtest.Service(w.Store).Join(t.Context(), in(dbtest.Upgraded, "m", renamed)); err != nil {
+		t.Fatal(err)
+	}
+	for column, n := range w.counts(t, columns, from) {
+		if slices.Contains(followed, column) == (n == 0) {
+			t.Errorf("%s: %d rows refer to the merged player", column, n)
+		}
+	}
+	if n := w.counts(t, []string{"players.merged_into → players"}, w.ID(t, "Alice")); n["players.merged_into → players"] != 1 {
+		t.Error("al was not merged into Alice")
+	}
+}
+
+// TestWhatIsKept: after a year everything is purged but the ranking itself, and what tells of chats.
+func TestWhatIsKept(t *testing.T) {
+	t.Parallel()
+	w := newReferences(t)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE outbox SET state = 'sent', finished_at = now();
+		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'e', 1, now());
+		INSERT INTO update_attempts (update_id, attempts) VALUES (1, 1);`)
+	for _, c := range dbtest.Values[[]string](t, w.Pool, `
+		SELECT ARRAY[table_name, column_name]::text[] FROM information_schema.columns
+		WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'`) {
+		dbtest.Exec(t, w.Pool, fmt.Sprintf(`UPDATE %s SET %[2]s = %[2]s - interval '1 year' WHERE isfinite(%[2]s)`, c[0], c[1]))
+	}
+	rows := func() (filled []string) {
+		for _, table := range dbtest.Values[string](t, w.Pool, `
+			SELECT table_name::text FROM information_schema.tables
+			WHERE table_schema = 'public' AND table_name <> 'schema_migrations' ORDER BY 1`) {
+			if dbtest.Value[bool](t, w.Pool, fmt.Sprintf(`SELECT EXISTS (SELECT FROM %s)`, table)) {
+				filled = append(filled, table)
+			}
+		}
+		return filled
+	}
+	before := rows()
+	if _, err := postgres.NewPurger(w.Pool, slog.New(slog.DiscardHandler)).Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := rows()
+	purged := slices.DeleteFunc(before, func(table string) bool { return slices.Contains(kept, table) })
+	wantKept := []string{
+		"chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladders", "match_fixes", "match_messages",
+		"match_players", "matches", "players", "sightings",
+	}
+	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "update_attempts"}
+	if diff := cmp.Diff(wantKept, kept); diff != "" {
+		t.Errorf("tables that are kept (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantPurged, purged); diff != "" {
+		t.Errorf("tables that are purged (-want +got):\n%s", diff)
+	}
+	all := dbtest.Values[string](t, w.Pool, `
+		SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN
+		    ('bot', 'leases', 'webhook_instances', 'schema_migrations') ORDER BY 1`)
+	if diff := cmp.Diff(all, slices.Sorted(slices.Values(slices.Concat(kept, purged)))); diff != "" {
+		t.Errorf("newReferences fills all tables but those of the bot itself (-all +filled):\n%s", diff)
+	}
+}
