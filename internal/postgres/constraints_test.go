@@ -242,7 +242,7 @@ var breaks = map[string][]string{
 		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 'undo', NULL)`,
 		anotherEntry + `(1, 1, 1500, 1516, 32, 1500, 0, 'undo', now()), (1, 1, 1500, 1516, 32, 1500, 0, 'fix', now())`,
 	},
-	"handled_commands_pkey": {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
+	"handled_commands_pkey":          {`INSERT INTO handled_commands VALUES ('m:-100:1')`},
 	"handled_commands_trigger_check": {`UPDATE handled_commands SET trigger = 'nothing'`},
 	"handled_commands_outcome_check": {`UPDATE handled_commands SET outcome = ''`},
 	"handled_commands_rate_class_check": {

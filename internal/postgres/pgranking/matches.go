@@ -42,13 +42,14 @@ func newMatches(all []ranking.Changes) (matches []newMatch) {
 	return matches
 }
 
-// insertMatches inserts several matches of different groups at once.
+// insertMatches inserts matches of different groups at once.
 const insertMatches = `
 	WITH new AS (
 	    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::integer[],
 	                         $7::integer[], $8::integer[], $9::boolean[],
 	                         $10::bigint[], $11::timestamptz[], $12::text[], $13::bigint[], $14::text[], $15::text[],
-	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[], $30::bigint[], $31::text[])
+	                         $16::jsonb[], $17::text[], $18::bigint[], $19::bigint[], $20::interval[],
+	                         $21::bigint[], $22::text[])
 	        AS n (group_id, ladder_id, score_a, score_b, sets, k_factor,
 	              provisional_k_factor, provisional_matches, margin_of_victory,
 	              reported_by, played_at, key, chat_id, kind, purpose,
@@ -63,14 +64,16 @@ const insertMatches = `
 	), sides AS (
 	    INSERT INTO match_players (match_id, player_id, side, place)
 	    SELECT match.id, p.player_id, p.side, p.place
-	    FROM unnest($21::bigint[], $22::bigint[], $23::smallint[], $24::smallint[])
+	    FROM unnest($23::bigint[], $24::bigint[], $25::smallint[], $26::smallint[])
 	         AS p (group_id, player_id, side, place) JOIN match USING (group_id)
 	), history AS (
 	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
 	    SELECT match.id, p.player_id, p.elo_before, p.elo_after, p.k_factor, p.best_before, p.streak_before, 'match'
-	    FROM unnest($21::bigint[], $22::bigint[], $25::integer[], $26::integer[], $27::integer[], $28::integer[],
-	                $29::integer[])
-	         AS p (group_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before) JOIN match USING (group_id)
+	    FROM unnest($23::bigint[], $24::bigint[], $26::smallint[], $27::integer[], $28::integer[], $29::integer[],
+	                $30::integer[], $31::integer[])
+	         AS p (group_id, player_id, place, elo_before, elo_after, k_factor, best_before, streak_before)
+	         JOIN match USING (group_id)
+	    ORDER BY match.id, p.place
 	)
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
 	SELECT n.chat_id, n.command, n.kind, n.purpose, n.payload || jsonb_build_object('number', match.number), n.addressee,
@@ -81,11 +84,8 @@ const insertMatches = `
 // different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error {
 	matches := newMatches(all)
-	switch len(matches) {
-	case 0:
+	if len(matches) == 0 {
 		return nil
-	case 1:
-		return queueMatch(batch, now, matches[0])
 	}
 	var payloads [][]byte
 	var players []matchPlayer
@@ -122,6 +122,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(matches, func(m newMatch) *time.Duration {
 			return TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime())
 		}),
+		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
+		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }),
 		postgres.Column(players, func(p matchPlayer) ranking.GroupID { return p.group }),
 		postgres.Column(players, func(p matchPlayer) ranking.PlayerID { return p.Before.Player }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Side }),
@@ -130,58 +132,11 @@ func queueMatches(batch *pgx.Batch, now time.Time, all []ranking.Changes) error 
 		postgres.Column(players, func(p matchPlayer) int { return p.After.Elo }),
 		postgres.Column(players, func(p matchPlayer) int { return p.K }),
 		postgres.Column(players, func(p matchPlayer) int { return p.Before.BestElo }),
-		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }),
-		postgres.Column(matches, func(m newMatch) ranking.PlayerID { return m.Addressee.Player }),
-		postgres.Column(matches, func(m newMatch) string { return m.Changes.Key }))
+		postgres.Column(players, func(p matchPlayer) int { return p.Before.Streak }))
 	return nil
 }
 
-// queueMatch is queueMatches for a single match. Arrays would work for one match too, but more slowly.
-func queueMatch(batch *pgx.Batch, now time.Time, m newMatch) error {
-	const sql = `
-		WITH match AS (
-		    INSERT INTO matches (group_id, ladder_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
-		                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key)
-		    SELECT g.id, $2, g.last_match_number, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12
-		    FROM groups g WHERE g.id = $1
-		    RETURNING id, number
-		), sides AS (
-		    INSERT INTO match_players (match_id, player_id, side, place)
-		    SELECT match.id, played.player_id, played.side, played.place
-		    FROM match, unnest($13::bigint[], $14::smallint[]) WITH ORDINALITY AS played (player_id, side, place)
-		), history AS (
-		    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, reason)
-		    SELECT match.id, moved.player_id, moved.elo_before, moved.elo_after, moved.k_factor, moved.best_before,
-		           moved.streak_before, 'match'
-		    FROM match, unnest($13::bigint[], $15::integer[], $16::integer[], $17::integer[], $18::integer[],
-		                $19::integer[])
-		         AS moved (player_id, elo_before, elo_after, k_factor, best_before, streak_before)
-		)
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-		SELECT $20, $29, $21, $22, $23::jsonb || jsonb_build_object('number', match.number), $24,
-		       nullif($25::bigint, 0), nullif($26::bigint, 0), clock_timestamp() + $27::interval, match.id, nullif($28::bigint, 0)
-		FROM match`
-	payload, err := encode(m.Notice)
-	if err != nil {
-		return err
-	}
-	n := len(m.Players)
-	players, sides := make([]int64, n), make([]int16, n)
-	before, after, k := make([]int32, n), make([]int32, n), make([]int32, n)
-	best, streak := make([]int32, n), make([]int32, n)
-	for i, p := range m.Players {
-		players[i], sides[i] = int64(p.Before.Player), int16(p.Side)
-		before[i], after[i], k[i] = int32(p.Before.Elo), int32(p.After.Elo), int32(p.K)
-		best[i], streak[i] = int32(p.Before.BestElo), int32(p.Before.Streak)
-	}
-	batch.Queue(sql, m.Group, m.Ladder, m.A, m.B, setPoints(m.Sets), m.K, m.Provisional.K, m.Provisional.Matches,
-		m.Margin, m.ReportedBy, m.PlayedAt, m.NewMatch.Key, players, sides, before, after, k, best, streak,
-		m.Chat, m.Notice.Kind(), m.Notice.Purpose(), payload, m.Addressee.Name,
-		m.ReplyTo, m.Thread, TimeLeft(m.SentAt, now, m.Notice.Purpose().Lifetime()), m.Addressee.Player, m.Changes.Key)
-	return nil
-}
-
-// matchPlayer is a player of one of several new matches; place is the position among its players, from 1.
+// matchPlayer is a player of a new match; place is the position among its players, from 1.
 type matchPlayer struct {
 	ranking.MatchPlayer
 	group ranking.GroupID
