@@ -9,7 +9,7 @@ import (
 
 // WithSendSlots returns a store that has the notice of a command sent as soon as it is committed, if reserve holds a
 // slot for its lane. Such a notice is marked as being sent by the transaction that inserts it, so it need not be
-// taken from the queue first.
+// taken from the queue first. Otherwise the median answer takes 1.6 times as long (elobench's latency.p50).
 func (s *Store) WithSendSlots(reserve func(context.Context, outbox.Lane) *outbox.SendSlot) *Store {
 	clone := *s
 	clone.reserve, clone.batchWriter = reserve, new(batchWriter)

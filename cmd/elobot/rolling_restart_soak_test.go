@@ -1,0 +1,137 @@
+//go:build soak
+
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+)
+
+// buildOlder builds a release that does not know the notice of /join yet.
+func buildOlder(t *testing.T) string {
+	t.Helper()
+	view, err := filepath.Abs("../../internal/bot/view.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const known = "case ranking.KindJoined:"
+	if strings.Count(string(source), known) != 1 {
+		t.Fatalf("%s does not contain %q once", view, known)
+	}
+	folder := t.TempDir()
+	older := filepath.Join(folder, "view.go")
+	without := strings.Replace(string(source), known, `case "older_"+ranking.KindJoined:`, 1)
+	if err := os.WriteFile(older, []byte(without), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {view: older}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	built := filepath.Join(folder, "elobot")
+	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", file, "-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build an older release: %v\n%s", err, out)
+	}
+	return built
+}
+
+// TestRollingUpgrade replaces two webhook instances one after the other by those of a newer release, while results and joins
+// come in. While an older one leads, notices that only the newer one knows are set aside. Results are answered in order all the
+// time. After the upgrade everything has been answered exactly once.
+func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
+	older := buildOlder(t)
+	sim := botsim.Start(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
+	url, pool := database(t)
+	door := newBalancer(t, 2)
+	start := func(i int, program string) *process {
+		t.Helper()
+		bot := prepare(append(environment(sim, url), door.environment()...), "run")
+		bot.cmd.Path, bot.cmd.Args[0], bot.cmd.Dir = program, program, t.TempDir()
+		bot.start(t)
+		eventually(t, "the bot serves", func() bool { return door.find(i, bot) })
+		awaitWebhooks(t, sim, 1) // instances that start at the same time may each set it
+		return bot
+	}
+	stop := func(bot *process) {
+		t.Helper()
+		if code, _ := bot.stop(t); code != 0 {
+			t.Errorf("the bot exits with %d", code)
+		}
+	}
+	var bots [2]*process
+	bots[0] = start(0, older)
+	bots[0].await(t, "msg=leading")
+	bots[1] = start(1, older)
+
+	load := startLoad(t, sim, 4, 100*time.Millisecond)
+	progress := func() {
+		t.Helper()
+		awaitAnswers(t, load.groups[0], len(load.groups[0].BotMessages())+5)
+	}
+	newcomers := sim.Group("Newcomers", load.alice)
+	joined := 0
+	join := func(n int) {
+		for range n {
+			joined++
+			newcomers.Say(sim.User(fmt.Sprint("newcomer_", joined)), "/join")
+		}
+	}
+	setAside := func(want int) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d notices are set aside", want), func() bool {
+			return count(t, pool, `SELECT count(*) FROM outbox WHERE deferred_at IS NOT NULL AND finished_at IS NULL`) == want
+		})
+	}
+	progress()
+	stop(bots[1])
+	bots[1] = start(1, binary)
+	join(20) // half of them arrive at the newer release
+	progress()
+	setAside(joined)
+	join(5)
+	stop(bots[0])
+	bots[1].await(t, "msg=leading")
+	join(5)
+	setAside(0)
+	progress()
+	bots[0] = start(0, binary)
+	join(5)
+	progress()
+	load.stop()
+	if copies := load.checkAll(t, sim, pool, url); copies != 0 {
+		t.Errorf("%d answers came twice, although no instance crashed", copies)
+	}
+	awaitSettled(t, sim, pool, newcomers)
+	answers := make(map[int]int)
+	for _, m := range newcomers.BotMessages() {
+		answers[m.ReplyTo]++
+	}
+	if len(answers) != joined || len(newcomers.BotMessages()) != joined {
+		t.Errorf("%d newcomers got %d answers to %d messages", joined, len(newcomers.BotMessages()), len(answers))
+	}
+	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE kind = 'joined' AND attempts <> 1`); n != 0 {
+		t.Errorf("%d notices of joins were not sent at the first attempt", n)
+	}
+	for _, bot := range bots {
+		stop(bot)
+	}
+	checkNoComplaints(t, sim)
+}
