@@ -206,9 +206,13 @@ CREATE TABLE matches (
     played_at            timestamptz NOT NULL,
     -- of the message that reported it, whatever triggered it; #2, #3 … follow for further matches of the same message
     idempotency_key      text NOT NULL,
+    -- when the command that undid it was sent, by Telegram's clock: whoever restores it is measured by the same clock, and an
+    -- outage between the two commands changes nothing; for a merge, when it was done
     undone_at            timestamptz,
-    -- null if an anonymous admin undid it, or the merge of two players
+    -- null if an anonymous admin undid it, or the merge of two players; then one of the players is merged
     undone_by            bigint,
+    -- how often it was undone, restored or fixed. A button carries the number, so that it acts only on what it was made for.
+    changes              integer NOT NULL DEFAULT 0,
     created_at           timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT matches_pkey PRIMARY KEY (id),
     CONSTRAINT matches_group_id_number_key UNIQUE (group_id, number),
@@ -218,6 +222,7 @@ CREATE TABLE matches (
     CONSTRAINT matches_reported_by_fkey FOREIGN KEY (reported_by) REFERENCES players (id),
     CONSTRAINT matches_undone_by_fkey FOREIGN KEY (undone_by) REFERENCES players (id),
     CONSTRAINT matches_undone_by_check CHECK (undone_by IS NULL OR undone_at IS NOT NULL),
+    CONSTRAINT matches_changes_check CHECK (changes >= 0),
     CONSTRAINT matches_number_check CHECK (number >= 1),
     CONSTRAINT matches_score_check CHECK (score_a BETWEEN 0 AND 999 AND score_b BETWEEN 0 AND 999),
     CONSTRAINT matches_sets_check CHECK (sets IS NULL OR
@@ -230,6 +235,8 @@ CREATE TABLE matches (
 CREATE INDEX matches_ladder_id_number_idx ON matches (ladder_id, number);
 -- for the last match that a person reported in a group
 CREATE INDEX matches_reported_by_idx ON matches (reported_by, group_id, number);
+-- for the last match that a person undid in a group
+CREATE INDEX matches_undone_by_idx ON matches (undone_by, group_id, undone_at) WHERE undone_by IS NOT NULL;
 
 -- The players of a match. The primary key keeps a player from being on both sides.
 CREATE TABLE match_players (
@@ -310,7 +317,7 @@ CREATE TABLE elo_history (
     CONSTRAINT elo_history_elo_check CHECK (elo_before BETWEEN 0 AND 10000 AND elo_after BETWEEN 0 AND 10000),
     CONSTRAINT elo_history_best_before_check CHECK (best_before BETWEEN elo_before AND 10000),
     CONSTRAINT elo_history_k_factor_check CHECK (k_factor BETWEEN 1 AND 1000),
-    CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'fix', 'merge', 'repair'))
+    CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'merge', 'repair'))
 );
 -- one current entry for each player of a match; the index also finds all of them
 CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id, superseded_at) NULLS NOT DISTINCT;
@@ -325,7 +332,7 @@ CREATE TABLE handled_commands (
     -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
     sender     bigint,
     sent_at    timestamptz,
-    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid or corrected a match;
+    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid, restored or corrected a match;
     -- refused: a result over the limit; press: a button press that changed no match
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),

@@ -29,10 +29,10 @@ type Config struct {
 	TelegramConfig
 	DatabaseConfig
 	WebhookConfig
-	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long the players and the reporter of a match can undo or correct it, such as 90m or 24h (default: 24h)."`
+	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long the players and the reporter of a match can undo or correct it, and an undo can be taken back, such as 90m or 24h (default: 24h)."`
 	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
 	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
-	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos and corrections each person may send per minute, or off for no limit (default: 60)."`
+	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos, restores and corrections each person may send per minute, or off for no limit (default: 60)."`
 	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Address to serve the metrics and the webhook at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
 	Port          string `env:"PORT" placeholder:"N" help:"Port to serve the webhook at if LISTEN_ADDR is not set; the metrics are not served there (default: none)."`
 	SendingConfig `group:"Sending"`

@@ -16,8 +16,12 @@ type button struct {
 func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
 	switch n := n.(type) {
 	case ranking.MatchRecorded:
-		if n.Number != 0 && !n.Undone {
-			return [][]button{{{words.undo(), undoData(n.Number)}}}
+		switch {
+		case n.Number == 0:
+		case !n.Undone:
+			return [][]button{{{words.undo(), cardData(undoCode, n.Number, n.Changes)}}}
+		case n.UndoneBy != nil: // what a merge undid cannot come back
+			return [][]button{{{words.restore(), cardData(restoreCode, n.Number, n.Changes)}}}
 		}
 	case ranking.FixOffer: // without the reply nobody knows which match is meant
 		if data := fixData(n); item.ReplyTo != 0 && data != "" {
@@ -55,7 +59,8 @@ func invites(n ranking.Notice) bool {
 func (o outgoing) undoes() int {
 	for _, row := range o.buttons {
 		for _, b := range row {
-			if number, ok := undoNumber(b.data); ok {
+			if _, ok := argsOf(undoCode, b.data); ok {
+				number, _ := matchOf(b.data)
 				return number
 			}
 		}

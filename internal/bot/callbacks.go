@@ -11,7 +11,7 @@ import (
 )
 
 // Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and
-// arguments, as in 1u:42. It may be forged, so it names neither the person nor the chat: these come from Telegram.
+// arguments, as in 1u:42:0. It may be forged, so it names neither the person nor the chat: these come from Telegram.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log
@@ -24,10 +24,11 @@ const callbackVersion = "1"
 
 // The codes of the callbacks.
 const (
-	undoCode = "u"
-	fixCode  = "f"
-	pageCode = "p"
-	ruleCode = "r"
+	undoCode    = "u"
+	restoreCode = "b" // back
+	fixCode     = "f"
+	pageCode    = "p"
+	ruleCode    = "r"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -37,6 +38,7 @@ const maxData = 64
 func callbacks() []Callback {
 	return []Callback{
 		{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
+		{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
@@ -106,23 +108,33 @@ func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
 
 // pressUndo handles the button below a card.
 func (r *Router) pressUndo(ctx context.Context, p press) error {
-	number, ok := undoNumber(p.query.Data)
+	return r.pressCard(ctx, p, r.rankings.UndoMatch)
+}
+
+// pressRestore handles the button below the card of an undone match.
+func (r *Router) pressRestore(ctx context.Context, p press) error {
+	return r.pressCard(ctx, p, r.rankings.RestoreMatch)
+}
+
+func (r *Router) pressCard(ctx context.Context, p press, amend func(context.Context, ranking.Origin, ranking.Amendment) error) error {
+	number, changes, ok := cardArgs(p.args)
 	if !ok {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Number: number, NumberMessage: p.query.Message.ID}
-	return r.rankings.UndoMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)})
+	return amend(ctx, p.origin, ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)})
 }
 
 // pressFix handles the button of an offer to fix a match. The offer replies to the /match that recorded it.
 func (r *Router) pressFix(ctx context.Context, p press) error {
-	scores, ok := fixScores(p.query.Data)
+	changes, scores, ok := fixArgs(p.args)
 	to := p.query.Message.replied()
 	if !ok || to == nil {
 		return r.unknownButton(ctx, p.origin)
 	}
 	match := ranking.MatchRef{Message: to.ID, Key: messageKey(p.query.Message.Chat.ID, to.ID)}
-	return r.rankings.FixMatch(ctx, p.origin, ranking.Amendment{Match: match, IsAdmin: r.isAdmin(p.origin)}, scores)
+	fix := ranking.Amendment{Match: match, Changes: &changes, IsAdmin: r.isAdmin(p.origin)}
+	return r.rankings.FixMatch(ctx, p.origin, fix, scores)
 }
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
@@ -142,26 +154,45 @@ func (q *callbackQuery) hasChat() bool {
 	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
 }
 
-// undoData returns the data of the button that undoes a match.
-func undoData(number int) string { return callbackData(undoCode, strconv.Itoa(number)) }
+// cardData returns the data of a button below the card of a match: the number of the match, and how often it has changed.
+func cardData(code string, number, changes int) string {
+	return callbackData(code, strconv.Itoa(number)+":"+strconv.Itoa(changes))
+}
 
-// undoNumber returns the number of the match that a button undoes. ok is false for data that undoData does not produce, and
-// for numbers that no match can have.
-func undoNumber(data string) (number int, ok bool) {
-	args, ok := argsOf(undoCode, data)
-	n, err := strconv.ParseInt(args, 10, 32)
-	if !ok || err != nil || n <= 0 || undoData(int(n)) != data {
+// cardArgs reads the arguments that cardData writes. ok is false for all others, and for numbers that no match can have.
+func cardArgs(args string) (number, changes int, ok bool) {
+	first, second, _ := strings.Cut(args, ":")
+	number, ok = wholeNumber(first)
+	if !ok || number == 0 {
+		return 0, 0, false
+	}
+	changes, ok = wholeNumber(second)
+	return number, changes, ok
+}
+
+// wholeNumber reads a number of PostgreSQL's type integer, in the form that strconv.Itoa writes.
+func wholeNumber(text string) (n int, ok bool) {
+	long, err := strconv.ParseInt(text, 10, 32)
+	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
+}
+
+// matchOf returns the number of the match whose card has a button with this data. ok is false if it is no such button.
+func matchOf(data string) (number int, ok bool) {
+	c, args, found := findCallback(data)
+	if !found || c.Code != undoCode && c.Code != restoreCode {
 		return 0, false
 	}
-	return int(n), true
+	number, _, ok = cardArgs(args)
+	return number, ok
 }
 
 // maxScore is the highest number in a score.
 const maxScore = 999
 
-// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button.
+// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: how often
+// the match has changed, and the scores.
 func fixData(n ranking.FixOffer) string {
-	return callbackData(fixCode, strings.Join(offeredScores(n), ","))
+	return callbackData(fixCode, strconv.Itoa(n.Changes)+","+strings.Join(offeredScores(n), ","))
 }
 
 // offeredScores returns the scores of an offer in the form of a command.
@@ -176,12 +207,11 @@ func offeredScores(n ranking.FixOffer) []string {
 	return all
 }
 
-// fixScores returns the scores that a button corrects a match to. ok is false for data that fixData does not produce, and for
-// scores that no command can have.
-func fixScores(data string) (scores []ranking.Score, ok bool) {
-	list, ok := argsOf(fixCode, data)
-	if !ok {
-		return nil, false
+// fixArgs reads the arguments that fixData writes. ok is false for all others, and for scores that no command can have.
+func fixArgs(args string) (changes int, scores []ranking.Score, ok bool) {
+	first, list, _ := strings.Cut(args, ",")
+	if changes, ok = wholeNumber(first); !ok {
+		return 0, nil, false
 	}
 	for one := range strings.SplitSeq(list, ",") {
 		a, b, _ := strings.Cut(one, ":")
@@ -189,9 +219,9 @@ func fixScores(data string) (scores []ranking.Score, ok bool) {
 		second, secondErr := strconv.ParseUint(b, 10, 16)
 		s := ranking.Score{A: int(first), B: int(second)}
 		if firstErr != nil || secondErr != nil || max(s.A, s.B) > maxScore || showScore([2]int{s.A, s.B}) != one {
-			return nil, false
+			return 0, nil, false
 		}
 		scores = append(scores, s)
 	}
-	return scores, len(scores) <= command.MaxSets
+	return changes, scores, len(scores) <= command.MaxSets
 }

@@ -42,6 +42,7 @@ func commands() []Command {
 		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
 		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
+		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Help: true, Menu: InGroups},
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
 		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
 		{Name: command.NameSettings, Where: InGroups, Handle: (*Router).settings, Help: true},

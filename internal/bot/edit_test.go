@@ -21,11 +21,13 @@ func cardOf42() ranking.MatchRecorded {
 
 func undoneCard() ranking.MatchRecorded {
 	alice, card := called("Alice"), cardOf42()
-	card.Undone, card.UndoneBy = true, &ranking.Reporter{Name: &alice}
+	card.Undone, card.UndoneBy, card.Changes = true, &ranking.Reporter{Name: &alice}, 1
 	return card
 }
 
-var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42"}}}
+var restoreButtons = [][]botsim.Button{{{Text: "Restore", CallbackData: "1b:42:1"}}}
+
+var undoButtons = [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:0"}}}
 
 // sendCard sends the card of match 42 to the group.
 func (p *post) sendCard(t *testing.T) botsim.Message {
@@ -41,8 +43,10 @@ func (p *post) editOf(t *testing.T, message int, notices ...ranking.Notice) outb
 	return m
 }
 
-func TestCardsThatCountHaveAButton(t *testing.T) {
+func TestButtonsOfCards(t *testing.T) {
 	t.Parallel()
+	merged, restored := undoneCard(), cardOf42()
+	merged.UndoneBy, restored.Changes = nil, 2
 	fixed := cardOf42()
 	fixed.Was = &ranking.OldScore{Score: [2]int{3, 2}}
 	for what, c := range map[string]struct {
@@ -51,7 +55,10 @@ func TestCardsThatCountHaveAButton(t *testing.T) {
 	}{
 		"a card":                {cardOf42(), undoButtons},
 		"a corrected card":      {fixed, undoButtons},
-		"a card that is undone": {undoneCard(), nil},
+		"a card that is undone": {undoneCard(), restoreButtons},
+		"undone by a merge":     {merged, nil},
+		"a restored card":       {restored, [][]botsim.Button{{{Text: "Undo", CallbackData: "1u:42:2"}}}},
+		"a restoring":           {ranking.MatchRestored{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"an undoing":            {ranking.MatchUndone{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"a correction":          {ranking.MatchFixed{Number: 42, Sides: aliceAndBob(3, 1, 16)}, nil},
 		"a merging":             {ranking.PlayersMerged{Username: "bob", Name: called("Bobby")}, nil},
@@ -79,13 +86,14 @@ func TestEdit(t *testing.T) {
 		t.Errorf("buttons of a corrected card (-want +got):\n%s", diff)
 	}
 	m = p.mustSend(t, p.editOf(t, card.ID, undoneCard()))
-	if m.Edits != 2 || len(m.Buttons) > 0 || !strings.Contains(m.Text, "undone by") {
+	if m.Edits != 2 || !cmp.Equal(m.Buttons, restoreButtons) || !strings.Contains(m.Text, "undone by") {
 		t.Errorf("message %+v", m)
 	}
 	calls := p.sim.CallsOf("editMessageText")
 	want := map[string]string{
 		"chat_id": chatText(p.group), "message_id": strconv.Itoa(card.ID), "parse_mode": "HTML",
 		"link_preview_options": `{"is_disabled":true}`, "text": mustRender(t, undoneCard()).html,
+		"reply_markup": `{"inline_keyboard":[[{"text":"Restore","callback_data":"1b:42:1"}]]}`,
 	}
 	if diff := cmp.Diff(want, calls[1].Params); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
@@ -193,7 +201,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 			card := p.sendCard(t)
 			m := p.editOf(t, card.ID, undoneCard())
 			if c.action == callbackAnswer {
-				m = p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())
+				m = p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0"), undoneCard())
 			}
 			before := len(p.sim.Calls())
 			p.sim.Fault(c.fault)
@@ -263,7 +271,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42"), undoneCard())); err != nil {
+			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0"), undoneCard())); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 		})
@@ -291,7 +299,7 @@ func TestCallbackAnswerOfAPress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
-			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42")
+			press := p.sim.Press(p.alice, p.sendCard(t), "1u:42:0")
 			receipt, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, c.notice))
 			if receipt != (outbox.Receipt{}) || err != nil {
 				t.Fatalf("%+v, error %v", receipt, err)
@@ -319,7 +327,7 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	p.group = sim.Group("Table tennis", p.alice)
 	p.sender = NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	card := p.sendCard(t)
-	late, twice := sim.Press(p.alice, card, "1u:42"), sim.Press(p.alice, card, "1u:42")
+	late, twice := sim.Press(p.alice, card, "1u:42:0"), sim.Press(p.alice, card, "1u:42:0")
 	refusal := ranking.Refusal{Code: ranking.UndoneAlready, Number: 42}
 	if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, twice, refusal)); err != nil {
 		t.Fatalf("toast: %v", err)

@@ -112,7 +112,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
 	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match now says 3:2", ReplyTo: m.ID})
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
-	id := w.sim.Press(w.bob, offer, "1f:3:2")
+	id := w.sim.Press(w.bob, offer, "1f:0,3:2")
 	c := w.expect("a press", "fix "+meant+" 3:2")[0]
 	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
 		t.Errorf("origin %+v", o)
@@ -120,34 +120,35 @@ func TestPressOfAnOffer(t *testing.T) {
 	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
 		t.Errorf("admin is %t, error %v", admin, err)
 	}
-	w.sim.Press(w.bob, offer, "1f:11:7,9:11,11:5")
+	w.sim.Press(w.bob, offer, "1f:2,11:7,9:11,11:5")
 	w.expect("a press for sets", "fix "+meant+" 11:7 9:11 11:5")
 	for _, data := range []string{
-		"1f:", "1f:3", "1f:3:", "1f::2", "1f:3:2:1", "1f:3:02", "1f:+3:2", "1f:-3:2", "1f:3:1000", "1f:3:65538", "1f:3:2,",
-		"1f:3:2,,3:2", "1f: 3:2", "1f:3:2 ", "Fix:3:2", "1f:42:3:2", "1f:3：2", "1f:３:2", "/fix 3:2", "1f:" + strings.Repeat("1:1,", 15) + "1:1",
+		"1f:", "1f:0,3", "1f:0,3:", "1f:0,:2", "1f:0,3:2:1", "1f:0,3:02", "1f:0,+3:2", "1f:0,-3:2", "1f:0,3:1000", "1f:0,3:65538",
+		"1f:0,3:2,", "1f:0,3:2,,3:2", "1f:0, 3:2", "1f:0,3:2 ", "Fix:0,3:2", "1f:0,42:3:2", "1f:0,3：2", "1f:0,３:2", "/fix 3:2", "1f:3:2",
+		"1f:0", "1f:0,", "1f:,3:2", "1f:-1,3:2", "1f:00,3:2", "1f:2147483648,3:2", "1f:0," + strings.Repeat("1:1,", 15) + "1:1",
 	} {
 		w.sim.Press(w.alice, offer, data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	w.sim.Press(w.bob, w.card(w.group, 0), "1f:3:2")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1f:0,3:2")
 	w.expect("below what answers nothing", unknownButton)
 	w.group.Delete(m)
 	forum := w.sim.Forum("Club", w.alice)
 	topic := forum.Topic(w.alice, "Results")
 	w.fetch()
-	w.sim.Press(w.alice, w.card(forum, topic.ID), "1f:3:2")
+	w.sim.Press(w.alice, w.card(forum, topic.ID), "1f:0,3:2")
 	w.expect("in a topic, below what answers nothing", unknownButton)
 	private := w.sim.Private(w.alice)
 	request := private.Say(w.alice, "/match @bob 3:1")
 	w.fetch()
-	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: request.ID}), "1f:3:2")
+	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: request.ID}), "1f:0,3:2")
 	w.expect("in a private chat", unknownButton)
 }
 
 func TestFixData(t *testing.T) {
 	t.Parallel()
 	for _, n := range []ranking.FixOffer{
-		{}, {Score: [2]int{3, 2}}, {Score: [2]int{999, 999}}, {Score: [2]int{1, 0}, Sets: []ranking.SetScore{{11, 7}, {9, 9}}},
+		{}, {Score: [2]int{3, 2}, Changes: 12}, {Score: [2]int{999, 999}}, {Score: [2]int{1, 0}, Sets: []ranking.SetScore{{11, 7}, {9, 9}}},
 		{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 15)},
 	} {
 		want := []ranking.Score{{A: n.Score[0], B: n.Score[1]}}
@@ -158,9 +159,10 @@ func TestFixData(t *testing.T) {
 			}
 		}
 		data := fixData(n)
-		got, ok := fixScores(data)
-		if !ok || len(data) > 64 || !slices.Equal(got, want) {
-			t.Errorf("%q gives %v, %t", data, got, ok)
+		args, _ := argsOf(fixCode, data)
+		changes, got, ok := fixArgs(args)
+		if !ok || len(data) > maxData || changes != n.Changes || !slices.Equal(got, want) {
+			t.Errorf("%q gives %d, %v, %t", data, changes, got, ok)
 		}
 	}
 	if data := fixData(ranking.FixOffer{Sets: slices.Repeat([]ranking.SetScore{{1, 1}}, 16)}); data != "" {
@@ -178,7 +180,7 @@ func TestOfferNeedsWhatItAnswers(t *testing.T) {
 	}
 	request := p.group.Say(p.sim.User("alice"), "/match @bob 3:2")
 	offer.Items[0].ReplyTo = int64(request.ID)
-	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "1f:3:2"}}}
+	want := [][]botsim.Button{{{Text: "Fix to 3:2?", CallbackData: "1f:0,3:2"}}}
 	sent := p.mustSend(t, offer)
 	if diff := cmp.Diff(want, sent.Buttons); diff != "" || sent.ReplyTo != request.ID {
 		t.Errorf("in reply to %d, buttons (-want +got):\n%s", sent.ReplyTo, diff)
@@ -210,7 +212,7 @@ func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	m := w.group.Say(w.alice, "/match @bob 3:1")
 	w.group.Edit(m, "/match @bob 3:2")
-	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42")
+	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0")
 	updates := w.fetch()
 	for i, redelivered := range []bool{false, true} {
 		for _, u := range updates {

@@ -85,6 +85,9 @@ func (english) addToGroup() string { return "Add me to a group" }
 // undo returns the label of the button that undoes a match.
 func (english) undo() string { return "Undo" }
 
+// restore returns the label of the button that takes an undo back.
+func (english) restore() string { return "Restore" }
+
 func (english) help(n Help) string {
 	if n.Topic != "" {
 		return english{}.command(n.Topic).help

@@ -18,9 +18,13 @@ const (
 
 	formUndo      = "<code>/undo 42</code>"
 	formUndoReply = "<code>/undo</code>"
-	formFix       = "<code>/fix 42 3:2</code>"
-	formFixReply  = "<code>/fix 3:2</code>"
-	formFixSets   = "<code>/fix 42 11:7 9:11 11:5</code>"
+
+	formRestore      = "<code>/restore 42</code>"
+	formRestoreReply = "<code>/restore</code>"
+
+	formFix      = "<code>/fix 42 3:2</code>"
+	formFixReply = "<code>/fix 3:2</code>"
+	formFixSets  = "<code>/fix 42 11:7 9:11 11:5</code>"
 )
 
 // commandText has the texts about a command in one language.
@@ -91,7 +95,19 @@ var englishCommands = map[string]commandText{
 			formUndoReply + " – otherwise, the last match that you played or reported\n\n" +
 			"The button below a card does the same. All later ratings are recalculated. " +
 			"The players and the reporter can undo a match for a while, admins at any time. " +
-			"If only the score is wrong, use <code>/fix</code>.",
+			"If only the score is wrong, use <code>/fix</code>. <code>/restore</code> takes an undo back.",
+	},
+	command.NameRestore: {
+		menu: "Take an undo back: /restore 42",
+		usage: []string{
+			formRestore + " – take back the undo of match #42",
+		},
+		help: "<b>Take an undo back</b>, so that the match counts again in its old place:\n" +
+			formRestore + " – the match with this number\n" +
+			formRestoreReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
+			formRestoreReply + " – otherwise, the last match that you undid\n\n" +
+			"The button below the card of an undone match does the same. All later ratings are recalculated. " +
+			"For a while after an undo, the person who undid the match can restore it, and so can admins.",
 	},
 	command.NameFix: {
 		menu: "Correct a score: /fix 42 3:2",

@@ -76,6 +76,12 @@ func (english) matchUndone(n ranking.MatchUndone) string {
 		movements(n.Moved) + notes("undone"+by(n.By))
 }
 
+func (english) matchRestored(n ranking.MatchRestored) string {
+	return fmt.Sprintf("Match #%d restored: %s %s %s%s counts again.\n", n.Number,
+		sideNames(n.Sides[0]), showScore(scoreOf(n.Sides)), sideNames(n.Sides[1]), brackets(showSets(n.Sets))) +
+		movements(n.Moved) + notes("restored"+by(n.By))
+}
+
 func (english) matchFixed(n ranking.MatchFixed) string {
 	was := showScore(n.Was.Score)
 	switch {

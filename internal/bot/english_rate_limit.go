@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -46,6 +47,8 @@ func rejectedResult(d ranking.RejectedResult) string {
 		return text
 	case d.Number != 0:
 		text = fmt.Sprintf("<code>/%s %d</code>", d.Command, d.Number)
+	case d.Last && d.Command == command.NameRestore:
+		text += " of the last match you undid"
 	case d.Last:
 		text += " of your last match"
 	}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"elobot/internal/command"
@@ -31,7 +32,7 @@ func (english) refusal(n ranking.Refusal) string {
 		return "There is no " + match + " here. You can find the number on the match’s card."
 	case ranking.NotAboutAMatch:
 		return "That message is neither the card of one match nor the <code>/match</code> that reported it. " +
-			"Reply to one of those, or give the match’s number: " + formUndo + " or " + formFix
+			"Reply to one of those, or give the match’s number: " + formUndo + ", " + formFix + " or " + formRestore
 	case ranking.NothingOfYours:
 		return "You have no match to undo or fix from the last " + duration(n.Minutes) + ". Give the number of the one you mean: " +
 			formUndo + " or " + formFix
@@ -44,8 +45,8 @@ func (english) refusal(n ranking.Refusal) string {
 		return fmt.Sprintf("Match #%d is more than ", n.Number) + duration(n.Minutes) +
 			" old, so only a group admin can undo or fix it."
 	case ranking.UndoneAlready:
-		return fmt.Sprintf("Match #%d is already undone. If it should count, report it again: ", n.Number) +
-			formMatch
+		return fmt.Sprintf("Match #%d is already undone. If it should count, take the undo back: <code>/restore %d</code>",
+			n.Number, n.Number)
 	case ranking.SameScore:
 		return fmt.Sprintf("Match #%d already has this score. To change it: ", n.Number) + formFix
 	case ranking.AdminsUnknown:
@@ -70,8 +71,42 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.TooManyPresses:
 		return "Easy there… That was a lot of taps. Please try again in a minute."
 	default:
+		return notAmended(n)
+	}
+}
+
+// notAmended says why a match was not restored, or not changed at all.
+func notAmended(n ranking.Refusal) string {
+	match := fmt.Sprintf("Match #%d", n.Number)
+	switch n.Code {
+	case ranking.NotUndone:
+		return match + " counts, so there is no undo to take back."
+	case ranking.UndoneLongAgo:
+		return match + " was undone more than " + duration(n.Minutes) +
+			" ago, so it can no longer be restored. If it should count, report it again: " + formMatch
+	case ranking.NotUndoneByYou:
+		return fmt.Sprintf("Only the person who undid match #%d, and the group’s admins, can restore it.", n.Number)
+	case ranking.SamePersonTwice:
+		return match + " can’t be restored: two of its players are the same person, and nobody can play twice in one match."
+	case ranking.NothingToRestore:
+		return "You have undone no match in the last " + duration(n.Minutes) + ". Give the number of the one you mean: " + formRestore
+	case ranking.WhichUndone:
+		return "You’re writing as the group, so I can’t see which match you undid. Give its number: " + formRestore
+	case ranking.TooFarBack:
+		return match + " is too far back: " + thousands(n.Matches) + " matches after it would have to be calculated again."
+	case ranking.ChangedSince:
+		return match + " has changed since, so this button no longer works."
+	default:
 		return "That didn’t work, and nothing was changed."
 	}
+}
+
+// thousands formats a number that is not negative, with commas.
+func thousands(n int) string {
+	if n < 1_000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1_000), n%1_000)
 }
 
 // duration formats minutes, as hours if possible.
@@ -92,6 +127,8 @@ func (english) wrongForm(n WrongForm) string {
 	switch {
 	case n.Command == command.NameUndo:
 		form = formUndo
+	case n.Command == command.NameRestore:
+		form = formRestore
 	case n.Command == command.NameFix:
 		form, sets = formFix, formFixSets
 	case n.Teams:

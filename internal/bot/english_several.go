@@ -32,6 +32,11 @@ func (english) undoneLine(n ranking.MatchUndone) string {
 		plainSide(n.Sides[0]), showScore(scoreOf(n.Sides)), plainSide(n.Sides[1])) + movementsLine(n.Moved)
 }
 
+func (english) restoredLine(n ranking.MatchRestored) string {
+	return fmt.Sprintf("Match #%d restored%s: %s %s %s counts again. ", n.Number, by(n.By),
+		plainSide(n.Sides[0]), showScore(scoreOf(n.Sides)), plainSide(n.Sides[1])) + movementsLine(n.Moved)
+}
+
 func (english) fixedLine(n ranking.MatchFixed) string {
 	was := "sets corrected"
 	if n.Was.Score != scoreOf(n.Sides) {

@@ -105,6 +105,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("match", goldenTeamsAndSets())
 	add("match", goldenAmendedCards())
 	add("undone", goldenUndone())
+	add("restored", goldenRestored())
 	add("fixed", goldenFixed())
 	add("merged", goldenMerged())
 	add("ranking", goldenRankings())
@@ -128,7 +129,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		"hostile": ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
-		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60}
+		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
 	}
 	all["refusal_too_late_by_minutes"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 90}
 	all["refusal_too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
@@ -145,7 +146,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	for _, r := range teamReasons(t) {
 		all["wrong_form_teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
 	}
-	for _, name := range []string{command.NameUndo, command.NameFix} {
+	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
 		all["wrong_form_"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
 	all["wrong_form_unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
@@ -180,7 +181,7 @@ func teamReasons(t *testing.T) []command.Reason {
 
 // groupCommands are the commands that work only in groups.
 var groupCommands = []string{
-	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameFix,
+	command.NameMatch, command.NameRanking, command.NameJoin, command.NameUndo, command.NameRestore, command.NameFix,
 }
 
 // hostile is a name with everything that could break a text.

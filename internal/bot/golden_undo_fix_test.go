@@ -11,7 +11,7 @@ import (
 // comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n ranking.Notice) bool {
 	switch n.(type) {
-	case ranking.MatchUndone, ranking.MatchFixed, ranking.RulesChanged, ranking.Refusal, CommandFailed:
+	case ranking.MatchUndone, ranking.MatchRestored, ranking.MatchFixed, ranking.RulesChanged, ranking.Refusal, CommandFailed:
 		return true
 	default:
 		return false
@@ -21,6 +21,10 @@ func comesOfAPress(n ranking.Notice) bool {
 // wrongForms are the possible faults of commands other than /match.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
+		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
+		command.ReasonForeignDigits, command.ReasonUnknownMention,
+	},
+	command.NameRestore: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
 		command.ReasonForeignDigits, command.ReasonUnknownMention,
 	},
@@ -36,8 +40,9 @@ var wrongForms = map[string][]command.Reason{
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{
-		command.NameUndo: func(c command.Command) error { _, err := command.ParseUndo(c); return err },
-		command.NameFix:  func(c command.Command) error { _, err := command.ParseFix(c); return err },
+		command.NameUndo:    func(c command.Command) error { _, err := command.ParseNumber(c); return err },
+		command.NameRestore: func(c command.Command) error { _, err := command.ParseNumber(c); return err },
+		command.NameFix:     func(c command.Command) error { _, err := command.ParseFix(c); return err },
 	} {
 		for _, args := range []string{
 			"", "x", "0", "1234567890", "-1", "2.5", "３", "@ab", "#0", "42", "42 3", "42 3:1:2", "42 3 1 2 1", "42 3:1 2 1",
@@ -114,7 +119,8 @@ func goldenAmendedCards() map[string]ranking.Notice {
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
 			Was: &ranking.OldScore{Score: [2]int{2, 1}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 6}}},
 		},
-		"undone":          ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}},
+		"undone":          ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}, Changes: 1},
+		"restored":        ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Changes: 2},
 		"undone_by_admin": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{}},
 		"undone_same": ranking.MatchRecorded{
 			Number: 4, Sides: [2]ranking.Side{members(3, 16, "Bobby"), members(1, -16, "bob")}, Undone: true,
@@ -164,6 +170,23 @@ func goldenUndone() map[string]ranking.Notice {
 		"hostile": ranking.MatchUndone{
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, By: ranking.Reporter{Name: &hostileName},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1516, After: 1500}}},
+		},
+	}
+}
+
+func goldenRestored() map[string]ranking.Notice {
+	alice, hostileName := called("Alice"), called(hostile)
+	byAlice := ranking.Reporter{Name: &alice}
+	back := ranking.Moved{Ratings: []ranking.RatingChange{
+		{Name: called("Alice"), Before: 1484, After: 1500}, {Name: called("Bob"), Before: 1506, After: 1490},
+	}}
+	return map[string]ranking.Notice{
+		"win":        ranking.MatchRestored{Number: 42, Sides: aliceAndBob(3, 1, 16), By: byAlice, Moved: back},
+		"by_admin":   ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Moved: back},
+		"none_moved": ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: unmoved},
+		"hostile": ranking.MatchRestored{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, By: ranking.Reporter{Name: &hostileName},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1500, After: 1516}}},
 		},
 	}
 }

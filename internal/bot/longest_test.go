@@ -37,6 +37,7 @@ func longestMatches(a, b int, raw string) map[string]ranking.Notice {
 		},
 		"undone card": ranking.MatchRecorded{Number: number, Sides: sides, Sets: sets, Undone: true, UndoneBy: &by},
 		"undone":      ranking.MatchUndone{Number: number, Sides: sides, Sets: sets, By: by, Moved: m},
+		"restored":    ranking.MatchRestored{Number: number, Sides: sides, Sets: sets, By: by, Moved: m},
 		"fixed":       ranking.MatchFixed{Number: number, Sides: sides, Sets: sets, Was: otherScore, By: by, Moved: m},
 		"fixed sets":  ranking.MatchFixed{Number: number, Sides: sides, Sets: sets, Was: was, By: by, Moved: m},
 		"merged": ranking.PlayersMerged{

@@ -280,6 +280,10 @@ func withName(raw string) []ranking.Notice {
 			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)}, By: ranking.Reporter{Name: &n},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
+		ranking.MatchRestored{
+			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)}, By: ranking.Reporter{Name: &n},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1500, After: 1516}}},
+		},
 		ranking.MatchFixed{
 			Number: 1, Sides: [2]ranking.Side{side(n, 3, 1500, 1516), side(n, 1, 1500, 1484)}, By: ranking.Reporter{Name: &n},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},

@@ -12,8 +12,8 @@ func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[ranking.Purpose][]ranking.Notice{
 		ranking.Outcome: {
-			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchFixed{}, ranking.Joined{}, ranking.Refusal{}, WrongForm{},
-			Greeting{}, ranking.NotRecorded{}, CommandFailed{},
+			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
+			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
 		},
 		ranking.Answer: {
 			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{},

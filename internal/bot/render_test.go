@@ -149,6 +149,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 	for kind, payload := range map[string]string{
 		ranking.KindMatchRecorded: `{"number":"one"}`,
 		ranking.KindMatchUndone:   `{"sides":"two"}`,
+		ranking.KindMatchRestored: `{"by":"two"}`,
 		ranking.KindMatchFixed:    `{"was":7}`,
 		ranking.KindPlayersMerged: `{"undone":["4"]}`,
 		stats.KindRankingPage:     `{"rows":{}}`,
@@ -203,7 +204,7 @@ func noticeKinds(t *testing.T) []string {
 
 func TestEveryReasonHasItsOwnWords(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameFix} {
+	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameRestore, command.NameFix} {
 		var reasons []ranking.Notice
 		for _, r := range constants(t, "../command", ofType("Reason")) {
 			reasons = append(reasons, WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})

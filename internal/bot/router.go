@@ -22,6 +22,7 @@ type Rankings interface {
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
 	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
+	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error

@@ -38,8 +38,8 @@ func (c call) String() string {
 	switch c.method {
 	case "match":
 		return fmt.Sprintf("match %s %s %s", team(c.report.A), team(c.report.B), points(c.report.Scores))
-	case "undo":
-		return "undo " + which(c.take.Match)
+	case "undo", "restore":
+		return c.method + " " + which(c.take.Match)
 	case "fix":
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
 	case "offer":
@@ -139,6 +139,10 @@ func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message 
 
 func (f *fakeRankings) UndoMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
 	return f.add(call{method: "undo", origin: o, take: t})
+}
+
+func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranking.Amendment) error {
+	return f.add(call{method: "restore", origin: o, take: t})
 }
 
 func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
@@ -792,7 +796,7 @@ func checkCall(t *testing.T, c call) {
 			t.Errorf("sides of %v", c)
 		}
 		checkScores(t, c.report.Scores)
-	case "undo", "fix":
+	case "undo", "restore", "fix":
 		if c.take.IsAdmin == nil || c.take.Match.Number < 0 {
 			t.Errorf("match %+v", c.take.Match)
 		}

@@ -41,7 +41,7 @@ func TestPressRule(t *testing.T) {
 		w.sim.Press(w.alice, shown, data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42"), "without buttons": w.card(w.group, 0)} {
+	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42:0"), "without buttons": w.card(w.group, 0)} {
 		w.sim.Press(w.alice, m, "1r:k:24:0")
 		w.expect(what, unknownButton)
 	}

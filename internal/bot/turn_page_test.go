@@ -57,7 +57,7 @@ func TestForgedPages(t *testing.T) {
 	gone := w.below(w.group, "1p:2:1001")
 	w.group.Delete(gone)
 	for what, m := range map[string]botsim.Message{
-		"below a card": w.below(w.group, "1u:42"), "without buttons": w.card(w.group, 0), "in a private chat": private, "below what is gone": gone,
+		"below a card": w.below(w.group, "1u:42:0"), "without buttons": w.card(w.group, 0), "in a private chat": private, "below what is gone": gone,
 		"of a person": w.group.Post(botsim.Post{From: w.alice, Text: "x", Extra: map[string]any{"reply_markup": map[string]any{
 			"inline_keyboard": [][]map[string]string{{{"text": "›", "callback_data": "1p:2:1001"}}},
 		}}}),

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// matchNumber reads the number of the match in an /undo, 0 for none.
-func (req request) matchNumber() (int, error) { return command.ParseUndo(req.command) }
+// matchNumber reads the number of the match in an /undo or a /restore, 0 for none.
+func (req request) matchNumber() (int, error) { return command.ParseNumber(req.command) }
 
 // correction reads the arguments of a /fix.
 func (req request) correction() (command.Fix, error) { return command.ParseFix(req.command) }
@@ -20,16 +20,20 @@ func (r *Router) undo(ctx context.Context, req request, number int) error {
 	return r.rankings.UndoMatch(ctx, req.origin, r.amendment(req, number))
 }
 
+func (r *Router) restore(ctx context.Context, req request, number int) error {
+	return r.rankings.RestoreMatch(ctx, req.origin, r.amendment(req, number))
+}
+
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 	return r.rankings.FixMatch(ctx, req.origin, r.amendment(req, f.Number), scores(f.Scores))
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose
-// card or /match the command replies to; otherwise the sender's last one.
+// card or /match the command replies to; otherwise the sender's last one, or the last one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
 	if to := req.message.replied(); number == 0 && to != nil {
-		t.Match = ranking.MatchRef{Number: r.undoneBelow(to), NumberMessage: to.ID}
+		t.Match = ranking.MatchRef{Number: r.matchOfCard(to), NumberMessage: to.ID}
 		if t.Match.Number == 0 {
 			t.Match = ranking.MatchRef{Message: to.ID, Key: messageKey(req.message.Chat.ID, to.ID)}
 		}
@@ -37,11 +41,11 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// undoneBelow returns the number of the match that the button below a message of this bot undoes, or 0. If a card was sent
-// twice as a possible duplicate, the bot knows only the second by its message id; this recognizes both.
-func (r *Router) undoneBelow(m *message) int {
+// matchOfCard returns the number of the match that the button below a message of this bot undoes or restores, or 0. If a card
+// was sent twice as a possible duplicate, the bot knows only the second by its message id; this recognizes both.
+func (r *Router) matchOfCard(m *message) int {
 	for _, data := range r.buttonsBelow(m) {
-		if number, ok := undoNumber(data); ok {
+		if number, ok := matchOf(data); ok {
 			return number
 		}
 	}

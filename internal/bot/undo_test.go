@@ -79,6 +79,7 @@ func TestUndoAndFixInAPrivateChat(t *testing.T) {
 		"/undo x":     `answer group_only {"command":"undo"}`,
 		"/fix 42 3:2": `answer group_only {"command":"fix"}`,
 		"/fix":        `answer group_only {"command":"fix"}`,
+		"/restore 42": `answer group_only {"command":"restore"}`,
 		"/undo help":  `answer help {"topic":"undo","private":true}`,
 		"/fix help":   `answer help {"topic":"fix","private":true}`,
 	} {
@@ -101,13 +102,14 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		markup any
 		want   string // after "undo "; empty: as for any message
 	}{
-		"a card":           {w.sim.Bot(), keyboard("1u:42"), "#42"},
+		"a card":           {w.sim.Bot(), keyboard("1u:42:0"), "#42"},
+		"an undone card":   {w.sim.Bot(), keyboard("1b:42:1"), "#42"},
 		"another button":   {w.sim.Bot(), keyboard("more:42"), ""},
 		"no button":        {w.sim.Bot(), nil, ""},
-		"another bot's":    {other, keyboard("1u:42"), ""},
+		"another bot's":    {other, keyboard("1u:42:0"), ""},
 		"something else":   {w.sim.Bot(), "a text", ""},
-		"a forged number":  {w.sim.Bot(), keyboard("1u:042"), ""},
-		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7"), "#7"},
+		"a forged number":  {w.sim.Bot(), keyboard("1u:042:0"), ""},
+		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7:0"), "#7"},
 	} {
 		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1", Extra: map[string]any{"reply_markup": tc.markup}})
 		w.fetch()

@@ -53,6 +53,8 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		return renderAs(item, words, words.settings, nil)
 	case ranking.KindMatchUndone:
 		return renderAs(item, words, words.matchUndone, words.undoneLine)
+	case ranking.KindMatchRestored:
+		return renderAs(item, words, words.matchRestored, words.restoredLine)
 	case ranking.KindMatchFixed:
 		return renderAs(item, words, words.matchFixed, words.fixedLine)
 	case ranking.KindPlayersMerged:

@@ -13,6 +13,7 @@ const (
 	NameMatch    = "match"
 	NameRanking  = "ranking"
 	NameUndo     = "undo"
+	NameRestore  = "restore"
 	NameFix      = "fix"
 	NameMe       = "me"
 )

@@ -1,7 +1,7 @@
 // Package command parses the text and the entities of a chat message into typed
 // commands. It finds the name of the command, the mentioned people, and the
-// arguments: for /match, the sides and the score; for /undo and /fix, the match
-// and its right score.
+// arguments: for /match, the sides and the score; for /undo, /restore
+// and /fix, the match and its right score.
 //
 // It owns the syntax of commands and nothing else. It is pure: it uses no
 // database and no network, keeps no state, logs nothing, and has no texts for
@@ -89,10 +89,12 @@
 //
 // # Corrections
 //
-// /undo and /fix name a match by its number, or name none. Scores and white space
-// are as in /match, but a mention is an error, and so is "&", "+" or "and".
+// /undo, /restore and /fix name a match by its number, or name none. Scores and
+// white space are as in /match, but a mention is an error, and so is "&", "+" or
+// "and".
 //
 //	undo      = [ match ]
+//	restore   = [ match ]
 //	fix       = [ match ] scores
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
@@ -107,6 +109,8 @@
 //	/undo 42 43                           ReasonUnexpectedWord "43"
 //	/undo @bob                            ReasonUnexpectedWord "@bob"
 //	/undo 0                               ReasonNoSuchNumber "0"
+//	/restore                              the match is not given
+//	/restore 42                           match 42
 //	/fix 42 3:2                           match 42 3:2
 //	/fix #42 3:2                          match 42 3:2
 //	/fix 42 3 2                           match 42 3:2

@@ -20,7 +20,7 @@ func TestDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile(`(?m)^//\t(/(match|undo|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
+	examples := regexp.MustCompile(`(?m)^//\t(/(match|undo|restore|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
 	if len(examples) < 40 {
 		t.Fatalf("only %d examples", len(examples))
 	}
@@ -94,9 +94,9 @@ func describe(c command.Command) string {
 		people(m.A)
 		scores(m.Scores)
 		people(m.B)
-	case command.NameUndo:
+	case command.NameUndo, command.NameRestore:
 		var n int
-		n, err = command.ParseUndo(c)
+		n, err = command.ParseNumber(c)
 		number(n)
 	case command.NameFix:
 		var f command.Fix

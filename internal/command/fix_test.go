@@ -20,7 +20,7 @@ func parse(t *testing.T, n naming, template string) command.Command {
 	return c
 }
 
-func TestParseUndo(t *testing.T) {
+func TestParseNumber(t *testing.T) {
 	t.Parallel()
 	for template, want := range map[string]int{
 		"/undo":                0,
@@ -41,7 +41,7 @@ func TestParseUndo(t *testing.T) {
 		if c.Name != command.NameUndo {
 			t.Errorf("%q: name %q", template, c.Name)
 		}
-		if got, err := command.ParseUndo(c); got != want || err != nil {
+		if got, err := command.ParseNumber(c); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", template, got, err, want)
 		}
 	}
@@ -82,7 +82,7 @@ var numberErrors = []struct {
 	{"#@al", command.ReasonUnknownMention, "#@al"},
 }
 
-func TestParseUndoErrors(t *testing.T) {
+func TestParseNumberErrors(t *testing.T) {
 	t.Parallel()
 	cases := append(numberErrors[:len(numberErrors):len(numberErrors)], []struct {
 		number string
@@ -106,7 +106,7 @@ func TestParseUndoErrors(t *testing.T) {
 	}...)
 	for _, tc := range cases {
 		for _, n := range namings() {
-			got, err := command.ParseUndo(parse(t, n, "/undo "+tc.number))
+			got, err := command.ParseNumber(parse(t, n, "/undo "+tc.number))
 			wantReason(t, n, tc.number, err, tc.reason, tc.detail)
 			if got != 0 {
 				t.Errorf("%q: got %d with an error", tc.number, got)

@@ -84,7 +84,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 			t.Fatalf("%+v with error %v", got, err)
 		}
 	}
-	if got, err := command.ParseUndo(c); err == nil {
+	if got, err := command.ParseNumber(c); err == nil {
 		checkNumbers(t, c.Args, got, nil)
 	} else {
 		checkFormError(t, err)

@@ -129,7 +129,7 @@ func TestParseFixProperty(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q: -want +got:\n%s", number+scores, diff)
 		}
-		undone, err := command.ParseUndo(read("/undo", number))
+		undone, err := command.ParseNumber(read("/undo", number))
 		if undone != want.Number || err != nil {
 			t.Fatalf("%q: got %d, %v, want %d", number, undone, err, want.Number)
 		}

@@ -8,9 +8,9 @@ import (
 // maxNumberDigits is the maximum number of digits of a match number.
 const maxNumberDigits = 9
 
-// ParseUndo reads the arguments of /undo. It returns the number of the match, or 0
-// if none is given. Every error is a *FormError.
-func ParseUndo(c Command) (number int, err error) {
+// ParseNumber reads the arguments of /undo and /restore. It returns the number of
+// the match, or 0 if none is given. Every error is a *FormError.
+func ParseNumber(c Command) (number int, err error) {
 	if len(c.Mentions) > 0 {
 		return 0, formError(ReasonUnexpectedWord, c.Mentions[0].label())
 	}

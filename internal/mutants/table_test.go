@@ -64,6 +64,11 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgranking", tests: "^TestApplyRules$",
 	},
 	{
+		name: "stale press accepted", file: "internal/ranking/amendment.go",
+		before: "return a.Changes != nil && *a.Changes != a.found.Changes", after: "return a.Changes != nil && false",
+		packages: "./internal/ranking", tests: "^TestStalePresses$",
+	},
+	{
 		name: "sent without pace", file: "internal/outbox/request.go",
 		before: "\t\tl.requested(now)\n", after: "",
 		packages: "./internal/outbox", tests: "^TestPaceOfLanes$",

@@ -8,31 +8,38 @@ import (
 	"time"
 )
 
-// Amendment says which match to undo or fix. IsAdmin reports whether the sender is an admin of the chat; it is called
-// only if the answer matters.
+// Amendment says which match to undo, restore or fix. IsAdmin reports whether the sender is an admin of the chat; it is
+// called only if the answer matters.
 type Amendment struct {
 	Match   MatchRef
 	IsAdmin func(context.Context) (bool, error)
+	// Changes is how often the match had changed when the pressed button was made, nil if no button was pressed. If it has
+	// changed since, the press is refused.
+	Changes *int
 }
 
-// amendOperation is the common part of undoOperation and fixOperation: how to find the match, and who may amend it.
+// amendOperation is the common part of undoOperation, restoreOperation and fixOperation: how to find the match, and who may
+// amend it.
 type amendOperation struct {
 	plain
 	Amendment
-	origin Origin
-	window time.Duration // how long players and the reporter may amend the match
-	log    *slog.Logger
-	admin  *bool // whether the sender is an admin; nil until it is known
+	origin  Origin
+	window  time.Duration // how long players and the reporter may amend the match
+	longest int           // number of later matches that may be replayed
+	log     *slog.Logger
+	admin   *bool // whether the sender is an admin; nil until it is known
 
 	found   *StoredMatch // the match that is meant, nil if there is none
 	history MatchHistory // of its ladder from the match on, once the group is locked
 }
 
 func (s *Service) amendment(o Origin, a Amendment) *amendOperation {
-	return &amendOperation{Amendment: a, origin: o, window: s.settings.UndoWindow, log: s.log}
+	return &amendOperation{
+		Amendment: a, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay, log: s.log,
+	}
 }
 
-// amend handles an undo or a fix.
+// amend handles an amendment.
 func (s *Service) amend(ctx context.Context, name string, a *amendOperation, op operation) error {
 	people := senderOf(a.origin)
 	return s.handle(ctx, a.origin, command{
@@ -60,11 +67,15 @@ func (a *amendOperation) readLocked(ctx context.Context, store Store, _ Snapshot
 		return fmt.Errorf("%w: match %d has a new number", ErrConflict, before.Number)
 	}
 	now.ByCommand, a.found = before.ByCommand, now
+	if a.cannotChange() != nil { // refuse says so, too
+		return nil
+	}
 	a.history, err = store.MatchHistory(ctx, now.Ladder, now.Number)
 	return err
 }
 
-// refusal returns a refusal if the match cannot be found, is already undone, or is the sender's last one but too old.
+// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too
+// old.
 func (a *amendOperation) refusal() Notice {
 	ref, m := a.Match, a.found
 	last := ref == MatchRef{}
@@ -77,11 +88,27 @@ func (a *amendOperation) refusal() Notice {
 		return Refusal{Code: NotAboutAMatch}
 	case m == nil, last && a.expired(m):
 		return Refusal{Code: NothingOfYours, Minutes: a.minutes()}
-	case m.Undone:
+	case m.Undone && !a.isStale():
 		return Refusal{Code: UndoneAlready, Number: m.Number}
+	}
+	return a.cannotChange()
+}
+
+// cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take
+// longer than an attempt may.
+func (a *amendOperation) cannotChange() Notice {
+	m := a.found
+	switch {
+	case a.isStale():
+		return Refusal{Code: ChangedSince, Number: m.Number}
+	case m.Later > a.longest:
+		return Refusal{Code: TooFarBack, Number: m.Number, Matches: m.Later}
 	}
 	return nil
 }
+
+// isStale reports whether the match has changed since the pressed button was made.
+func (a *amendOperation) isStale() bool { return a.Changes != nil && *a.Changes != a.found.Changes }
 
 // permit returns a refusal if the sender may not amend the match.
 func (a *amendOperation) permit(ctx context.Context, snap Snapshot) Notice {
@@ -90,26 +117,31 @@ func (a *amendOperation) permit(ctx context.Context, snap Snapshot) Notice {
 		sender := snap.People[0].Player.ID
 		mayAmend = sender == m.ReportedBy || slices.Contains(m.players(), sender)
 	}
-	if mayAmend && !a.expired(m) {
+	switch {
+	case mayAmend && !a.expired(m):
 		return nil
+	case mayAmend:
+		return a.requireAdmin(ctx, Refusal{Code: TooLate, Number: m.Number, Minutes: a.minutes()})
+	default:
+		return a.requireAdmin(ctx, Refusal{Code: NotYours, Number: m.Number})
 	}
+}
+
+// requireAdmin returns the refusal unless the sender is an admin.
+func (a *amendOperation) requireAdmin(ctx context.Context, refusal Refusal) Notice {
 	if a.admin == nil {
 		admin, err := a.IsAdmin(ctx)
 		if err != nil {
 			a.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", a.origin.Key, "chat_id", a.origin.Chat.ID,
 				"error", err)
-			return Refusal{Code: AdminsUnknown, Number: m.Number}
+			return Refusal{Code: AdminsUnknown, Number: a.found.Number}
 		}
 		a.admin = &admin
 	}
-	switch {
-	case *a.admin:
+	if *a.admin {
 		return nil
-	case mayAmend:
-		return Refusal{Code: TooLate, Number: m.Number, Minutes: a.minutes()}
-	default:
-		return Refusal{Code: NotYours, Number: m.Number}
 	}
+	return refusal
 }
 
 func (a *amendOperation) expired(m *StoredMatch) bool {
@@ -117,6 +149,11 @@ func (a *amendOperation) expired(m *StoredMatch) bool {
 }
 
 func (a *amendOperation) minutes() int { return int(a.window / time.Minute) }
+
+// amended returns the part of the effect that is common to all amendments.
+func (a *amendOperation) amended(by PlayerID, rewrite Rewrite, card MatchRecorded) Amended {
+	return Amended{Match: a.found.ID, Changes: a.found.Changes, By: by, Rewrite: rewrite, Card: card}
+}
 
 // by returns who amends the match: the player, and the reporter that the notice names.
 func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {

@@ -12,10 +12,10 @@ func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
 	return MatchRecorded{Sides: sides, Sets: r.setScores()}
 }
 
-// cardOf returns the card of a match with the given result. entries are in the order of parts.
+// cardOf returns the card of a match after an amendment, with the given result. entries are in the order of parts.
 func cardOf(s *StoredMatch, r Result, parts []Part, entries []Entry) MatchRecorded {
 	n := card(r, sidesOf(parts, entries), s.SidesSwapped)
-	n.Number = s.Number
+	n.Number, n.Changes = s.Number, s.Changes+1
 	switch {
 	case s.ReportedBy == 0:
 		n.ReportedBy = &Reporter{}

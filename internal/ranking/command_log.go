@@ -15,6 +15,7 @@ type CommandOutcome string
 const (
 	OutcomeRecorded     CommandOutcome = "recorded"
 	OutcomeUndone       CommandOutcome = "undone"
+	OutcomeRestored     CommandOutcome = "restored"
 	OutcomeFixed        CommandOutcome = "fixed"
 	OutcomeJoined       CommandOutcome = "joined"
 	OutcomeRulesChanged CommandOutcome = "rules_changed"

@@ -69,6 +69,5 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 		Moved: f.history.moved(rewrite, m.players()),
 	}
 	card.Was = &was
-	amended := Amended{Match: m.ID, By: by, Rewrite: rewrite, Card: card}
-	return Changes{Effect: &Fixed{amended, m.Result, corrected}, Notice: notice}, nil
+	return Changes{Effect: &Fixed{f.amended(by, rewrite, card), m.Result, corrected}, Notice: notice}, nil
 }

@@ -24,7 +24,7 @@ func TestFixMatch(t *testing.T) {
 	})
 	card := ranking.MatchRecorded{
 		Number: 1, Sides: [2]ranking.Side{side(1, "Alice", 1500, 1484), side(3, "Bob", 1500, 1516)},
-		Was: &ranking.OldScore{Score: [2]int{3, 1}},
+		Was: &ranking.OldScore{Score: [2]int{3, 1}}, Changes: 1,
 	}
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)

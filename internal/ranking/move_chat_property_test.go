@@ -34,7 +34,8 @@ func TestAnyMove(t *testing.T) {
 					c.compare()
 				}
 			},
-			"record": inEither((*modelGroup).recordAny), "undo": inEither((*modelGroup).undoAny), "fix": inEither((*modelGroup).fixAny),
+			"record": inEither((*modelGroup).recordAny), "undo": inEither((*modelGroup).undoAny),
+			"restore": inEither((*modelGroup).restoreAny), "fix": inEither((*modelGroup).fixAny),
 			"show up": inEither((*modelGroup).showUsername), "rules": inEither((*modelGroup).changeRules),
 			"move": func(*rapid.T) {
 				older.moveTo(newer)

@@ -13,12 +13,13 @@ type NotRecorded struct {
 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
-	Command string `json:"command"` // match, undo or fix
+	Command string `json:"command"` // match, undo, restore or fix
 	// Sides are the players of a match, in the order of the command. The scores are in that order too; a fix also has them.
 	Sides [2][]Name  `json:"sides,omitzero"`
 	Score [2]int     `json:"score,omitzero"`
 	Sets  []SetScore `json:"sets,omitempty"`
-	// Number is the match to be undone or fixed, 0 if unknown. Last is true if the command means the sender's last match.
+	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last
+	// one that the sender undid.
 	Number    int  `json:"number,omitempty"`
 	Last      bool `json:"last,omitempty"`
 	Malformed bool `json:"malformed,omitempty"` // the command could not be parsed; all fields but Command are empty
@@ -26,9 +27,10 @@ type RejectedResult struct {
 
 // The names of the commands that count as results.
 const (
-	commandMatch = "match"
-	commandUndo  = "undo"
-	commandFix   = "fix"
+	commandMatch   = "match"
+	commandUndo    = "undo"
+	commandRestore = "restore"
+	commandFix     = "fix"
 )
 
 // Kind implements Notice.
@@ -65,7 +67,7 @@ func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
 
 // rejected describes an amendment that is not made.
 func (a *amendOperation) rejected(name string) RejectedResult {
-	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{}}
+	rejected := RejectedResult{Command: name, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if rejected.Number == 0 && !rejected.Last && a.found != nil {
 		rejected.Number = a.found.Number
 	}
@@ -73,6 +75,8 @@ func (a *amendOperation) rejected(name string) RejectedResult {
 }
 
 func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
+
+func (r restoreOperation) rejectedResult(Snapshot) RejectedResult { return r.rejected(commandRestore) }
 
 func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
 	rejected := f.rejected(commandFix)

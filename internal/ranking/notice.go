@@ -38,6 +38,7 @@ const (
 	KindMatchRecorded = "match_recorded"
 	KindJoined        = "joined"
 	KindMatchUndone   = "match_undone"
+	KindMatchRestored = "match_restored"
 	KindMatchFixed    = "match_fixed"
 	KindPlayersMerged = "players_merged"
 	KindGroupsMerged  = "groups_merged"
@@ -69,6 +70,7 @@ type MatchRecorded struct {
 	Was        *OldScore  `json:"was,omitempty"`         // the score before the last fix
 	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
 	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it
+	Changes    int        `json:"changes,omitempty"`     // how often the match was undone, restored or fixed
 }
 
 // ResultsExpired says how many recorded results could not be sent to the chat in time.
@@ -129,6 +131,21 @@ func (MatchUndone) Kind() string { return KindMatchUndone }
 
 // Purpose implements Notice.
 func (MatchUndone) Purpose() Purpose { return Outcome }
+
+// MatchRestored says that an undone match counts again.
+type MatchRestored struct {
+	Number int        `json:"number"`
+	Sides  [2]Side    `json:"sides"` // with the new ratings
+	Sets   []SetScore `json:"sets,omitempty"`
+	By     Reporter   `json:"by"`
+	Moved
+}
+
+// Kind implements Notice.
+func (MatchRestored) Kind() string { return KindMatchRestored }
+
+// Purpose implements Notice.
+func (MatchRestored) Purpose() Purpose { return Outcome }
 
 // MatchFixed says that the score of a match was corrected.
 type MatchFixed struct {
@@ -216,9 +233,18 @@ const (
 	TooLate        RefusalCode = "too_late"         // the match is older than Minutes, and the sender is no admin
 	UndoneAlready  RefusalCode = "undone_already"   // the match is already undone
 	SameScore      RefusalCode = "same_score"       // the match already has the new score
+	TooFarBack     RefusalCode = "too_far_back"     // Matches matches after it would have to be replayed, which is too many
+	ChangedSince   RefusalCode = "changed_since"    // the match has changed since the pressed button was made
 	AdminsUnknown  RefusalCode = "admins_unknown"   // checking whether the sender is an admin failed
 	Inconsistent   RefusalCode = "inconsistent"     // the stored ratings are inconsistent, so they cannot be replayed
 	UnknownButton  RefusalCode = "unknown_button"   // the bot no longer has this button
+
+	NotUndone        RefusalCode = "not_undone"         // the match to be restored counts
+	UndoneLongAgo    RefusalCode = "undone_long_ago"    // the match was undone more than Minutes ago
+	NotUndoneByYou   RefusalCode = "not_undone_by_you"  // the sender did not undo the match and is no admin
+	SamePersonTwice  RefusalCode = "same_person_twice"  // two of the match's players are the same person, so it cannot count
+	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid no match in the last Minutes in the group
+	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin undid no match of their own
 
 	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules
 	SameRules       RefusalCode = "same_rules"         // the ladder already has these rules
@@ -234,8 +260,9 @@ type Refusal struct {
 	Code   RefusalCode `json:"code"`
 	Name   string      `json:"name,omitempty"`   // the person it is about, where the code says so
 	Number int         `json:"number,omitempty"` // the match it is about
-	// Minutes is how long the players and the reporter may amend a match.
+	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`
+	Matches int `json:"matches,omitempty"`
 }
 
 // Kind implements Notice.

@@ -74,8 +74,8 @@ func (f correctedReport) notice(snap Snapshot) (n FixOffer, ok bool) {
 		return n, false
 	}
 	return FixOffer{
-		Number: m.Number,
-		Score:  [2]int{f.result.A, f.result.B}, Sets: f.result.setScores(),
+		Number: m.Number, Changes: m.Changes,
+		Score: [2]int{f.result.A, f.result.B}, Sets: f.result.setScores(),
 		Was: OldScore{Score: [2]int{m.Result.A, m.Result.B}, Sets: m.Result.setScores()},
 	}, true
 }
@@ -108,10 +108,11 @@ func (f correctedReport) plays(snap Snapshot, side int) bool {
 
 // FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.
 type FixOffer struct {
-	Number int        `json:"number"`
-	Score  [2]int     `json:"score"` // from the edited command
-	Sets   []SetScore `json:"sets,omitempty"`
-	Was    OldScore   `json:"was"` // the stored score
+	Number  int        `json:"number"`
+	Changes int        `json:"changes,omitempty"` // of the match so far
+	Score   [2]int     `json:"score"`             // from the edited command
+	Sets    []SetScore `json:"sets,omitempty"`
+	Was     OldScore   `json:"was"` // the stored score
 }
 
 // Kind implements Notice.

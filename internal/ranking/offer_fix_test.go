@@ -66,7 +66,9 @@ func TestOfferFix(t *testing.T) {
 		t.Errorf("a fix that was already made is offered: %+v", offer)
 	}
 	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
-	checkNotice(t, *offer, ranking.FixOffer{Number: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}}})
+	checkNotice(t, *offer, ranking.FixOffer{
+		Number: 1, Changes: 1, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}},
+	})
 	verifyClean(t, g.store)
 }
 

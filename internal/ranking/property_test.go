@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestAnyMatches sends random results, undos, fixes and claims. After each it compares the standings with the reference
+// TestAnyMatches sends random results, undos, restores, fixes, claims and changes of rules. After each it compares the standings with the reference
 // calculation for the counting matches.
 func TestAnyMatches(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestAnyMatches(t *testing.T) {
 		c := newSociety(t, rt, g, groups.Add(1)).newGroup()
 		rt.Repeat(map[string]func(*rapid.T){
 			"":       func(*rapid.T) { c.compare() },
-			"record": c.recordAny, "undo": c.undoAny, "fix": c.fixAny, "show up": c.showUsername, "rules": c.changeRules,
+			"record": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny, "show up": c.showUsername, "rules": c.changeRules,
 		})
 		c.compareHistory()
 	})
@@ -98,11 +98,15 @@ type entity struct {
 }
 
 type modelMatch struct {
-	sides  [2][]*entity
-	scores []ranking.Score
-	rules  ranking.RatingRules
-	undone bool
-	turned bool // the card shows side B first, because it won the match as first recorded
+	sides      [2][]*entity
+	scores     []ranking.Score
+	rules      ranking.RatingRules
+	undone     bool
+	undoneBy   int  // who undid it; meaningless if merged
+	undoneAt   int  // how many commands had been sent then
+	merged     bool // a merge undid it
+	samePerson bool // two of its players became one
+	turned     bool // the card shows side B first, because it won the match as first recorded
 }
 
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
@@ -160,7 +164,7 @@ func (c *modelGroup) merge(from, into *entity) {
 	for _, m := range c.matches {
 		all := slices.Concat(m.sides[0], m.sides[1])
 		if slices.Contains(all, from) && slices.Contains(all, into) {
-			m.undone = true
+			m.merged, m.undone, m.samePerson = m.merged || !m.undone, true, true
 			continue
 		}
 		for _, side := range m.sides {
@@ -303,6 +307,7 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
+		c.matches[number-1].undoneBy = sender // if it is undone now
 		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0
@@ -322,7 +327,54 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	if n, ok := notice.(ranking.MatchUndone); !ok || n.Number != number {
 		rt.Fatalf("undoing match %d is answered with %+v", number, notice)
 	}
-	m.undone = true
+	m.undone, m.undoneAt = true, c.sent
+}
+
+// restoreAny has an admin or somebody else restore an undone match, or any other one.
+func (c *modelGroup) restoreAny(rt *rapid.T) {
+	numbers := []int{0, 1, len(c.matches) + 1} // 0 is the last one that the sender undid
+	for i, m := range c.matches {
+		if m.undone {
+			numbers = append(numbers, i+1, i+1)
+		}
+	}
+	number, sender := rapid.SampledFrom(numbers).Draw(rt, "number"), c.anyPerson("sender")
+	restore := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: nobodyIsAdmin}
+	isAdmin := rapid.Bool().Draw(rt, "is admin")
+	if isAdmin {
+		restore.IsAdmin = admin
+	}
+	c.showAccount(sender)
+	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.RestoreMatch(c.t.Context(), o, restore) })
+	if number == 0 {
+		for i, m := range c.matches {
+			if m.undone && !m.merged && m.undoneBy == sender && (number == 0 || m.undoneAt > c.matches[number-1].undoneAt) {
+				number = i + 1
+			}
+		}
+		if number == 0 {
+			c.checkRefusal(notice, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440})
+			return
+		}
+	}
+	if number > len(c.matches) {
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
+		return
+	}
+	switch m := c.matches[number-1]; {
+	case !m.undone:
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndone, Number: number})
+	case m.samePerson:
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SamePersonTwice, Number: number})
+	case m.undoneBy != sender && !isAdmin:
+		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: number})
+	default:
+		c.seen(sender)
+		if n, ok := notice.(ranking.MatchRestored); !ok || n.Number != number {
+			rt.Fatalf("restoring match %d is answered with %+v", number, notice)
+		}
+		m.undone = false
+	}
 }
 
 func (c *modelGroup) fixAny(rt *rapid.T) {

@@ -124,10 +124,11 @@ type Reason string
 
 // The reasons.
 const (
-	ByUndo   Reason = "undo"
-	ByFix    Reason = "fix"
-	ByMerge  Reason = "merge"
-	ByRepair Reason = "repair"
+	ByUndo    Reason = "undo"
+	ByRestore Reason = "restore"
+	ByFix     Reason = "fix"
+	ByMerge   Reason = "merge"
+	ByRepair  Reason = "repair"
 )
 
 // NewEntry is a history entry to be appended.

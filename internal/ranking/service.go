@@ -25,8 +25,11 @@ type Service struct {
 
 // Settings are the settings of a Service. A zero field means its default.
 type Settings struct {
-	// UndoWindow is how long the players and the reporter of a match may amend it, default 24 hours.
+	// UndoWindow is how long the players and the reporter of a match may amend it, and how long an undo can be taken back,
+	// default 24 hours.
 	UndoWindow time.Duration
+	// LongestReplay is how many later matches of a ladder an amendment may replay, default defaultReplay.
+	LongestReplay int
 	// ResultsPerMinute limits the results of one sender, default 60. A negative value disables this limit and that on
 	// button presses.
 	ResultsPerMinute int
@@ -36,6 +39,9 @@ type Settings struct {
 func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour
+	}
+	if settings.LongestReplay == 0 {
+		settings.LongestReplay = defaultReplay
 	}
 	if settings.ResultsPerMinute == 0 {
 		settings.ResultsPerMinute = defaultResults

@@ -118,6 +118,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[stats.MyStandings](t, g, payload)
 	case ranking.KindMatchUndone:
 		return decode[ranking.MatchUndone](t, g, payload)
+	case ranking.KindMatchRestored:
+		return decode[ranking.MatchRestored](t, g, payload)
 	case ranking.KindMatchFixed:
 		return decode[ranking.MatchFixed](t, g, payload)
 	}

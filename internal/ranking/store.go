@@ -84,7 +84,8 @@ type Query struct {
 }
 
 // MatchRef says which match of a group is meant: the one with the Number; else the one that the Message shows or that
-// the command with the Key recorded; else the last one that the sender played or reported.
+// the command with the Key recorded; else the last one that the sender undid, if LastUndone is true; else the last one that
+// the sender played or reported.
 type MatchRef struct {
 	Number int
 	// NumberMessage is the message that contained the Number, 0 for none. If it is known to show a match, that match is
@@ -92,6 +93,7 @@ type MatchRef struct {
 	NumberMessage int64
 	Message       int64
 	Key           string
+	LastUndone    bool
 }
 
 // Snapshot is what a Query returns.
@@ -123,13 +125,20 @@ type StoredMatch struct {
 	Result     Result
 	PlayedAt   time.Time
 	Undone     bool
-	ReportedBy PlayerID // 0 for an anonymous admin
+	UndoneAt   time.Time // when the command that undid it was sent; zero if it counts
+	UndoneBy   PlayerID  // 0 for an anonymous admin or a merge
+	Changes    int       // how often it was undone, restored or fixed
+	Later      int       // number of later matches of the ladder
+	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
 	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
 	// of the card must keep that order.
 	SidesSwapped bool
 	// ByCommand is true if the match was found by the command that recorded it.
 	ByCommand bool
+	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or
+	// before it.
+	SamePerson bool
 }
 
 // players returns the players of both sides.
@@ -202,7 +211,7 @@ type Changes struct {
 	Addressee Name // the person who is answered, zero if unknown
 }
 
-// Effect is what a command changes: a *NewMatch, *Undone, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules or *Greeted.
+// Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome
@@ -232,16 +241,24 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Amended holds the changes that both an undo and a fix make.
+// Amended holds the changes that every amendment makes. If the stored number of changes differs from Changes, Apply fails
+// with ErrConflict.
 type Amended struct {
 	Match   MatchID
+	Changes int      // before the amendment
 	By      PlayerID // 0 for an anonymous admin
 	Rewrite Rewrite
 	Card    MatchRecorded // the new content of the match's card
 }
 
 // Undone is a match to be undone.
-type Undone struct{ Amended }
+type Undone struct {
+	Amended
+	At time.Time // when the command was sent
+}
+
+// Restored is an undone match that is to count again.
+type Restored struct{ Amended }
 
 // Fixed is a match whose result is corrected.
 type Fixed struct {
@@ -282,6 +299,7 @@ type ChangedStanding Standing
 
 func (*NewMatch) outcome() CommandOutcome        { return OutcomeRecorded }
 func (*Undone) outcome() CommandOutcome          { return OutcomeUndone }
+func (*Restored) outcome() CommandOutcome        { return OutcomeRestored }
 func (*Fixed) outcome() CommandOutcome           { return OutcomeFixed }
 func (*NewStanding) outcome() CommandOutcome     { return OutcomeJoined }
 func (*ChangedStanding) outcome() CommandOutcome { return OutcomeJoined }

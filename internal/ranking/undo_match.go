@@ -25,5 +25,5 @@ func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error)
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter, Moved: u.history.moved(rewrite, m.players()),
 	}
 	card.Undone, card.UndoneBy = true, &reporter
-	return Changes{Effect: &Undone{Amended{Match: m.ID, By: by, Rewrite: rewrite, Card: card}}, Notice: notice}, nil
+	return Changes{Effect: &Undone{u.amended(by, rewrite, card), u.origin.SentAt}, Notice: notice}, nil
 }

@@ -71,7 +71,7 @@ func TestUndoMatch(t *testing.T) {
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
 	})
-	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice}}, g.cards(t, 1),
+	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}}, g.cards(t, 1),
 		cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}

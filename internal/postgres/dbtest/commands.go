@@ -55,6 +55,17 @@ func (w *World) Undo(t *testing.T, key string, sender ranking.Person, n int) {
 	}
 }
 
+// Restore takes the undo of the match with that number back.
+func (w *World) Restore(t *testing.T, key string, sender ranking.Person, n int) {
+	t.Helper()
+	if err := Service(w.Store).RestoreMatch(t.Context(), By(key, sender), Number(n)); err != nil {
+		t.Fatal(err)
+	}
+	if !Value[bool](t, w.Pool, `SELECT undone_at IS NULL FROM matches WHERE number = $1 AND group_id = 1`, n) {
+		t.Fatalf("match %d is not restored", n)
+	}
+}
+
 // Fix corrects the scores of the match with that number.
 func (w *World) Fix(t *testing.T, key string, sender ranking.Person, n int, scores ...ranking.Score) {
 	t.Helper()

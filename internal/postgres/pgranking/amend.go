@@ -18,17 +18,22 @@ func amendedBy(e ranking.Effect) *ranking.Amended {
 	switch e := e.(type) {
 	case *ranking.Undone:
 		return &e.Amended
+	case *ranking.Restored:
+		return &e.Amended
 	case *ranking.Fixed:
 		return &e.Amended
 	}
 	return nil
 }
 
-// queueAmendment undoes or fixes a match and rewrites what follows from it. It does nothing for other effects.
+// queueAmendment undoes, restores or fixes a match and rewrites what follows from it. It does nothing for other effects.
 func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
 	switch e := e.(type) {
 	case *ranking.Undone:
 		queueUndo(batch, *e)
+		queueRewrite(batch, e.Rewrite)
+	case *ranking.Restored:
+		queueRestore(batch, *e)
 		queueRewrite(batch, e.Rewrite)
 	case *ranking.Fixed:
 		queueFix(batch, *e)
@@ -39,17 +44,26 @@ func queueAmendment(batch *pgx.Batch, e ranking.Effect) {
 func queueUndo(batch *pgx.Batch, u ranking.Undone) {
 	batch.Queue(`
 		WITH undone AS (
-		    UPDATE matches SET undone_at = now(), undone_by = nullif($2::bigint, 0)
-		    WHERE id = $1 AND undone_at IS NULL
+		    UPDATE matches SET undone_at = $4, undone_by = nullif($3::bigint, 0), changes = changes + 1
+		    WHERE id = $1 AND changes = $2 AND undone_at IS NULL
 		    RETURNING 1)
-		SELECT EXISTS (SELECT FROM undone)::unchanged`, u.Match, u.By)
+		SELECT EXISTS (SELECT FROM undone)::unchanged`, u.Match, u.Changes, u.By, u.At)
+}
+
+func queueRestore(batch *pgx.Batch, r ranking.Restored) {
+	batch.Queue(`
+		WITH restored AS (
+		    UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = changes + 1
+		    WHERE id = $1 AND changes = $2 AND undone_at IS NOT NULL
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM restored)::unchanged`, r.Match, r.Changes)
 }
 
 func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 	batch.Queue(`
 		WITH fixed AS (
-		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7
-		    WHERE id = $1 AND undone_at IS NULL
+		    UPDATE matches SET score_a = $5, score_b = $6, sets = $7, changes = changes + 1
+		    WHERE id = $1 AND changes = $9 AND undone_at IS NULL
 		      AND score_a = $2 AND score_b = $3 AND sets IS NOT DISTINCT FROM $4::smallint[]
 		    RETURNING 1
 		), noted AS (
@@ -58,7 +72,7 @@ func queueFix(batch *pgx.Batch, f ranking.Fixed) {
 		    SELECT $1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0) FROM fixed
 		)
 		SELECT EXISTS (SELECT FROM fixed)::unchanged`,
-		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By)
+		f.Match, f.Old.A, f.Old.B, setPoints(f.Old.Sets), f.New.A, f.New.B, setPoints(f.New.Sets), f.By, f.Changes)
 }
 
 // Rewrite implements ranking.Store.

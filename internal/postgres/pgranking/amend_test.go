@@ -48,6 +48,9 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	"undo": func(ctx context.Context, s *ranking.Service) error {
 		return s.UndoMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
 	},
+	"restore": func(ctx context.Context, s *ranking.Service) error { // once it is undone
+		return s.RestoreMatch(ctx, dbtest.By("k", alice), dbtest.Number(2))
+	},
 	"fix": func(ctx context.Context, s *ranking.Service) error {
 		return s.FixMatch(ctx, dbtest.By("k", alice), dbtest.Number(2), []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}})
 	},

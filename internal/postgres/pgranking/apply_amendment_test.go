@@ -17,6 +17,9 @@ import (
 func planned(t *testing.T, command string) (*world, ranking.Changes) {
 	t.Helper()
 	w := newAmendable(t)
+	if command == "restore" {
+		w.Undo(t, "u", alice, 2)
+	}
 	c := w.plan(t, func(s *ranking.Service) error { return commands[command](t.Context(), s) })
 	return w, c
 }
@@ -47,6 +50,33 @@ func TestApplyUndo(t *testing.T) {
 		SELECT concat_ws(' ', number, count(*), bool_and(superseded_at > h.created_at)) FROM elo_history h
 		JOIN matches m ON m.id = match_id WHERE superseded_at IS NOT NULL GROUP BY number ORDER BY number`,
 		"2 2 t", "3 2 t", "4 2 t")
+}
+
+// TestApplyRestore: nothing remains of an undo that was taken back but the history.
+func TestApplyRestore(t *testing.T) {
+	t.Parallel()
+	w := newAmendable(t)
+	standings, current := `SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak) FROM group_players ORDER BY name`,
+		`SELECT concat_ws(' ', match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before)
+		 FROM elo_history WHERE superseded_at IS NULL ORDER BY match_id, player_id`
+	wantStandings, wantCurrent := dbtest.Values[string](t, w.Pool, standings), dbtest.Values[string](t, w.Pool, current)
+	const matches = `SELECT concat_ws(' ', number, undone_at = $1, undone_by, changes) FROM matches ORDER BY number`
+	w.Undo(t, "u", alice, 2)
+	if diff := cmp.Diff([]string{"1 0", "2 t 1 1", "3 0", "4 0"}, dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
+		t.Errorf("undone (-want +got):\n%s", diff)
+	}
+	all := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM elo_history`)
+	w.Restore(t, "r", alice, 2)
+	if diff := cmp.Diff([]string{"1 0", "2 2", "3 0", "4 0"}, dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+	w.mustYield(t, standings, wantStandings...)
+	w.mustYield(t, current, wantCurrent...)
+	w.mustYield(t, `SELECT concat_ws(' ', number, count(*)) FROM elo_history h JOIN matches m ON m.id = match_id
+		WHERE reason = 'restore' AND superseded_at IS NULL GROUP BY number ORDER BY number`, "2 2", "3 2", "4 2")
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM elo_history`); n != all+6 {
+		t.Errorf("there are %d history entries after %d", n, all)
+	}
 }
 
 func TestApplyFix(t *testing.T) {
@@ -90,8 +120,11 @@ func failsWith(err error, want string) bool {
 
 // amended returns the amendment among the changes.
 func amended(c *ranking.Changes) *ranking.Amended {
-	if undone, ok := c.Effect.(*ranking.Undone); ok {
-		return &undone.Amended
+	switch e := c.Effect.(type) {
+	case *ranking.Undone:
+		return &e.Amended
+	case *ranking.Restored:
+		return &e.Amended
 	}
 	return &fixed(c).Amended
 }
@@ -104,21 +137,24 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
 	both := []string{"undo", "fix"}
+	three, restore := []string{"undo", "fix", "restore"}, []string{"restore"}
 	for name, tc := range map[string]struct {
 		commands []string
 		sql      string // to run first, or the change that a trigger refuses
 		spoil    func(*changes)
 		want     string // conflict, handled or the name of the violated constraint
 	}{
-		"key is there":         {both, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
+		"key is there":         {three, `INSERT INTO handled_commands VALUES ('k')`, nil, handled},
 		"undone by others":     {both, `UPDATE matches SET undone_at = now() WHERE number = 2`, nil, conflict},
+		"changed by others":    {three, `UPDATE matches SET changes = changes + 1 WHERE number = 2`, nil, conflict},
+		"restored by others":   {restore, `UPDATE matches SET undone_at = NULL, undone_by = NULL`, nil, conflict},
 		"score A changed":      {both[1:], `UPDATE matches SET score_a = 4 WHERE number = 2`, nil, conflict},
 		"score B changed":      {both[1:], `UPDATE matches SET score_b = 0 WHERE number = 2`, nil, conflict},
 		"sets added":           {both[1:], `UPDATE matches SET sets = '{{1,0},{1,0}}'`, nil, conflict},
 		"entry superseded":     {both, `UPDATE elo_history SET superseded_at = now() WHERE elo_before = 1484`, nil, conflict},
 		"entry is gone":        {both, "", func(c *changes) { amended(c).Rewrite.Superseded[1] = 999 }, conflict},
-		"first is stale":       {both, `UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, conflict},
-		"last is stale":        {both, `UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, conflict},
+		"first is stale":       {three, `UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, conflict},
+		"last is stale":        {three, `UPDATE group_players SET version = 9 WHERE name = 'Bob'`, nil, conflict},
 		"standing is gone":     {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].ID = 999 }, conflict},
 		"no match":             {both[:1], "", func(c *changes) { amended(c).Match = 999 }, conflict},
 		"no match to fix":      {both[1:], "", func(c *changes) { amended(c).Match = 999 }, conflict},
@@ -133,15 +169,15 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 		"bad reason":           {both, "", func(c *changes) { amended(c).Rewrite.Reason = "whim" }, "elo_history_reason_check"},
 		"bad rating":           {both, "", func(c *changes) { amended(c).Rewrite.Standings[1].Elo = -1 }, "group_players_elo_check"},
 		"no chat":              {both, "", func(c *changes) { c.Chat = 99 }, "outbox_chat_id_fkey"},
-		"handled_commands":     {both, "handled_commands INSERT", nil, "refused"},
-		"matches":              {both, "matches UPDATE", nil, "refused"},
+		"handled_commands":     {three, "handled_commands INSERT", nil, "refused"},
+		"matches":              {three, "matches UPDATE", nil, "refused"},
 		"match_fixes":          {both[1:], "match_fixes INSERT", nil, "refused"},
-		"elo_history replaced": {both, "elo_history UPDATE", nil, "refused"},
-		"elo_history appended": {both, "elo_history INSERT", nil, "refused"},
-		"group_players":        {both, "group_players UPDATE", nil, "refused"},
-		"outbox":               {both, "outbox INSERT", nil, "refused"},
-		"card":                 {both, "outbox UPDATE", nil, "refused"},
-		"chats":                {both, "chats UPDATE", nil, "refused"},
+		"elo_history replaced": {three, "elo_history UPDATE", nil, "refused"},
+		"elo_history appended": {three, "elo_history INSERT", nil, "refused"},
+		"group_players":        {three, "group_players UPDATE", nil, "refused"},
+		"outbox":               {three, "outbox INSERT", nil, "refused"},
+		"card":                 {three, "outbox UPDATE", nil, "refused"},
+		"chats":                {three, "chats UPDATE", nil, "refused"},
 	} {
 		for _, command := range tc.commands {
 			t.Run(command+", "+name, func(t *testing.T) {

@@ -65,6 +65,11 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
 		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+		find("last undone", 40, &known, ranking.MatchRef{LastUndone: true}),
+		{Name: "restore", Run: func(ctx context.Context) error { // without the number
+			restore := admin(0)
+			return s.RestoreMatch(ctx, in(club, "restore", known), restore)
+		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
 			return s.FixMatch(ctx, in(club, "fix", known), admin(41), []ranking.Score{{A: 1, B: 3}})
 		}, Want: 4 + 1 + 1 + 5 + 8 + 1},

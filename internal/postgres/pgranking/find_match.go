@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -26,7 +27,8 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 		var points [][]int16
 		var key string
 		err = row.Scan(&m.ID, &m.Ladder, &m.Number, &m.Result.A, &m.Result.B, &points, &m.PlayedAt, &m.Undone,
-			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SidesSwapped, &key)
+			(*zeronull.Timestamptz)(&m.UndoneAt), &m.UndoneBy, &m.Changes, &m.Later,
+			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &key)
 		m.Result.Sets = setScores(points)
 		m.ByCommand = ref.Number == 0 && ref.Key == key
 		return m, err
@@ -44,9 +46,13 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
+		       m.undone_at, coalesce((SELECT coalesce(p.merged_into, p.id) FROM players p WHERE p.id = m.undone_by), 0), m.changes,
+		       (SELECT count(*) FROM matches later WHERE later.ladder_id = m.ladder_id AND later.number > m.number),
 		       coalesce(m.reported_by, 0),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
+		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
+		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL),
 		       ` + sidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
@@ -69,6 +75,10 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
+	const lastUndone = match + `m.id = (
+		    SELECT undone.id FROM matches undone
+		    WHERE undone.undone_by = ` + postgres.ThisPlayer + ` AND undone.group_id = g.id
+		    ORDER BY undone.undone_at DESC, undone.id DESC LIMIT 1)`
 	switch {
 	case ref.Number != 0 && ref.NumberMessage != 0:
 		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}
@@ -76,6 +86,8 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		return byNumber, []any{chat, ref.Number}
 	case ref.Message != 0:
 		return byMessage, []any{chat, ref.Message, ref.Key}
+	case sender != nil && ref.LastUndone:
+		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
 		return last, []any{chat, sender.ID}
 	}

@@ -140,7 +140,8 @@ func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, mer
 	for _, m := range merges {
 		batch.Queue(`
 			WITH undone AS (
-			    UPDATE matches SET undone_at = now() WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
+			    UPDATE matches SET undone_at = now(), changes = changes + 1
+			    WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
 	// A match in which both play stays as it is: it is undone.

@@ -1,0 +1,326 @@
+package ranking_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+func (g *game) restore(t *testing.T, sender *ranking.Person, a ranking.Amendment) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	must(t, g.RestoreMatch(t.Context(), o, a))
+	return g.notice(t, o.Key)
+}
+
+func TestRestoreMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 1, 3) // Bob 1516, Alice 1484
+	g.record(t, &carol, carol, bob, 3, 0) // Carol 1517, Bob 1499
+	before := g.standingTable(t, club.ID, byName)
+	g.undo(t, &alice, matchNumber(1)) // Carol 1516, Bob 1484, Alice 1500
+	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
+	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.MatchRestored{
+		Number: 1, Sides: sides, By: ranking.Reporter{Name: &ranking.Name{Name: "Alice"}},
+		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
+			change("Alice", 1500, 1484), change("Bob", 1484, 1499), change("Carol", 1516, 1517),
+		}},
+	})
+	if diff := cmp.Diff(before, g.standingTable(t, club.ID, byName)); diff != "" {
+		t.Errorf("the standings (-before the undo +restored):\n%s", diff)
+	}
+	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Changes: 2}}, g.cards(t, 1), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the card (-want +got):\n%s", diff)
+	}
+	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
+	verifyClean(t, g.store)
+
+	// it is a match like any other again
+	if n, ok := g.fix(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
+		t.Errorf("the fix is answered with %+v", n)
+	}
+	if n, ok := g.undo(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 1 {
+		t.Errorf("the second undo is answered with %+v", n)
+	}
+	if n, ok := g.restore(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}).(ranking.MatchRestored); !ok ||
+		n.By.Name != nil || n.Sides[0].Score != 1 {
+		t.Errorf("the restore by an anonymous admin is answered with %+v", n)
+	}
+	want, _ := recalculate(nil, []countedMatch{
+		{A: []string{"Alice"}, B: []string{"Bob"}, ScoreA: 3, ScoreB: 1}, {A: []string{"Carol"}, B: []string{"Bob"}, ScoreA: 3},
+	})
+	if diff := cmp.Diff(want, g.standingTable(t, club.ID, byName)); diff != "" {
+		t.Errorf("the standings (-want +got):\n%s", diff)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestWhoMayRestore: Bob has undone match 2 of Alice and Bob, and an anonymous admin match 1, at the same time.
+func TestWhoMayRestore(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	merged := ranking.Person{ID: 77, Name: "Robert"} // into whom Bob is merged
+	for name, tc := range map[string]struct {
+		sender *ranking.Person
+		number int // 0 for the last one that the sender undid
+		after  time.Duration
+		admin  bool
+		want   ranking.Refusal // without a code if permitted
+	}{
+		"who undid it":                  {&bob, 2, 0, false, ranking.Refusal{}},
+		"who undid it, just in time":    {&bob, 2, day, false, ranking.Refusal{}},
+		"who undid it, too late":        {&bob, 2, day + time.Second, false, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
+		"by another clock":              {&bob, 2, -time.Hour, false, ranking.Refusal{}},
+		"the other player":              {&alice, 2, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 2}},
+		"nobody that is known":          {&ranking.Person{ID: 99, Name: "X"}, 2, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 2}},
+		"what an anonymous admin undid": {&bob, 1, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 1}},
+		"an admin":                      {&alice, 2, day, true, ranking.Refusal{}},
+		"an admin, too late":            {&alice, 2, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
+		"an anonymous admin":            {nil, 1, day, true, ranking.Refusal{}},
+		"an anonymous admin, too late":  {nil, 1, day + 1, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 1, Minutes: 1440}},
+		"into whom they are merged":     {&merged, 2, 0, false, ranking.Refusal{}},
+		"the last one":                  {&bob, 0, day, false, ranking.Refusal{}},
+		"the last one, too late":        {&bob, 0, day + time.Second, false, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
+		"the last one of another":       {&alice, 0, 0, true, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
+		"the last one, anonymously":     {nil, 0, 0, true, ranking.Refusal{Code: ranking.WhichUndone}},
+		"no such match":                 {&bob, 9, 0, true, ranking.Refusal{Code: ranking.NoSuchMatch, Number: 9}},
+		"a match that counts":           {&bob, 3, 0, true, ranking.Refusal{Code: ranking.NotUndone, Number: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			for range 3 {
+				g.record(t, &alice, alice, bob, 3, 1)
+			}
+			g.undo(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin})
+			g.undo(t, &bob, matchNumber(2))
+			if tc.sender == &merged {
+				g.record(t, &zoe, merged, zoe, 3, 1)
+				g.exec(t, `UPDATE matches SET undone_by = (SELECT id FROM players WHERE telegram_user_id = 26) WHERE number = 2`)
+				g.exec(t, `UPDATE players SET telegram_user_id = NULL, username = NULL,
+					merged_into = (SELECT id FROM players WHERE telegram_user_id = 77) WHERE telegram_user_id = 26`)
+			}
+			o := g.origin(tc.sender)
+			o.SentAt = o.SentAt.Add(tc.after)
+			restore := matchNumber(tc.number)
+			if tc.admin {
+				restore.IsAdmin = admin
+			}
+			must(t, g.RestoreMatch(t.Context(), o, restore))
+			switch n := g.notice(t, o.Key).(type) {
+			case ranking.Refusal:
+				checkNotice(t, n, tc.want)
+			case ranking.MatchRestored:
+				if tc.want.Code != "" {
+					t.Errorf("it is restored, want %+v", tc.want)
+				}
+			}
+			restored := 0
+			if tc.want.Code == "" {
+				restored = 1
+			}
+			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 2-restored {
+				t.Errorf("%d matches are undone", n)
+			}
+			if tc.sender != &merged {
+				verifyClean(t, g.store)
+			}
+		})
+	}
+}
+
+// TestLastUndone restores one match after the other, the one that was undone last first.
+func TestLastUndone(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for i := range 3 {
+		g.record(t, &alice, alice, bob, 3, 1)
+		o := g.at(&bob, 10-i) // the first match is undone last
+		must(t, g.UndoMatch(t.Context(), o, matchNumber(i+1)))
+	}
+	g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches`)
+	card := ranking.Amendment{Match: ranking.MatchRef{Message: 502, Key: "m:-100:502"}, IsAdmin: nobodyIsAdmin}
+	for i, a := range []ranking.Amendment{{IsAdmin: nobodyIsAdmin}, card, {IsAdmin: nobodyIsAdmin}} {
+		if n, ok := g.restore(t, &bob, a).(ranking.MatchRestored); !ok || n.Number != i+1 {
+			t.Errorf("restore %d is answered with %+v", i+1, n)
+		}
+	}
+	checkNotice(t, g.restore(t, &bob, ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}, IsAdmin: admin}),
+		ranking.Refusal{Code: ranking.NotAboutAMatch})
+	verifyClean(t, g.store)
+}
+
+// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before its players became one. What an
+// anonymous admin undid comes back.
+func TestRestoreOfOnePersonTwice(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	named, withName := ranking.Person{Username: "zoe"}, zoe
+	withName.Username = "zoe"
+	for range 3 {
+		g.record(t, &zoe, zoe, named, 3, 1)
+	}
+	g.record(t, &alice, alice, named, 3, 1)
+	anonymously := func(n int) ranking.Amendment {
+		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
+	}
+	g.undo(t, &zoe, matchNumber(1))
+	g.undo(t, nil, anonymously(2))
+	g.undo(t, nil, anonymously(4))
+	g.page(t, &withName) // merges them, which undoes match 3
+	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 4 {
+		t.Fatalf("%d matches are undone, want 4", n)
+	}
+	for n := 1; n <= 3; n++ {
+		checkNotice(t, g.restore(t, nil, anonymously(n)), ranking.Refusal{Code: ranking.SamePersonTwice, Number: n})
+	}
+	verifyClean(t, g.store)
+	if n, ok := g.restore(t, &alice, anonymously(4)).(ranking.MatchRestored); !ok || n.Sides[1].Players[0].Name.Name != "Zoe" {
+		t.Errorf("match 4 is answered with %+v", n)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestStalePresses: a press on a button that was made before the match changed, or with forged numbers, is answered by a toast
+// only, and changes nothing.
+func TestStalePresses(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for range 3 {
+		g.record(t, &alice, alice, bob, 3, 1) // match 1 stays as it is
+	}
+	g.undo(t, &alice, matchNumber(2)) // 1 change
+	g.undo(t, &alice, matchNumber(3))
+	g.restore(t, &alice, matchNumber(3)) // 2 changes
+	g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches`)
+	const contents = `SELECT jsonb_agg(to_jsonb(m) ORDER BY id)::text FROM matches m
+		UNION ALL SELECT jsonb_agg(to_jsonb(h) ORDER BY id)::text FROM elo_history h
+		UNION ALL SELECT jsonb_agg(to_jsonb(s) ORDER BY id)::text FROM group_players s
+		UNION ALL SELECT jsonb_agg(to_jsonb(o) ORDER BY id)::text FROM outbox o WHERE action <> 'callback_answer'`
+	before := texts(t, g, contents)
+	current := []int{1: 0, 2: 1, 3: 2}
+	for number := 1; number <= 3; number++ {
+		for _, changes := range []int{0, 1, 2, 3, 1 << 30} {
+			if changes == current[number] {
+				continue
+			}
+			for name, press := range map[string]func(ranking.Origin, ranking.Amendment) error{
+				"undo":    func(o ranking.Origin, a ranking.Amendment) error { return g.UndoMatch(t.Context(), o, a) },
+				"restore": func(o ranking.Origin, a ranking.Amendment) error { return g.RestoreMatch(t.Context(), o, a) },
+				"fix": func(o ranking.Origin, a ranking.Amendment) error {
+					return g.FixMatch(t.Context(), o, a, []ranking.Score{{A: 1, B: 3}})
+				},
+			} {
+				o := g.origin(&alice)
+				o.Button = o.Key
+				// the number of the card's match is the right one, whatever the button says
+				a := ranking.Amendment{
+					Match: ranking.MatchRef{Number: 99, NumberMessage: int64(500 + number)}, Changes: &changes, IsAdmin: admin,
+				}
+				must(t, press(o, a))
+				if got, want := g.callbackAnswer(t, o), (ranking.Refusal{Code: ranking.ChangedSince, Number: number}); got != ranking.Notice(want) {
+					t.Errorf("%s %d with %d changes is answered with %+v", name, number, changes, got)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(before, texts(t, g, contents)); diff != "" {
+		t.Errorf("something has changed:\n%s", diff)
+	}
+	changes := 2
+	o := g.origin(&alice)
+	o.Button = o.Key
+	must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 3}, Changes: &changes, IsAdmin: nobodyIsAdmin}))
+	if n := g.count(t, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3"); n != 1 {
+		t.Error("a press that is not stale changes nothing")
+	}
+	verifyClean(t, g.store)
+}
+
+// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200 times: the match is undone
+// and restored in turn. Each time one of the presses has an effect, and the other a toast.
+func TestTwoPressesAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, carol, 3, 1)
+	services := []*ranking.Service{g.Service, g.newInstance()}
+	for round := range 200 {
+		var presses errgroup.Group
+		for i, sender := range []*ranking.Person{&alice, &bob} {
+			o := from(sender, fmt.Sprintf("c:%d:%d", round, i))
+			o.Button = o.Key
+			a := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, Changes: &round, IsAdmin: admin}
+			press := services[i].UndoMatch
+			if round%2 == 1 {
+				press = services[i].RestoreMatch
+			}
+			presses.Go(func() error { return press(t.Context(), o, a) })
+		}
+		must(t, presses.Wait())
+	}
+	type answers struct {
+		Action, Kind string
+		Count        int
+	}
+	want := []answers{
+		{"callback_answer", "match_restored", 100}, {"callback_answer", "match_undone", 100}, {"callback_answer", "refusal", 200},
+		{"send", "match_recorded", 2}, {"send", "match_restored", 100}, {"send", "match_undone", 100},
+	}
+	got := rows[answers](t, g, `SELECT action, kind, count(*) FROM outbox WHERE action <> 'edit' GROUP BY 1, 2 ORDER BY 1, 2`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if n := g.count(t, `outbox WHERE kind = 'refusal' AND payload <> '{"code": "changed_since", "number": 1}'`); n != 0 {
+		t.Errorf("%d refusals have another reason", n)
+	}
+	if n := g.count(t, "matches WHERE number = 1 AND changes = 200 AND undone_at IS NULL"); n != 1 {
+		t.Error("the match has not changed 200 times")
+	}
+	verifyClean(t, g.store)
+}
+
+// TestTooFarBack: an amendment that would replay too many matches is refused with their number.
+func TestTooFarBack(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for range 4 {
+		g.record(t, &alice, alice, bob, 3, 1)
+	}
+	g.undo(t, &alice, matchNumber(1))
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2})
+	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.TooFarBack, Number: 1, Matches: 3})
+	if _, ok := g.fix(t, &alice, matchNumber(2), ranking.Score{A: 1, B: 3}).(ranking.MatchFixed); !ok {
+		t.Error("a fix within the bound is refused")
+	}
+	g.record(t, &alice, alice, bob, 3, 1)
+	for _, got := range []ranking.Notice{g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3})} {
+		checkNotice(t, got, ranking.Refusal{Code: ranking.TooFarBack, Number: 2, Matches: 3})
+	}
+	if n := g.count(t, "matches WHERE changes > 0"); n != 2 {
+		t.Errorf("%d matches have changed", n)
+	}
+	verifyClean(t, g.store)
+}
+
+// TestRestoreOverTheLimit: a restore over the limit on results is listed among those that were not done.
+func TestRestoreOverTheLimit(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 2})
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.undo(t, &alice, matchNumber(1))
+	must(t, g.RestoreMatch(t.Context(), g.origin(&alice), matchNumber(0)))
+	const item = `SELECT payload -> 'items' ->> 0 FROM outbox WHERE kind = 'not_recorded'`
+	if diff := cmp.Diff([]string{`{"last": true, "command": "restore"}`}, texts(t, g, item)); diff != "" {
+		t.Errorf("not recorded (-want +got):\n%s", diff)
+	}
+}
