@@ -89,7 +89,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"undo button", testUndoButton},
 		{"undone by two at once", testUndoneByTwoAtOnce},
 		{"undo pressed by all", testUndoPressedByAll},
-		{"forged buttons", testForgedButtons},
+		{"restore button", testRestoreButton}, {"forged buttons", testForgedButtons},
 		{"all ways to take back", testAllWaysToAmend},
 		{"fixed twice", testFixedTwice},
 		{"who may take back", testWhoMayAmend},

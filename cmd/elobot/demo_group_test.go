@@ -77,14 +77,14 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the button of the last card that has one, and sees the answer. If that undoes the match, the card
-// is edited, and the next press is for the card before it.
+// presses: anybody can press the button of the last card, and sees the answer. If that restores or undoes the match, the card is
+// edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("press", "alice: Press", "alice: press", "/ranking"),
-		"Now you.", "You pressed [Undo]", "Only those who played or reported match #10",
-		"Alice pressed [Undo]", "Match #10 undone", "undone by Alice", "edited its earlier message:", "Match #10 · undone by Alice",
-		"Alice pressed [Undo]", "Match #9 undone", "undone by Alice", "edited its earlier message:", "Match #9 · undone by Alice",
+		"Now you.", "You pressed [Restore]", "Only the person who undid match #11",
+		"Alice pressed [Restore]", "Match #11 restored", "restored by Alice", "edited its earlier message:", "Dave beat Carol 3:0",
+		"Alice pressed [Undo]", "Match #11 undone", "undone by Alice", "edited its earlier message:", "Match #11 · undone by Alice",
 		"You  /ranking", "4 players")
 }
 

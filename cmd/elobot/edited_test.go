@@ -32,7 +32,7 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	button := offer.Buttons[0][0].CallbackData
 	says(t, b.press(carol, offer, button), "Only those who played")
 	says(t, b.press(bob, offer, button), "corrected")
-	says(t, b.press(alice, offer, button), "already has this score")
+	says(t, b.press(alice, offer, button), "Match #1 has changed since")
 	awaitAnswers(t, group, 4)
 	edited, err := group.WaitEdits(testContext(t), card.ID, 1)
 	if err != nil {

@@ -68,6 +68,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
 		"Olga & Carol lost to Alice & Bob 8:10", "was 10:8", "Olga −32 → ")
 	b.settle()
+	card, _ = group.Message(card.ID)
 	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 undone")
 	checkStruck(t, group, card, 2, "undone by Carol")
 	b.settle()

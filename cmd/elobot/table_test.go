@@ -36,6 +36,7 @@ type reported struct {
 	fixed    bool
 	turned   bool // the card names b first, because b had won by the first score
 	undoneBy string
+	changes  int // how often it was undone or fixed
 }
 
 // wantedAnswer is an expected answer: the message that it replies to, and the beginning of its text.
@@ -77,7 +78,7 @@ func (b *table) press(sender botsim.User, number int) bool {
 	if !ok {
 		return false
 	}
-	id := b.sim.Press(sender, card, fmt.Sprintf("1u:%d", number))
+	id := b.sim.Press(sender, card, b.undoData(number))
 	b.keys = append(b.keys, "c:"+id)
 	undone := b.undone
 	b.callbackAnswers[id] = b.amend(number, sender)
@@ -85,6 +86,11 @@ func (b *table) press(sender botsim.User, number int) bool {
 		b.expect(card.ID, b.callbackAnswers[id])
 	}
 	return true
+}
+
+// undoData returns the data of the button that undoes a match as it is.
+func (b *table) undoData(number int) string {
+	return fmt.Sprintf("1u:%d:%d", number, b.matches[number-1].changes)
 }
 
 // card returns the card of a match. Of several copies it returns the last one, which the bot knows.
@@ -122,6 +128,7 @@ func (b *table) amend(number int, sender botsim.User) (answer string) {
 		return no
 	}
 	b.matches[number-1].undoneBy = sender.FirstName
+	b.matches[number-1].changes++
 	b.undone++
 	return fmt.Sprintf("Match #%d undone: ", number)
 }
@@ -142,6 +149,7 @@ func (b *table) correct(number int, sender botsim.User, score [2]int) (answer st
 		return no
 	}
 	m.was, m.score, m.fixed = m.score, score, true
+	m.changes++
 	b.fixed++
 	return fmt.Sprintf("Match #%d corrected: %s (was ", number, m.head())
 }
@@ -258,7 +266,7 @@ func (b *table) checkCard(number int, m *reported) {
 	if !strings.HasSuffix(rest, want) {
 		b.t.Errorf("%s: the card of match %d ends with %q, want %q", b.group.Title(), number, rest, want)
 	}
-	if data := undoButton(b.t, card); data != fmt.Sprintf("1u:%d", number) {
+	if data := undoButton(b.t, card); data != b.undoData(number) {
 		b.t.Errorf("%s: the button of match %d says %q", b.group.Title(), number, data)
 	}
 }
