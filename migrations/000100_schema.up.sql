@@ -326,7 +326,7 @@ CREATE UNIQUE INDEX elo_history_current_key ON elo_history (match_id, player_id,
 CREATE TABLE handled_commands (
     key        text NOT NULL,
     handled_at timestamptz NOT NULL DEFAULT now(),
-    -- what brought about the outcome: the message itself, or later its edit or the press of a button
+    -- what brought about the outcome: the message itself, or later its edit or the press of a button; or a timer
     trigger    text NOT NULL DEFAULT 'message',
     outcome    text NOT NULL DEFAULT 'unanswered',
     -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
@@ -450,6 +450,47 @@ CREATE TABLE ensured_messages (
     CONSTRAINT ensured_messages_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
     CONSTRAINT ensured_messages_message_check CHECK (telegram_message_id > 0)
 );
+
+-- Questions with buttons. A prompt is open until somebody answers or cancels it, or its timer t:prompt:<id> ends it.
+CREATE TABLE prompts (
+    -- that of the row of the outbox that asks
+    id                  bigint NOT NULL,
+    chat_id             bigint NOT NULL,
+    -- undo: whether to undo match_id
+    kind                text NOT NULL,
+    match_id            bigint NOT NULL,
+    -- who may answer; null for every admin of the chat
+    answerer_id         bigint,
+    asked_at            timestamptz NOT NULL DEFAULT now(),
+    -- when Telegram accepted the message; its id is null if it is unknown or means another message by now
+    delivered_at        timestamptz,
+    telegram_message_id bigint,
+    closed_at           timestamptz,
+    closed_as           text,
+    CONSTRAINT prompts_pkey PRIMARY KEY (id),
+    CONSTRAINT prompts_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT prompts_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
+    CONSTRAINT prompts_answerer_id_fkey FOREIGN KEY (answerer_id) REFERENCES players (id),
+    CONSTRAINT prompts_kind_check CHECK (kind IN ('undo')),
+    CONSTRAINT prompts_message_check CHECK (telegram_message_id > 0 AND delivered_at IS NOT NULL OR telegram_message_id IS NULL),
+    CONSTRAINT prompts_closed_check
+        CHECK ((closed_at IS NULL) = (closed_as IS NULL) AND closed_as IN ('answered', 'cancelled', 'expired'))
+);
+CREATE INDEX prompts_chat_id_idx ON prompts (chat_id);
+CREATE INDEX prompts_closed_at_idx ON prompts (closed_at) WHERE closed_at IS NOT NULL;
+
+-- What happens by itself at a certain time. The transaction of what happens deletes the timer, so it happens once.
+CREATE TABLE timers (
+    -- t:<what>:<of what>, also the idempotency key of what happens
+    key     text NOT NULL,
+    chat_id bigint NOT NULL,
+    due_at  timestamptz NOT NULL,
+    CONSTRAINT timers_pkey PRIMARY KEY (key),
+    CONSTRAINT timers_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
+    CONSTRAINT timers_key_check CHECK (starts_with(key, 't:'))
+);
+CREATE INDEX timers_due_at_idx ON timers (due_at, key);
+CREATE INDEX timers_chat_id_idx ON timers (chat_id);
 
 -- Updates that could not be handled, and notices that could not be sent.
 CREATE TABLE dead_letters (

@@ -31,7 +31,7 @@ func TestEditedMatch(t *testing.T) {
 	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
 	c := w.expect("an edit", fmt.Sprintf("offer Alice@alice#1001 @bob 11:7 9:11 11:5 by message %d or m:%d:%[1]d", m.ID, w.group.ID()))[0]
 	want := ranking.Origin{
-		Key:    fmt.Sprintf("e:%d:%d:%d", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit,
+		Key: fmt.Sprintf("e:%d:%d:%d", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit,
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
 		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	}

@@ -90,6 +90,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
 	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
+	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE telegram_message_id IS NOT NULL`)
 	batch.Queue(`DELETE FROM update_attempts`)
 	// only the bot that sent a message can edit it, and only the bot that received a button press can answer it
 	batch.Queue(`

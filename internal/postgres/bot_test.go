@@ -27,6 +27,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		INSERT INTO handled_commands (key) VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd');
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES (-5, 2, 1), (-4, 2, 2), (-1007, 2, 3);
 		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint) VALUES (2, 'board', 8, 'f');
+		INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id) VALUES (1, 2, 'undo', 3, now(), 8);
 		INSERT INTO update_attempts (update_id, attempts) VALUES (70, 2);
 		INSERT INTO outbox (chat_id, key, kind, payload, action, reply_to, match_id, callback_query_id, state, finished_at) VALUES
 		    (1, 'm:-5:1', 'waits', '{}', 'send', 1, NULL, NULL, 'planned', NULL),
@@ -41,6 +42,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 			(SELECT 'handled ' || key FROM handled_commands ORDER BY split_part(key, 'bot1:', 2), key) UNION ALL
 			(SELECT 'message ' || telegram_chat_id FROM match_messages ORDER BY 1) UNION ALL
 			SELECT 'ensured' FROM ensured_messages UNION ALL
+			SELECT 'prompt ' || telegram_message_id FROM prompts WHERE telegram_message_id IS NOT NULL UNION ALL
 			SELECT 'attempt' FROM update_attempts UNION ALL
 			(SELECT concat_ws(' ', 'outbox', key, action, state, reply_to) FROM outbox ORDER BY id)`)
 	}

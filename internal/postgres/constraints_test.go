@@ -37,6 +37,8 @@ const oneOfEach = `
 	INSERT INTO update_attempts VALUES (5, 1);
 	INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now());
 	INSERT INTO ensured_messages VALUES (1, 'board', 7, '');
+	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
+	INSERT INTO timers VALUES ('t:prompt:1', 1, now());
 	INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at)
 	    VALUES ('update', 5, NULL, 'x', 'why', 1, now()), ('notice', NULL, 5, 'x', 'why', 1, now());`
 
@@ -290,6 +292,21 @@ var breaks = map[string][]string{
 	"update_attempts_pkey":           {`INSERT INTO update_attempts VALUES (5, 2)`},
 	"update_attempts_attempts_check": {`UPDATE update_attempts SET attempts = 0`},
 	"webhook_instances_pkey":         {`INSERT INTO webhook_instances (name, expires_at) VALUES ('here', now())`},
+	"prompts_pkey":                   {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1)`},
+	"prompts_chat_id_fkey":           {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (2, 99, 'undo', 1)`},
+	"prompts_match_id_fkey":          {`INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (2, 1, 'undo', 99)`},
+	"prompts_answerer_id_fkey":       {`UPDATE prompts SET answerer_id = 99`},
+	"prompts_kind_check":             {`UPDATE prompts SET kind = ''`},
+	"prompts_message_check": {
+		`UPDATE prompts SET telegram_message_id = 7`, `UPDATE prompts SET telegram_message_id = 0, delivered_at = now()`,
+	},
+	"prompts_closed_check": {
+		`UPDATE prompts SET closed_at = now()`, `UPDATE prompts SET closed_as = 'expired'`,
+		`UPDATE prompts SET closed_at = now(), closed_as = 'maybe'`,
+	},
+	"timers_pkey":                    {`INSERT INTO timers VALUES ('t:prompt:1', 1, now())`},
+	"timers_chat_id_fkey":            {`INSERT INTO timers VALUES ('t:prompt:2', 99, now())`},
+	"timers_key_check":               {`INSERT INTO timers VALUES ('prompt:1', 1, now())`},
 	"ensured_messages_pkey":          {`INSERT INTO ensured_messages VALUES (1, 'board', 8, '')`},
 	"ensured_messages_chat_id_fkey":  {`INSERT INTO ensured_messages VALUES (99, 'board', 8, '')`},
 	"ensured_messages_message_check": {`UPDATE ensured_messages SET telegram_message_id = 0`},

@@ -41,6 +41,8 @@ var purges = []string{
 	     WHERE o.finished_at < now() - interval '7 days'
 	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
 	     LIMIT $1)`,
+	`DELETE FROM prompts WHERE id IN (
+	     SELECT id FROM prompts WHERE closed_at < now() - interval '7 days' LIMIT $1)`,
 	// Callback answers are shown for a moment only. However many there are, few are kept.
 	`DELETE FROM outbox WHERE id IN (
 	     SELECT o.id FROM outbox o

@@ -90,7 +90,7 @@ func TestPurgeInBatches(t *testing.T) {
 				deleted++
 			}
 		}
-		begun -= 6 // the transactions of the other purges
+		begun -= 7 // the transactions of the other purges
 		if begun != batches || deleted != batches {
 			t.Errorf("%d keys were removed in %d transactions by %d statements, want %d", old, begun, deleted, batches)
 		}

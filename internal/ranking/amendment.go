@@ -28,6 +28,8 @@ type amendOperation struct {
 	longest int           // number of later matches that may be replayed
 	log     *slog.Logger
 	admin   *bool // whether the sender is an admin; nil until it is known
+	// asAdmin is true if only being an admin permits the sender to amend the match.
+	asAdmin bool
 
 	found   *StoredMatch // the match that is meant, nil if there is none
 	history MatchHistory // of its ladder from the match on, once the group is locked
@@ -113,6 +115,7 @@ func (a *amendOperation) isStale() bool { return a.Changes != nil && *a.Changes 
 // permit returns a refusal if the sender may not amend the match.
 func (a *amendOperation) permit(ctx context.Context, snap Snapshot) Notice {
 	m, mayAmend := a.found, false
+	a.asAdmin = false
 	if a.origin.Sender != nil && snap.People[0].Player != nil {
 		sender := snap.People[0].Player.ID
 		mayAmend = sender == m.ReportedBy || slices.Contains(m.players(), sender)
@@ -139,6 +142,7 @@ func (a *amendOperation) requireAdmin(ctx context.Context, refusal Refusal) Noti
 		a.admin = &admin
 	}
 	if *a.admin {
+		a.asAdmin = true
 		return nil
 	}
 	return refusal
@@ -167,15 +171,23 @@ func (a *amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 // replay applies change to the match and replays the ladder from there. It returns the rewrite, and the match as it was
 // before the change.
 func (a *amendOperation) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, PlayedMatch, error) {
-	id := a.found.ID
-	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == id })
-	if i < 0 {
-		return Rewrite{}, PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.found.Number)
+	played, err := a.played()
+	if err != nil {
+		return Rewrite{}, PlayedMatch{}, err
 	}
 	rewrite, err := a.history.replay(reason, func(m *PlayedMatch) {
-		if m.ID == id {
+		if m.ID == played.ID {
 			change(m)
 		}
 	})
-	return rewrite, a.history.Matches[i], err
+	return rewrite, played, err
+}
+
+// played returns the match in the history.
+func (a *amendOperation) played() (PlayedMatch, error) {
+	i := slices.IndexFunc(a.history.Matches, func(m PlayedMatch) bool { return m.ID == a.found.ID })
+	if i < 0 {
+		return PlayedMatch{}, fmt.Errorf("%w: match %d has no players", ErrInconsistent, a.found.Number)
+	}
+	return a.history.Matches[i], nil
 }

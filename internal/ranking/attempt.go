@@ -215,8 +215,11 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 		if changes.Edits == 0 && changes.Effect == nil { // nothing has changed, so the chat need not be notified
 			changes.Notice = nil
 		}
-		if changes.Edits != 0 && moved {
-			changes.Edits, changes.Notice = 0, nil
+	}
+	if changes.Edits != 0 && moved {
+		changes.Edits = 0
+		if changes.Notice.Purpose() == Answer {
+			changes.Notice = nil
 		}
 	}
 	*c.outcome = outcomeOf(o, changes)

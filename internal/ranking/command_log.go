@@ -19,6 +19,7 @@ const (
 	OutcomeFixed        CommandOutcome = "fixed"
 	OutcomeJoined       CommandOutcome = "joined"
 	OutcomeRulesChanged CommandOutcome = "rules_changed"
+	OutcomeAsked        CommandOutcome = "asked" // a prompt asks whether to do it
 	OutcomeAnswered     CommandOutcome = "answered"
 	OutcomeRefused      CommandOutcome = "refused"
 	OutcomeUnanswered   CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed

@@ -127,6 +127,8 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	case kind == ranking.KindMatchUndone && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
+	case kind == ranking.KindUndoPrompt && o.Kind == undoRequest: // by an admin who has not played; nobody answers
+		return nil
 	case kind == ranking.KindMatchFixed && o.Kind == fixRequest:
 		l.fixed++
 		return l.fix(o, n)

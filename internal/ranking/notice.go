@@ -45,6 +45,8 @@ const (
 	KindRulesChanged  = "rules_changed"
 	KindNotRecorded   = "not_recorded"
 	KindFixOffer      = "fix_offer"
+	KindUndoPrompt    = "undo_prompt"
+	KindUndoDropped   = "undo_dropped"
 	KindRefusal       = "refusal"
 
 	KindResultsExpired = "results_expired"
@@ -245,6 +247,10 @@ const (
 	SamePersonTwice  RefusalCode = "same_person_twice"  // two of the match's players are the same person, so it cannot count
 	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid no match in the last Minutes in the group
 	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin undid no match of their own
+
+	NotYourPrompt    RefusalCode = "not_your_prompt"    // somebody else was asked
+	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // every admin was asked, and the sender is none
+	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
 	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules
 	SameRules       RefusalCode = "same_rules"         // the ladder already has these rules

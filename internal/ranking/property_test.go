@@ -320,9 +320,18 @@ func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
 }
 
 func (c *modelGroup) undoAny(rt *rapid.T) {
-	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error { return c.UndoMatch(c.t.Context(), o, t) })
+	var sender ranking.Person
+	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
+		sender = *o.Sender
+		return c.UndoMatch(c.t.Context(), o, t)
+	})
 	if m == nil {
 		return
+	}
+	if _, asked := notice.(ranking.UndoPrompt); asked {
+		o := from(&sender, fmt.Sprintf("c:%d:%d", c.chat, c.commands))
+		o.Chat, o.Button, o.SentAt = ranking.Chat{ID: c.chat, Kind: ranking.Supergroup, Title: "Any"}, o.Key, time.Now()
+		notice = c.respond(c.t, o, c.newestPrompt(c.t), ranking.OptionUndo)
 	}
 	if n, ok := notice.(ranking.MatchUndone); !ok || n.Number != number {
 		rt.Fatalf("undoing match %d is answered with %+v", number, notice)

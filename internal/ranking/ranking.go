@@ -43,8 +43,8 @@ type Origin struct {
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
 	Chat    Chat
-	Sender *Person // nil for an anonymous admin
-	SentAt time.Time
+	Sender  *Person // nil for an anonymous admin
+	SentAt  time.Time
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the
 	// answer; the chat is notified only if the press changes something.
 	Button string
@@ -69,6 +69,7 @@ const (
 	ByMessage Trigger = "message"
 	ByEdit    Trigger = "edit"
 	ByPress   Trigger = "press"
+	ByTimer   Trigger = "timer"
 )
 
 func (o Origin) trigger() Trigger {

@@ -28,7 +28,7 @@ const (
 	RateSlowed   RateClass = "slowed"   // a question that was answered by TooManyQuestions
 	RateResult   RateClass = "result"   // a command that reports or amends a match, successful or not
 	RateRefused  RateClass = "refused"  // a result over the limit
-	RatePress    RateClass = "press"    // a button press that changes no match
+	RatePress    RateClass = "press"    // a button press that changes no match, or answers a prompt
 )
 
 // RateEntry says how a command counts, for which sender, and when it was sent. The zero value does not count.

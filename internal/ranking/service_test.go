@@ -120,6 +120,10 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.MatchUndone](t, g, payload)
 	case ranking.KindMatchRestored:
 		return decode[ranking.MatchRestored](t, g, payload)
+	case ranking.KindUndoPrompt:
+		return decode[ranking.UndoPrompt](t, g, payload)
+	case ranking.KindUndoDropped:
+		return decode[ranking.UndoDropped](t, g, payload)
 	case ranking.KindMatchFixed:
 		return decode[ranking.MatchFixed](t, g, payload)
 	}

@@ -32,6 +32,15 @@ type Store interface {
 	// anonymous admin.
 	FindMatch(ctx context.Context, chat ExternalChatID, ref MatchRef, sender *Person) (*StoredMatch, error)
 
+	// FindPrompt returns a prompt of a chat, or nil if the chat has none with this id.
+	FindPrompt(ctx context.Context, chat ExternalChatID, id PromptID) (*Prompt, error)
+
+	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
+	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
+
+	// IsDue reports whether there is a timer with this key, and it is due.
+	IsDue(ctx context.Context, key string) (bool, error)
+
 	// MatchHistory returns the matches of a ladder from a number on, and the standings of all who play in them. Number 0
 	// means the whole ladder, with all its standings. Without WithGroupLock it may change after the read.
 	MatchHistory(ctx context.Context, ladder LadderID, from int) (MatchHistory, error)
@@ -83,10 +92,11 @@ type Query struct {
 	RateEntry RateEntry
 }
 
-// MatchRef says which match of a group is meant: the one with the Number; else the one that the Message shows or that
-// the command with the Key recorded; else the last one that the sender undid, if LastUndone is true; else the last one that
-// the sender played or reported.
+// MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
+// Message shows or that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true;
+// else the last one that the sender played or reported.
 type MatchRef struct {
+	ID     MatchID
 	Number int
 	// NumberMessage is the message that contained the Number, 0 for none. If it is known to show a match, that match is
 	// meant, even if its number has changed.
@@ -198,6 +208,10 @@ type Changes struct {
 	SentAt    time.Time // when the command was sent; the lifetime of its notices begins then. Zero: they never expire
 	Effect    Effect    // nil for none
 	Presence  Presence  // what the command shows about the bot's presence in the chat
+	// Closes is the prompt that the command closes, nil for none.
+	Closes *ClosedPrompt
+	// Fires is true if Key is that of a timer. Apply deletes the timer; without a due timer it fails with ErrConflict.
+	Fires bool
 
 	// Button is the id of the button press that CallbackAnswer answers.
 	Button         string
@@ -211,7 +225,8 @@ type Changes struct {
 	Addressee Name // the person who is answered, zero if unknown
 }
 
-// Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules or *Greeted.
+// Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
+// *NewPrompt or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

@@ -3,7 +3,7 @@ package ranking
 import "context"
 
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
-// it within Settings.UndoWindow, admins at any time.
+// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first.
 func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 	undo := undoOperation{s.amendment(o, a)}
 	return s.amend(ctx, "undo match", undo.amendOperation, undo)
@@ -14,6 +14,28 @@ type undoOperation struct{ *amendOperation }
 func (u undoOperation) refuse(Snapshot) Notice { return u.refusal() }
 
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	if u.asAdmin {
+		return u.ask(snap)
+	}
+	return u.undo(snap)
+}
+
+// ask asks an admin whether to undo the match.
+func (u undoOperation) ask(snap Snapshot) (Changes, error) {
+	played, err := u.played()
+	if err != nil {
+		return Changes{}, err
+	}
+	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
+	by, _ := u.by(snap)
+	return Changes{
+		Effect:         &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Answerer: by},
+		Notice:         UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets},
+		CallbackAnswer: Acknowledged{},
+	}, nil
+}
+
+func (u undoOperation) undo(snap Snapshot) (Changes, error) {
 	m := u.found
 	rewrite, played, err := u.replay(ByUndo, func(m *PlayedMatch) { m.Undone = true })
 	if err != nil {

@@ -20,14 +20,21 @@ func matchNumber(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
 }
 
-// undo undoes a match and returns the notice.
+// undo undoes a match and returns the notice. If the sender is asked first, the answer is yes.
 func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	if err := g.UndoMatch(t.Context(), o, b); err != nil {
 		t.Fatal(err)
 	}
-	return g.notice(t, o.Key)
+	n := g.notice(t, o.Key)
+	if _, asked := n.(ranking.UndoPrompt); asked {
+		if sender == nil {
+			sender = &zoe
+		}
+		return g.respond(t, g.press(sender), g.newestPrompt(t), ranking.OptionUndo)
+	}
+	return n
 }
 
 func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, scores ...ranking.Score) ranking.Notice {
@@ -160,21 +167,22 @@ func TestWhoMayAmend(t *testing.T) {
 		after  time.Duration
 		admin  func(context.Context) (bool, error)
 		want   ranking.RefusalCode // empty if permitted
+		asked  bool                // before the match is undone
 	}{
-		"a player":                     {&alice, day, mustNotAsk, ""},
-		"the other player":             {&bob, 0, mustNotAsk, ""},
-		"the reporter":                 {&carol, day, mustNotAsk, ""},
-		"a player, too late":           {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate},
-		"the reporter, too late":       {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate},
-		"a player and admin, later":    {&bob, 1000 * day, isAdmin, ""},
-		"a member":                     {&zoe, 0, nobodyIsAdmin, ranking.NotYours},
-		"a member who was never here":  {&stranger, 0, nobodyIsAdmin, ranking.NotYours},
-		"an admin":                     {&zoe, 1000 * day, isAdmin, ""},
-		"an admin who was never here":  {&stranger, 0, isAdmin, ""},
-		"an anonymous admin":           {nil, 1000 * day, isAdmin, ""},
-		"admins unknown":               {&zoe, 0, unknown, ranking.AdminsUnknown},
-		"a player before the match":    {&alice, -time.Hour, mustNotAsk, ""}, // clocks differ
-		"admins unknown, but a player": {&alice, 0, unknown, ""},
+		"a player":                     {&alice, day, mustNotAsk, "", false},
+		"the other player":             {&bob, 0, mustNotAsk, "", false},
+		"the reporter":                 {&carol, day, mustNotAsk, "", false},
+		"a player, too late":           {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate, false},
+		"the reporter, too late":       {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate, false},
+		"a player and admin, later":    {&bob, 1000 * day, isAdmin, "", true},
+		"a member":                     {&zoe, 0, nobodyIsAdmin, ranking.NotYours, false},
+		"a member who was never here":  {&stranger, 0, nobodyIsAdmin, ranking.NotYours, false},
+		"an admin":                     {&zoe, 1000 * day, isAdmin, "", true},
+		"an admin who was never here":  {&stranger, 0, isAdmin, "", true},
+		"an anonymous admin":           {nil, 1000 * day, isAdmin, "", true},
+		"admins unknown":               {&zoe, 0, unknown, ranking.AdminsUnknown, false},
+		"a player before the match":    {&alice, -time.Hour, mustNotAsk, "", false}, // clocks differ
+		"admins unknown, but a player": {&alice, 0, unknown, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,6 +200,10 @@ func TestWhoMayAmend(t *testing.T) {
 				if err := run(); err != nil {
 					t.Fatal(err)
 				}
+				_, asked := g.notice(t, o.Key).(ranking.UndoPrompt)
+				if want := kind == "undo" && tc.asked; asked != want {
+					t.Errorf("%s: asked first: %v, want %v", kind, asked, want)
+				}
 				refusal, refused := g.notice(t, o.Key).(ranking.Refusal)
 				if refusal.Code != tc.want || refused != (tc.want != "") || refused && refusal.Number != 2 {
 					t.Errorf("%s: notice is %+v, want %q", kind, g.notice(t, o.Key), tc.want)
@@ -207,7 +219,7 @@ func TestWhoMayAmend(t *testing.T) {
 					t.Errorf("%s: %d more notices after a redelivery", kind, n-notices)
 				}
 			}
-			if undone := g.count(t, "matches WHERE undone_at IS NOT NULL") == 1; undone != (tc.want == "") {
+			if undone := g.count(t, "matches WHERE undone_at IS NOT NULL") == 1; undone != (tc.want == "" && !tc.asked) {
 				t.Errorf("undone: %v", undone)
 			}
 			if fixes := g.count(t, "match_fixes"); fixes == 1 != (tc.want == "") {
@@ -271,6 +283,8 @@ func TestWhichMatch(t *testing.T) {
 			}
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
+			} else if n, ok := g.notice(t, o.Key).(ranking.UndoPrompt); tc.sender == nil && ok && n.Number == tc.want {
+				return // it asks first
 			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
 				t.Errorf("notice is %+v, want match %d", g.notice(t, o.Key), tc.want)
 			}

@@ -166,6 +166,10 @@ const years = `
 	INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, 3000) n;
 	INSERT INTO leases SELECT 'other ' || n, 'x', 1, now() FROM generate_series(1, 2000) n;
 	INSERT INTO ensured_messages SELECT n, 'board', 5, '' FROM generate_series(1, 5000) n;
+	INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id, closed_at, closed_as)
+	    SELECT n, 1 + n % 4000, 'undo', n, now(), n, CASE WHEN n > 100 THEN now() END, CASE WHEN n > 100 THEN 'answered' END
+	    FROM generate_series(1, 8000) n;
+	INSERT INTO timers SELECT 't:prompt:' || n, 1 + n % 4000, now() + n * interval '1 hour' FROM generate_series(1, 8000) n;
 	INSERT INTO ladders (group_id, is_default) SELECT id, true FROM groups WHERE id > 160;
 	INSERT INTO group_players (ladder_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160;`

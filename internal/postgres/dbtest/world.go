@@ -125,7 +125,7 @@ func (w *World) Play(t *testing.T, key string, a, b ranking.Person) {
 // tables are the tables that commands write to.
 var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
-	"match_messages", "elo_history", "handled_commands", "outbox", "dead_letters",
+	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
 
 // Contents returns all rows of all tables.

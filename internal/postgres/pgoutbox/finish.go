@@ -7,6 +7,7 @@ import (
 
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/ranking"
 )
 
 // queueResults records the results of messages, in a handful of statements however many there are. A result that is
@@ -18,6 +19,7 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueOutcomes(batch, results)
 	queueEdited(batch, results)
 	queueEnsured(batch, results)
+	queueDelivered(batch, results)
 }
 
 // queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the
@@ -265,6 +267,29 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(ensured, func(r outbox.Result) string { return r.Message.Object }),
 		postgres.Column(ensured, func(r outbox.Result) int64 { return r.MessageID }),
 		postgres.Column(ensured, func(r outbox.Result) string { return r.Fingerprint }))
+}
+
+// queueDelivered records which messages ask prompts, and lets the time to answer them begin. It must come after the new states
+// of the rows. The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
+func queueDelivered(batch *pgx.Batch, results []outbox.Result) {
+	asked := only(results, func(r outbox.Result) bool { return r.Failure == nil && r.Message.Row.Kind == ranking.KindUndoPrompt })
+	if len(asked) == 0 {
+		return
+	}
+	batch.Queue(`
+		WITH delivered AS (
+		    UPDATE prompts p
+		    SET delivered_at = now(), telegram_message_id = (
+		        SELECT nullif(r.message_id, 0) FROM chats c WHERE c.id = p.chat_id AND c.telegram_chat_id = r.sent_to)
+		    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (id, sent_to, message_id)
+		    WHERE p.id = r.id AND p.id = ANY ($1) AND p.delivered_at IS NULL AND p.closed_at IS NULL
+		      AND (SELECT o.state FROM outbox o WHERE o.id = r.id) = 'sent'
+		    RETURNING 't:prompt:' || p.id AS timer)
+		UPDATE timers SET due_at = now() + $4::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`,
+		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.Row.ID }),
+		postgres.Column(asked, func(r outbox.Result) int64 { return r.Message.ExternalChat }),
+		postgres.Column(asked, func(r outbox.Result) int64 { return r.MessageID }),
+		ranking.PromptWindow)
 }
 
 // queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped:

@@ -59,6 +59,8 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}
+		queueClosedPrompt(&batch, c)
+		queueFired(&batch, c)
 	}
 	queuePresence(&batch, all)
 	var direct *outbox.Message

@@ -47,6 +47,11 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		return t
 	}
 	s := dbtest.Service(store)
+	pressed := func(key string) ranking.Origin {
+		o := in(club, key, known)
+		o.Button = key
+		return o
+	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		find("match by number", 40, nil, ranking.MatchRef{Number: 40}),
 		find("match by message", 40, nil, ranking.MatchRef{Message: 40, Key: "none"}),
@@ -62,9 +67,33 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
 			return s.Answer(ctx, in(club, "answer", known), ranking.Refusal{})
 		}, Want: 3 + 5 + 2},
+		{Name: "ask", Run: func(ctx context.Context) error {
+			return s.UndoMatch(ctx, in(club, "ask", known), admin(40))
+		}, Want: 4 + 1 + 1 + 5 + 3 + 1},
+		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
+			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: ranking.KindUndoPrompt}
+			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
+			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item, Count: 1}
+			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4712)}, nil, dbtest.Bounds)
+			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM prompts WHERE telegram_message_id = 4712)`) {
+				t.Error("the message is not recorded")
+			}
+			return err
+		}, Want: 2 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
-			return s.UndoMatch(ctx, in(club, "undo", known), admin(40))
-		}, Want: 4 + 1 + 1 + 5 + 8 + 1},
+			return s.AnswerPrompt(ctx, pressed("undo"), ranking.PromptAnswer{
+				Prompt: ranking.PromptID(newestPrompt(t, plain)), Option: ranking.OptionUndo, Message: 4712, IsAdmin: admin(40).IsAdmin,
+			})
+		}, Want: -1},
+		{Name: "timer", Run: func(ctx context.Context) error {
+			dbtest.Exec(t, plain, `UPDATE timers SET due_at = now() WHERE key = 't:prompt:7'`)
+			due, err := s.DueTimers(ctx, ranking.Timer{}, 100)
+			if err != nil || len(due) != 1 {
+				t.Errorf("%d timers are due: %v", len(due), err)
+				return err
+			}
+			return s.FireTimer(ctx, due[0])
+		}, Want: -1},
 		find("last undone", 40, &known, ranking.MatchRef{LastUndone: true}),
 		{Name: "restore", Run: func(ctx context.Context) error { // without the number
 			restore := admin(0)
@@ -110,6 +139,12 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return err
 		}, Want: 2 + 1},
 	})
+}
+
+// newestPrompt returns the prompt that was asked last.
+func newestPrompt(t *testing.T, pool *pgxpool.Pool) int64 {
+	t.Helper()
+	return dbtest.Value[int64](t, pool, `SELECT max(id) FROM prompts`)
 }
 
 // TestRewriteTakesFewStatements: rewriting 1,000 entries takes as many statements as rewriting one.

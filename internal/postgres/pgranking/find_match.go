@@ -30,7 +30,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 			(*zeronull.Timestamptz)(&m.UndoneAt), &m.UndoneBy, &m.Changes, &m.Later,
 			&m.ReportedBy, &m.Players[0], &m.Players[1], &m.SamePerson, &m.SidesSwapped, &key)
 		m.Result.Sets = setScores(points)
-		m.ByCommand = ref.Number == 0 && ref.Key == key
+		m.ByCommand = ref.Number == 0 && ref.ID == 0 && ref.Key == key
 		return m, err
 	})
 	if err != nil {
@@ -56,6 +56,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		       ` + sidesSwapped + `, m.idempotency_key
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
+	const byID = match + `m.id = $2`
 	const byNumber = match + `m.number = $2`
 	// messages are found by the id that the chat had when they were sent
 	const matchOfMessage = `(SELECT mm.match_id FROM match_messages mm
@@ -80,6 +81,8 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 		    WHERE undone.undone_by = ` + postgres.ThisPlayer + ` AND undone.group_id = g.id
 		    ORDER BY undone.undone_at DESC, undone.id DESC LIMIT 1)`
 	switch {
+	case ref.ID != 0:
+		return byID, []any{chat, ref.ID}
 	case ref.Number != 0 && ref.NumberMessage != 0:
 		return byNumberFrom, []any{chat, ref.NumberMessage, ref.Number}
 	case ref.Number != 0:

@@ -149,6 +149,8 @@ func queueMergeChats(batch *pgx.Batch, older, newer chatRow) {
 		    WHERE later.chat_id IN ($1, $2) AND later.supersede_key = o.supersede_key AND later.id > o.id)`,
 		older.ID, newer.ID)
 	batch.Queue(`UPDATE outbox SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
+	batch.Queue(`UPDATE prompts SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
+	batch.Queue(`UPDATE timers SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`UPDATE chat_aliases SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING *)

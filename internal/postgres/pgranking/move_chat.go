@@ -123,4 +123,5 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 		SET state = 'expired', finished_at = now(), last_error = 'the chat has a new id', supersede_key = NULL
 		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page'`, chat)
 	batch.Queue(`DELETE FROM ensured_messages WHERE chat_id = $1`, chat)
+	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE chat_id = $1 AND telegram_message_id IS NOT NULL`, chat)
 }

@@ -62,26 +62,44 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
 	}
+	if err := queueNotice(batch, now, c); err != nil {
+		return err
+	}
+	if a := amendedBy(c.Effect); a != nil {
+		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
+	}
+	return nil
+}
+
+// insertNotice inserts a notice that is a message of its own.
+const insertNotice = `
+	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone)
+	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
+	        nullif($10::bigint, 0), $11)`
+
+// queueNotice inserts the notice of a command, if there is one.
+func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if c.Edits != 0 {
 		return queuePage(batch, now, c)
 	}
 	if n, ok := c.Notice.(ranking.NotRecorded); ok {
 		return queueNotRecorded(batch, now, c, n)
 	}
-	if _, isMatch := c.Effect.(*ranking.NewMatch); c.Notice != nil && !isMatch {
-		payload, err := encode(c.Notice)
-		if err != nil {
-			return err
-		}
-		batch.Queue(`
-			INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone)
-			VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
-			        nullif($10::bigint, 0), $11)`,
-			c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
-			TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice))
+	if _, isMatch := c.Effect.(*ranking.NewMatch); c.Notice == nil || isMatch {
+		return nil
 	}
-	if a := amendedBy(c.Effect); a != nil {
-		return queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card})
+	payload, err := encode(c.Notice)
+	if err != nil {
+		return err
+	}
+	args := []any{
+		c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
+		TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice),
+	}
+	if p, ok := c.Effect.(*ranking.NewPrompt); ok {
+		queuePrompt(batch, *p, args)
+	} else {
+		batch.Queue(insertNotice, args...)
 	}
 	return nil
 }

@@ -59,6 +59,8 @@ func newReferences(t *testing.T) *world {
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO chat_aliases VALUES (-99, 2);
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
+		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
+		INSERT INTO timers VALUES ('t:prompt:1', 2, now());
 		INSERT INTO match_messages VALUES (-1000100, 7, 2);
 		INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (2, 3, 2, 3, 1);
 		UPDATE outbox SET addressee_id = (SELECT id FROM players WHERE username = 'al') WHERE chat_id = 2`)
@@ -90,7 +92,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	// accounts only: an unclaimed player has sent no command and was never seen
 	neverUnclaimed := []string{
 		"match_fixes.fixed_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
-		"sightings.player_id → players",
+		"prompts.answerer_id → players", "sightings.player_id → players",
 	}
 	// read by way of players.merged_into, like the ids in payloads
 	followed := []string{"outbox.addressee_id → players"}
@@ -126,6 +128,7 @@ func TestWhatIsKept(t *testing.T) {
 	w := newReferences(t)
 	dbtest.Exec(t, w.Pool, `
 		UPDATE outbox SET state = 'sent', finished_at = now();
+		UPDATE prompts SET closed_at = now(), closed_as = 'expired';
 		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'e', 1, now());
 		INSERT INTO update_attempts (update_id, attempts) VALUES (1, 1);`)
 	for _, c := range dbtest.Values[[]string](t, w.Pool, `
@@ -151,9 +154,9 @@ func TestWhatIsKept(t *testing.T) {
 	purged := slices.DeleteFunc(before, func(table string) bool { return slices.Contains(kept, table) })
 	wantKept := []string{
 		"chat_aliases", "chats", "elo_history", "ensured_messages", "group_players", "groups", "ladders", "match_fixes", "match_messages",
-		"match_players", "matches", "players", "sightings",
+		"match_players", "matches", "players", "sightings", "timers",
 	}
-	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "update_attempts"}
+	wantPurged := []string{"dead_letters", "handled_commands", "outbox", "prompts", "update_attempts"}
 	if diff := cmp.Diff(wantKept, kept); diff != "" {
 		t.Errorf("tables that are kept (-want +got):\n%s", diff)
 	}

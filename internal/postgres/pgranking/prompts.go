@@ -1,0 +1,67 @@
+package pgranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// undeliveredWindow is how long a prompt stays open whose notice never expires and is not delivered.
+const undeliveredWindow = 24 * time.Hour
+
+// FindPrompt implements ranking.Store.
+func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
+	const sql = `
+		SELECT p.id, p.kind, p.match_id, m.number, coalesce(p.answerer_id, 0), coalesce(p.telegram_message_id, 0),
+		       p.closed_at IS NOT NULL
+		FROM prompts p JOIN matches m ON m.id = p.match_id
+		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
+	var p ranking.Prompt
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Number, &p.Answerer, &p.Message, &p.Closed)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil //nolint:nilnil // as the interface says
+	case err != nil:
+		return nil, fmt.Errorf("find the prompt: %w", postgres.Translate(err))
+	}
+	return &p, nil
+}
+
+// queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
+// delivered, the prompt ends a PromptWindow after the notice has expired.
+func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
+	batch.Queue(`
+		WITH notice AS (`+insertNotice+`
+		    RETURNING id, chat_id, expires_at
+		), asked AS (
+		    INSERT INTO prompts (id, chat_id, kind, match_id, answerer_id)
+		    SELECT id, chat_id, $12, $13, nullif($14::bigint, 0) FROM notice)
+		INSERT INTO timers (key, chat_id, due_at)
+		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $15::interval) + $16::interval FROM notice`,
+		append(args, p.Kind, p.Match, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
+}
+
+// promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
+const promptTimer = `'t:prompt:' || id`
+
+// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the
+// notices, because the dispatcher locks those before prompts and timers too.
+func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
+	if c.Closes == nil {
+		return
+	}
+	batch.Queue(`
+		WITH closed AS (
+		    UPDATE prompts SET closed_at = now(), closed_as = $2 WHERE id = $1 AND closed_at IS NULL
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM closed)::unchanged`, c.Closes.ID, c.Closes.As)
+	if !c.Fires {
+		batch.Queue(`DELETE FROM timers WHERE key = $1`, c.Closes.ID.Timer())
+	}
+}

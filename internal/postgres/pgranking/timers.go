@@ -1,0 +1,48 @@
+package pgranking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// DueTimers implements ranking.Store.
+func (s *Store) DueTimers(ctx context.Context, after ranking.Timer, limit int) ([]ranking.Timer, error) {
+	const sql = `
+		SELECT t.key, c.telegram_chat_id, t.due_at
+		FROM (SELECT * FROM timers WHERE due_at <= now() AND (due_at, key) > ($1, $2) ORDER BY due_at, key LIMIT $3) AS t
+		CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = t.chat_id LIMIT 1) AS c
+		ORDER BY t.due_at, t.key`
+	rows, err := s.db.Query(ctx, sql, after.DueAt, after.Key, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read due timers: %w", postgres.Translate(err))
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[ranking.Timer])
+	if err != nil {
+		return nil, fmt.Errorf("read due timers: %w", postgres.Translate(err))
+	}
+	return due, nil
+}
+
+// IsDue implements ranking.Store.
+func (s *Store) IsDue(ctx context.Context, key string) (due bool, err error) {
+	const sql = `SELECT EXISTS (SELECT FROM timers WHERE key = $1 AND due_at <= clock_timestamp())`
+	if err := s.db.QueryRow(ctx, sql, key).Scan(&due); err != nil {
+		return false, fmt.Errorf("read the timer: %w", postgres.Translate(err))
+	}
+	return due, nil
+}
+
+// queueFired deletes the timer that has caused the changes, provided that it is still there and due.
+func queueFired(batch *pgx.Batch, c ranking.Changes) {
+	if !c.Fires {
+		return
+	}
+	batch.Queue(`
+		WITH fired AS (DELETE FROM timers WHERE key = $1 AND due_at <= clock_timestamp() RETURNING 1)
+		SELECT EXISTS (SELECT FROM fired)::unchanged`, c.Key)
+}

@@ -1,0 +1,184 @@
+package ranking
+
+import (
+	"context"
+	"time"
+)
+
+// PromptID is the id of a prompt.
+type PromptID int64
+
+// PromptKind is what a prompt is about.
+type PromptKind string
+
+// PromptUndo asks whether to undo a match. OptionUndo undoes it.
+const PromptUndo PromptKind = "undo"
+
+// PromptOption is an answer to a prompt. Every prompt has OptionCancel.
+type PromptOption string
+
+// The options.
+const (
+	OptionUndo   PromptOption = "undo"
+	OptionCancel PromptOption = "cancel"
+)
+
+// PromptWindow is how long a prompt can be answered after the messenger has accepted its message.
+const PromptWindow = 5 * time.Minute
+
+// Prompt is a question with buttons. It is open until somebody answers or cancels it, or its timer ends it.
+type Prompt struct {
+	ID       PromptID
+	Kind     PromptKind
+	Match    MatchID
+	Number   int      // of the match
+	Answerer PlayerID // who may answer; 0 for every admin
+	Message  int64    // the message that asks, 0 if unknown
+	Closed   bool
+}
+
+// NewPrompt asks a question. The notice of the same changes is the message that asks.
+type NewPrompt struct {
+	Kind     PromptKind
+	Match    MatchID
+	Answerer PlayerID // 0 for every admin
+}
+
+func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
+
+// PromptEnd is how a prompt was closed.
+type PromptEnd string
+
+// The ends of prompts.
+const (
+	PromptAnswered  PromptEnd = "answered"
+	PromptCancelled PromptEnd = "cancelled"
+	PromptExpired   PromptEnd = "expired" // nobody answered in time
+)
+
+// ClosedPrompt is a prompt to be closed. If it is closed already, Apply fails with ErrConflict.
+type ClosedPrompt struct {
+	ID PromptID
+	As PromptEnd
+}
+
+// PromptAnswer is the press of a button below a prompt.
+type PromptAnswer struct {
+	Prompt PromptID
+	Option PromptOption
+	// Message is the message with the button. It is edited to show what was decided.
+	Message int64
+	// IsAdmin reports whether the sender is an admin of the chat.
+	IsAdmin func(context.Context) (bool, error)
+}
+
+// AnswerPrompt closes a prompt and does what the answer says, if the sender may answer and the prompt is still open. Of
+// several answers to a prompt, one has an effect.
+func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) error {
+	people := senderOf(o)
+	return s.handle(ctx, o, command{
+		name: "answer prompt", people: people, needed: len(people), class: RatePress, locks: true,
+		operation: &promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{s.amendment(o, Amendment{IsAdmin: a.IsAdmin})}},
+	})
+}
+
+// promptOperation is an answer to a prompt.
+type promptOperation struct {
+	plain
+	PromptAnswer
+	origin Origin
+	prompt *Prompt       // nil if the chat has no such prompt
+	undo   undoOperation // of the prompt's match
+}
+
+func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) (err error) {
+	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt)
+	if err != nil || p.prompt == nil {
+		return err
+	}
+	p.undo.Match = MatchRef{ID: p.prompt.Match}
+	return p.undo.read(ctx, store, snap)
+}
+
+func (p *promptOperation) readLocked(ctx context.Context, store Store, snap Snapshot) (err error) {
+	p.prompt, err = store.FindPrompt(ctx, p.origin.Chat.ID, p.Prompt)
+	if err != nil || p.prompt == nil || p.prompt.Closed || p.Option == OptionCancel {
+		return err
+	}
+	return p.undo.readLocked(ctx, store, snap)
+}
+
+func (p *promptOperation) refuse(snap Snapshot) Notice {
+	known := p.Option == OptionUndo || p.Option == OptionCancel
+	switch {
+	case p.prompt == nil, p.prompt.Kind != PromptUndo, !known:
+		return Refusal{Code: UnknownButton}
+	case p.prompt.Answerer != 0 && (snap.People[0].Player == nil || snap.People[0].Player.ID != p.prompt.Answerer):
+		return Refusal{Code: NotYourPrompt}
+	case p.prompt.Closed:
+		return Refusal{Code: PromptOver}
+	}
+	return nil
+}
+
+// permit checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked
+// may cancel all the same.
+func (p *promptOperation) permit(ctx context.Context, snap Snapshot) Notice {
+	if p.prompt.Answerer == 0 {
+		admins := adminsOnly{isAdmin: p.IsAdmin, origin: p.origin, log: p.undo.log}
+		if refusal := admins.permit(ctx, snap); refusal != nil {
+			if refusal == (Refusal{Code: AdminsOnly}) {
+				return Refusal{Code: AdminsOnlyPrompt}
+			}
+			return refusal
+		}
+	}
+	if p.Option == OptionCancel {
+		return nil
+	}
+	return p.undo.permit(ctx, snap)
+}
+
+func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Changes, err error) {
+	closes := &ClosedPrompt{ID: p.prompt.ID, As: PromptAnswered}
+	refusal := p.undo.refusal()
+	switch {
+	case p.Option == OptionCancel:
+		_, by := p.undo.by(snap)
+		closes.As, changes.Notice = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
+	case refusal != nil: // undone in the meantime
+		changes.Notice = refusal
+	default:
+		changes, err = p.undo.undo(snap)
+	}
+	changes.Closes, changes.Edits = closes, p.Message
+	return changes, err
+}
+
+// UndoPrompt asks an admin whether to undo a match of other people.
+type UndoPrompt struct {
+	Number int        `json:"number"`
+	Sides  [2]Side    `json:"sides"`
+	Sets   []SetScore `json:"sets,omitempty"`
+}
+
+// Kind implements Notice.
+func (UndoPrompt) Kind() string { return KindUndoPrompt }
+
+// Purpose implements Notice.
+func (UndoPrompt) Purpose() Purpose { return Outcome }
+
+// Alone makes IsAlone true.
+func (UndoPrompt) Alone() bool { return true }
+
+// UndoDropped says that a match was not undone, because the UndoPrompt was cancelled or nobody answered it.
+type UndoDropped struct {
+	Number int       `json:"number"`
+	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
+}
+
+// Kind implements Notice.
+func (UndoDropped) Kind() string { return KindUndoDropped }
+
+// Purpose implements Notice.
+func (UndoDropped) Purpose() Purpose { return Outcome }

@@ -1,0 +1,58 @@
+package ranking_test
+
+import (
+	"testing"
+	"time"
+
+	"elobot/internal/ranking"
+)
+
+// TestOpenPromptsOfJoinedChats: two chats become one while a prompt is open in each. Each still means its own match, under the
+// number that it has now, and can be answered or ends by itself. The message of the older chat is out of reach.
+func TestOpenPromptsOfJoinedChats(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"answered", "expired"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			u := newUpgrade(g, -500)
+			var prompts []ranking.PromptID
+			for _, chat := range []ranking.Chat{u.older, u.newer} {
+				u.report(t, chat, alice, bob)
+				o := u.from(chat, zoe)
+				o.SentAt = time.Now()
+				must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+				prompts = append(prompts, g.newestPrompt(t))
+			}
+			g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 60 + id`)
+			u.move(t)
+			if n := g.count(t, "prompts p JOIN timers t USING (chat_id) JOIN matches m ON m.id = p.match_id"); n != 4 {
+				t.Fatalf("%d pairs of prompts and timers in one chat, want 4", n)
+			}
+			edited := func(id ranking.PromptID) int64 { return rows1[int64](t, g, `SELECT 60 + $1::bigint`, id)[0] }
+			if end == "expired" {
+				g.due(t)
+				must(t, g.fire(t.Context(), g.Service))
+				checkNotice(t, g.answer(t, prompts[1].Timer(), "action = 'page'"), ranking.UndoDropped{Number: 2})
+				if n := g.count(t, "outbox WHERE action = 'page'"); n != 1 {
+					t.Errorf("%d messages are edited, want 1", n)
+				}
+				return
+			}
+			for i, id := range prompts {
+				o := g.press(&zoe)
+				o.Chat = u.newer
+				a := answerBy(id, ranking.OptionUndo)
+				a.Message = edited(id)
+				must(t, g.AnswerPrompt(t.Context(), o, a))
+				if n, ok := g.answer(t, o.Key, "action = 'page'").(ranking.MatchUndone); !ok || n.Number != i+1 {
+					t.Errorf("prompt %d is answered with %+v", i+1, n)
+				}
+			}
+			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 2 {
+				t.Errorf("%d matches are undone, want 2", n)
+			}
+			verifyClean(t, g.store)
+		})
+	}
+}

@@ -1,0 +1,311 @@
+package ranking_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/ranking"
+)
+
+// newestPrompt returns the prompt that was asked last.
+func (g *game) newestPrompt(t *testing.T) ranking.PromptID {
+	t.Helper()
+	return rows1[ranking.PromptID](t, g, `SELECT max(id) FROM prompts`)[0]
+}
+
+// answerBy is an answer to a prompt by an admin, with a button below message 77.
+func answerBy(id ranking.PromptID, option ranking.PromptOption) ranking.PromptAnswer {
+	return ranking.PromptAnswer{Prompt: id, Option: option, Message: 77, IsAdmin: admin}
+}
+
+// respond has an admin answer a prompt, and returns what the message that asked is to show.
+func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptID, option ranking.PromptOption) ranking.Notice {
+	t.Helper()
+	must(t, g.AnswerPrompt(t.Context(), o, answerBy(id, option)))
+	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
+}
+
+// ask has Zoe, an admin, undo match 1, which others have played. It returns the prompt.
+func (g *game) ask(t *testing.T) ranking.PromptID {
+	t.Helper()
+	g.askBy(t, &zoe)
+	return g.newestPrompt(t)
+}
+
+func (g *game) askBy(t *testing.T, sender *ranking.Person) {
+	t.Helper()
+	o := g.origin(sender)
+	o.SentAt = time.Now()
+	must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+	checkNotice(t, g.notice(t, o.Key), ranking.UndoPrompt{
+		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)},
+	})
+}
+
+// mustEnd checks how prompts ended, that closed ones have no timer, and whether match 1 is undone.
+func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
+	t.Helper()
+	if got := texts(t, g, `SELECT coalesce(closed_as, 'open') FROM prompts ORDER BY id`); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s the prompts are %v, want %v", what, got, want)
+	}
+	wrong := g.count(t, `prompts p WHERE (closed_at IS NULL) <> EXISTS (SELECT FROM timers t WHERE t.key = 't:prompt:' || p.id)`)
+	if wrong != 0 || g.count(t, "timers") > g.count(t, "prompts") {
+		t.Errorf("%s %d prompts have a wrong timer", what, wrong)
+	}
+	if got := g.count(t, "matches WHERE number = 1 AND undone_at IS NOT NULL") == 1; got != undone {
+		t.Errorf("%s match 1 is undone: %v", what, got)
+	}
+}
+
+// due lets the time of all prompts end.
+func (g *game) due(t *testing.T) {
+	t.Helper()
+	g.exec(t, `UPDATE timers SET due_at = now()`)
+}
+
+// fire fires all timers that are due, as the leader does.
+func (g *game) fire(ctx context.Context, s *ranking.Service) error {
+	due, err := s.DueTimers(ctx, ranking.Timer{}, 100)
+	if err != nil {
+		return err
+	}
+	for _, timer := range due {
+		if err := s.FireTimer(ctx, timer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestPromptIsAnswered: an admin is asked before the match of others is undone. The answer counts once.
+func TestPromptIsAnswered(t *testing.T) {
+	t.Parallel()
+	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
+	zoes := by("Zoe")
+	for name, tc := range map[string]struct {
+		option ranking.PromptOption
+		end    string
+		want   ranking.Notice
+	}{
+		"undo": {ranking.OptionUndo, "answered", ranking.MatchUndone{
+			Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}, By: zoes,
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1516, 1500), change("Bob", 1484, 1500)}},
+		}},
+		"cancel": {ranking.OptionCancel, "cancelled", ranking.UndoDropped{Number: 1, By: &zoes}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t)
+			g.record(t, &alice, alice, bob, 3, 1)
+			id := g.ask(t)
+			g.mustEnd(t, "at first", false, "open")
+			pressed := g.press(&zoe)
+			checkNotice(t, g.respond(t, pressed, id, tc.option), tc.want)
+			g.mustEnd(t, "answered,", name == "undo", tc.end)
+			notices := g.count(t, "outbox")
+			must(t, g.AnswerPrompt(t.Context(), pressed, answerBy(id, tc.option))) // redelivery
+			if n := g.count(t, "outbox"); n != notices {
+				t.Errorf("%d more notices after a redelivery", n-notices)
+			}
+			again := g.press(&zoe)
+			must(t, g.AnswerPrompt(t.Context(), again, answerBy(id, ranking.OptionUndo)))
+			checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.PromptOver})
+			g.due(t)
+			must(t, g.fire(t.Context(), g.Service))
+			g.mustEnd(t, "later", name == "undo", tc.end)
+			if name == "undo" {
+				if cards := g.cards(t, 1); !cards[len(cards)-1].Undone {
+					t.Error("the card does not show the undo")
+				}
+			}
+			verifyClean(t, g.store)
+		})
+	}
+}
+
+// TestPromptRefuses: answers that are forged or late, or by somebody who may not answer, get a toast and change nothing.
+func TestPromptRefuses(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	elsewhere := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
+	id := g.ask(t)
+	g.askBy(t, nil)
+	anyAdmins := g.newestPrompt(t)
+	unknown := func(context.Context) (bool, error) { return false, fmt.Errorf("nobody answers") }
+	stranger := ranking.Person{ID: 99, Name: "Stranger"}
+	refused := func(name string, by *ranking.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
+		t.Helper()
+		o := g.press(by)
+		o.Chat = chat
+		must(t, g.AnswerPrompt(t.Context(), o, a))
+		if got := g.callbackAnswer(t, o); got != ranking.Notice(want) {
+			t.Errorf("%s: answer is %+v, want %+v", name, got, want)
+		}
+	}
+	with := func(a ranking.PromptAnswer, isAdmin func(context.Context) (bool, error)) ranking.PromptAnswer {
+		a.IsAdmin = isAdmin
+		return a
+	}
+	noButton := ranking.Refusal{Code: ranking.UnknownButton}
+	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.OptionUndo), noButton)
+	refused("an unknown prompt", &zoe, club, answerBy(id+1_000_000, ranking.OptionUndo), noButton)
+	refused("an unknown option", &zoe, club, answerBy(id, "fix"), noButton)
+	for _, option := range []ranking.PromptOption{ranking.OptionUndo, ranking.OptionCancel} {
+		for _, who := range []ranking.Person{carol, stranger, alice} { // Alice could undo the match herself
+			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
+			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt})
+		}
+		refused("admins unknown", &zoe, club, with(answerBy(anyAdmins, option), unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
+	}
+	refused("no longer an admin", &zoe, club, with(answerBy(id, ranking.OptionUndo), nobodyIsAdmin),
+		ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	g.mustEnd(t, "nobody may answer,", false, "open", "open")
+	if n := g.count(t, "outbox WHERE action = 'page'"); n != 0 {
+		t.Errorf("%d messages are edited", n)
+	}
+	if n := g.count(t, "players WHERE telegram_user_id = 99"); n != 0 {
+		t.Error("a refused stranger was stored")
+	}
+
+	cancelled := g.press(&zoe) // without rights she may still cancel
+	must(t, g.AnswerPrompt(t.Context(), cancelled, with(answerBy(id, ranking.OptionCancel), nobodyIsAdmin)))
+	g.undo(t, &alice, matchNumber(1))
+	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.OptionUndo), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	g.mustEnd(t, "in the end", true, "cancelled", "answered")
+	verifyClean(t, g.store)
+}
+
+// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not notified. The time is counted from
+// the delivery, which the store of the outbox records.
+func TestPromptEndsByItself(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	undelivered := g.ask(t)
+	delivered := g.ask(t)
+	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered)
+	must(t, g.fire(t.Context(), g.Service))
+	g.due(t)
+	before := g.count(t, "outbox")
+	due, err := g.DueTimers(t.Context(), ranking.Timer{}, 100)
+	must(t, err)
+	if len(due) != 2 || due[0].Key != undelivered.Timer() || due[0].Chat != club.ID {
+		t.Fatalf("due are %+v", due)
+	}
+	if next, err := g.DueTimers(t.Context(), due[0], 1); err != nil || len(next) != 1 || next[0].Key != delivered.Timer() {
+		t.Errorf("after the first comes %+v: %v", next, err)
+	}
+	for range 2 {
+		must(t, g.fire(t.Context(), g.Service))
+		for _, timer := range due {
+			must(t, g.FireTimer(t.Context(), timer)) // as a leader does that has read them before
+		}
+	}
+	g.mustEnd(t, "too late,", false, "expired", "expired")
+	if n := g.count(t, "outbox"); n != before+1 {
+		t.Errorf("%d notices, want 1", n-before)
+	}
+	checkNotice(t, g.answer(t, delivered.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
+	late := g.press(&zoe)
+	must(t, g.AnswerPrompt(t.Context(), late, answerBy(delivered, ranking.OptionUndo)))
+	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
+}
+
+// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock jumps. What is not due
+// stays; a timer of a newer release stays too, and only its own failure is reported.
+func TestTimersFireOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	id := g.ask(t)
+	for _, jump := range []string{"-25 hours", "50 hours", "-50 hours"} { // due_at is relative to the clock that jumps
+		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump, id.Timer())
+		var firing errgroup.Group
+		for range 3 {
+			firing.Go(func() error { return g.fire(t.Context(), g.newInstance()) })
+		}
+		must(t, firing.Wait())
+		g.mustEnd(t, jump, false, "expired")
+	}
+	if n := g.count(t, "handled_commands WHERE key LIKE 't:%' AND trigger = 'timer'"); n != 1 {
+		t.Errorf("%d timers fired, want 1", n)
+	}
+	open := g.ask(t)
+	stale := ranking.Timer{Key: open.Timer(), Chat: club.ID}
+	g.exec(t, `UPDATE timers SET due_at = now() + interval '4 minutes'`) // it was delivered after a leader read its timer
+	must(t, g.FireTimer(t.Context(), stale))
+	g.mustEnd(t, "delivered,", false, "expired", "open")
+	g.exec(t, `INSERT INTO timers VALUES ('t:season:1', (SELECT id FROM chats LIMIT 1), now())`)
+	if err := g.FireTimer(t.Context(), ranking.Timer{Key: "t:season:1", Chat: club.ID}); err == nil {
+		t.Error("an unknown timer fires")
+	}
+	if n := g.count(t, "timers"); n != 2 {
+		t.Errorf("%d timers are left, want 2", n)
+	}
+}
+
+// TestTwoPressesAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The
+// same goes for a timer that fires at the same time.
+func TestPromptAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	services := []*ranking.Service{g.Service, g.newInstance()}
+	admins := []*ranking.Person{&zoe, &carol}
+	answers := [][2]ranking.PromptOption{
+		{ranking.OptionUndo, ranking.OptionUndo}, {ranking.OptionUndo, ranking.OptionCancel}, {ranking.OptionCancel, ranking.OptionUndo},
+	}
+	ends := make(map[string]int)
+	for round := 1; round <= 200; round++ {
+		g.record(t, &alice, alice, bob, 3, 1)
+		asked := g.origin(nil) // every admin may answer
+		must(t, g.UndoMatch(t.Context(), asked, ranking.Amendment{Match: ranking.MatchRef{Number: round}, IsAdmin: admin}))
+		id, options := g.newestPrompt(t), answers[round%len(answers)]
+		g.due(t)
+		timed, start := round%2 == 0, make(chan struct{})
+		var work errgroup.Group
+		for i, s := range services {
+			pressed, a := g.press(admins[i]), answerBy(id, options[i])
+			a.Message = int64(1000 + round)
+			work.Go(func() error {
+				<-start
+				return s.AnswerPrompt(t.Context(), pressed, a)
+			})
+		}
+		if timed {
+			work.Go(func() error {
+				<-start
+				return services[round/2%2].FireTimer(t.Context(), ranking.Timer{Key: id.Timer(), Chat: club.ID})
+			})
+		}
+		close(start)
+		must(t, work.Wait())
+		var end string
+		var undone, pages, tooLate, timers int
+		err := g.pool.QueryRow(t.Context(), `
+			SELECT (SELECT closed_as FROM prompts WHERE id = $1),
+			    (SELECT count(*) FROM matches WHERE number = $2 AND undone_at IS NOT NULL),
+			    count(*) FILTER (WHERE action = 'page'), count(*) FILTER (WHERE payload ->> 'code' = 'prompt_over'),
+			    (SELECT count(*) FROM timers)
+			FROM outbox WHERE id > $1`, id, round).Scan(&end, &undone, &pages, &tooLate, &timers)
+		must(t, err)
+		ends[end]++
+		want := [...]int{0, 1, 1, 0}
+		switch end {
+		case "answered":
+			want[0] = 1
+		case "expired":
+			want = [...]int{0, 0, 2, 0} // its message is unknown
+		}
+		if got := [...]int{undone, pages, tooLate, timers}; got != want || !timed && end == "expired" {
+			t.Fatalf("round %d: %s; undone, edits, toasts and timers are %v, want %v", round, end, got, want)
+		}
+		must(t, g.UndoMatch(t.Context(), g.origin(&alice), matchNumber(round)))
+	}
+	t.Logf("how the prompts ended: %v", ends)
+	verifyClean(t, g.store)
+}
