@@ -212,9 +212,15 @@ func (b *instance) work(ctx context.Context) error {
 	}()
 	purged := make(chan error, 1)
 	go func() { purged <- postgres.NewPurger(b.pools.Commands, b.log).WithLease(b.lease).Run(ctx) }()
+	fired := make(chan struct{})
+	go func() {
+		defer close(fired)
+		timers{b.withLease.service, b.log}.run(ctx)
+	}()
 	err := b.poll(ctx)
 	stop()
 	lost := <-dispatched
+	<-fired
 	if err = errors.Join(err, <-purged); err != nil {
 		return err // another lease would not help
 	}

@@ -18,10 +18,12 @@ const (
 	// commit.
 	ApplyingTogether Point = "applying together"
 	// Applied: the changes of a command have been written, but the caller does not know yet. A result has committed. An
-	// amendment has not: it holds the lock of the group until it commits.
+	// amendment or a timer has not: it holds the lock of the group until it commits.
 	Applied Point = "applied"
 	// Handled: all effects of an update have committed, but Telegram has no confirmation yet.
 	Handled Point = "handled"
+	// Fired: all effects of a due timer have committed.
+	Fired Point = "fired"
 	// Requesting: a notice is marked as sending, but its request has not begun.
 	Requesting Point = "requesting"
 	// Requested: the answer to a request has arrived, but its result has not been written.

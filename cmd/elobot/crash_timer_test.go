@@ -1,0 +1,92 @@
+//go:build unix
+
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"elobot/internal/crashpoint"
+)
+
+// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has answered: before the end of the
+// transaction and after it. Then it freezes one there until another has taken over the lease. Each prompt ends once, as soon
+// as there is a leader.
+func TestTimersFireOnceWhateverHappens(t *testing.T) {
+	t.Parallel()
+	c := newCrashes(t)
+	alice, olga := c.sim.User("alice"), c.sim.User("olga")
+	group := c.sim.Group("Chess", olga, alice, c.sim.User("bob"))
+	bot := c.start()
+	group.Say(alice, "/match @bob 3:1")
+	c.settle()
+	sql := func(statement string) {
+		t.Helper()
+		if _, err := c.pool.Exec(testContext(t), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// ask has Olga asked by a bot that stops before her time is over, and returns the message that asks.
+	ask := func() int {
+		t.Helper()
+		n := len(group.BotMessages())
+		group.Say(olga, "/undo 1")
+		prompt := awaitAnswers(t, group, n+1)[n]
+		c.settle()
+		const delivered = `SELECT count(*) FROM timers WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'`
+		if n := count(t, c.pool, delivered); n != 1 {
+			t.Errorf("the time of %d prompts is counted from their delivery, want 1", n)
+		}
+		if code, _ := bot.stop(t); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		sql(`UPDATE timers SET due_at = now()`)
+		return prompt.ID
+	}
+	ended := func(prompt, all int) {
+		t.Helper()
+		now, err := group.WaitEdits(testContext(t), prompt, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, visible(now), "was not undone: nobody answered in time.")
+		c.settle()
+		if now, _ := group.Message(prompt); now.Edits != 1 || len(now.Buttons) != 0 {
+			t.Errorf("after %d edits the prompt is %+v", now.Edits, now)
+		}
+		if n := count(t, c.pool, `SELECT count(*) FROM handled_commands WHERE key LIKE 't:%'`); n != all {
+			t.Errorf("%d timers have fired, want %d", n, all)
+		}
+	}
+	for n, point := range []crashpoint.Point{crashpoint.Applied, crashpoint.Fired} {
+		prompt := ask()
+		c.at(point, 1, crashpoint.End)
+		crashing := c.start()
+		c.awaitCrash(crashing)
+		if fired := count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_as = 'expired'`); fired != 2*n {
+			t.Errorf("killed at %q: %d prompts have ended, want %d", point, fired, 2*n)
+		}
+		expireLease(t, c.pool, crashing)
+		bot = c.start()
+		ended(prompt, n+1)
+	}
+
+	prompt := ask()
+	c.at(crashpoint.Applied, 1, crashpoint.Stop)
+	frozen := c.start("LEASE_DURATION=2s") // it expires by itself
+	c.awaitCarriedOut(frozen)
+	bot = c.start()
+	ended(prompt, 3)
+	if err := frozen.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	c.await("it notices that it lost the lease", func() bool { return strings.Contains(frozen.output.String(), "lost the lease") })
+	ended(prompt, 3)
+	if n := count(t, c.pool, `SELECT count(*) FROM timers`) + count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_at IS NULL`); n != 0 {
+		t.Errorf("%d timers and open prompts are left", n)
+	}
+	checkNoDeadLetters(t, c.pool)
+	verifyClean(t, c.url)
+	checkNoComplaints(t, c.sim)
+}

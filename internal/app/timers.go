@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"elobot/internal/crashpoint"
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+)
+
+const (
+	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late.
+	timerInterval = 30 * time.Second
+	// timersAtOnce is how many timers are read at a time.
+	timersAtOnce = 100
+	// timersInParallel is how many timers fire at the same time, so that one that waits for its group does not delay all others.
+	timersInParallel = 4
+	// timerTimeout limits the attempt to fire a timer.
+	timerTimeout = 5 * time.Second
+)
+
+// timerService is the part of the ranking service that timers need.
+type timerService interface {
+	DueTimers(ctx context.Context, after ranking.Timer, limit int) ([]ranking.Timer, error)
+	FireTimer(ctx context.Context, t ranking.Timer) error
+}
+
+// timers fires the timers that are due.
+type timers struct {
+	service timerService
+	log     *slog.Logger
+}
+
+// run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
+func (t timers) run(ctx context.Context) {
+	tick := time.NewTicker(timerInterval)
+	defer tick.Stop()
+	for {
+		switch err := t.look(ctx); {
+		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
+			return
+		case err != nil:
+			t.log.WarnContext(ctx, "failed to look for due timers, retrying later", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look fires every timer that is due. One that fails is left for the next look.
+func (t timers) look(ctx context.Context) error {
+	var last ranking.Timer
+	for {
+		due, err := t.service.DueTimers(ctx, last, timersAtOnce)
+		if err != nil {
+			return err
+		}
+		if err := t.fireAll(ctx, due); err != nil || len(due) < timersAtOnce {
+			return err
+		}
+		last = due[len(due)-1]
+	}
+}
+
+// fireAll fires timers. It fails only if the context ends or the lease is lost.
+func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
+	firing, ctx := errgroup.WithContext(ctx)
+	firing.SetLimit(timersInParallel)
+	for _, timer := range due {
+		firing.Go(func() error {
+			switch err := t.fire(ctx, timer); {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, outbox.ErrLeaseLost):
+				return err
+			case err != nil:
+				t.log.ErrorContext(ctx, "failed to fire a timer, retrying later", "key", timer.Key, "chat_id", timer.Chat, "error", err)
+			}
+			return nil
+		})
+	}
+	return firing.Wait()
+}
+
+// fire fires a timer. A panic is an error: it must not end the process again at each start.
+func (t timers) fire(ctx context.Context, timer ranking.Timer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	err = t.service.FireTimer(ctx, timer)
+	crashpoint.At(crashpoint.Fired)
+	return err
+}
