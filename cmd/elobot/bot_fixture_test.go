@@ -94,6 +94,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"fixed twice", testFixedTwice},
 		{"who may take back", testWhoMayAmend},
 		{"admins unknown", testAdminsUnknown},
+		{"prompts", testPrompts},
 		{"undo window", testUndoWindow},
 		{"undo in topics", testUndoInTopics},
 		{"undone before the card is sent", testUndoneBeforeTheCardIsSent},

@@ -274,14 +274,14 @@ func testWhoMayAmend(t *testing.T, b *botFixture) {
 	group.Promote(b.carol)
 	says(t, visible(b.ask(group, b.carol, "/fix 1 3:2")), "Match #1 corrected", "corrected by Carol")
 	b.settle()
-	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Match #1 undone", "undone by Carol")
+	says(t, b.decide(b.carol, b.ask(group, b.carol, "/undo 1"), "Undo"), "Match #1 undone", "undone by Carol")
 	checkStruck(t, group, cards[0], 2, "undone by Carol")
 	group.Demote(b.carol)
 	says(t, visible(b.ask(group, b.carol, "/undo 2")), "Only those who played or reported match #2")
 	says(t, visible(b.answer(group.SayAnonymously("/fix 2 4:2"))), "corrected by an admin")
 	b.settle()
-	says(t, visible(b.answer(group.SayAnonymously("/undo 2"))), "undone by an admin")
-	checkStruck(t, group, cards[1], 2, "undone by an admin")
+	says(t, b.decide(b.olga, b.answer(group.SayAnonymously("/undo 2")), "Undo"), "undone by Olga")
+	checkStruck(t, group, cards[1], 2, "undone by Olga")
 	b.settle()
 }
 
@@ -317,7 +317,7 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 		f.remove()
 		says(t, visible(b.ask(f.group, b.carol, "/undo 1")), "Only those who played")
 		b.settle()
-		says(t, visible(b.ask(f.group, b.olga, "/undo 1")), "Match #1 undone", "undone by Olga")
+		says(t, b.decide(b.olga, b.ask(f.group, b.olga, "/undo 1"), "Undo"), "Match #1 undone", "undone by Olga")
 		checkStruck(t, f.group, f.card, 2, "undone by Olga")
 	}
 	b.settle()
@@ -336,7 +336,10 @@ func testUndoWindow(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.carol, "/undo 1")), "Only those who played")
 	b.settle()
 	checkUntouched(t, group, card)
-	says(t, b.press(b.olga, card, undoButton(t, card)), "Match #1 undone")
+	if toast := b.press(b.olga, card, undoButton(t, card)); toast != "" {
+		t.Errorf("the question is asked in the toast %q", toast)
+	}
+	says(t, b.decide(b.olga, b.answer(card), "Undo"), "Match #1 undone")
 	checkStruck(t, group, card, 1, "undone by Olga")
 	b.ask(group, b.alice, "/match @bob 3:1")
 	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #2 undone")

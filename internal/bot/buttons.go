@@ -31,6 +31,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
 		return turnButtons(n)
 	case ranking.GroupSettings:
 		return ruleButtons(n.Rules, words)
+	case ranking.UndoPrompt:
+		return undoPromptButtons(item.ID, words)
 	default:
 		if invites(n) {
 			return [][]button{{{text: words.addToGroup()}}}

@@ -29,6 +29,7 @@ const (
 	fixCode     = "f"
 	pageCode    = "p"
 	ruleCode    = "r"
+	promptCode  = "q"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -42,6 +43,7 @@ func callbacks() []Callback {
 		{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
+		{Code: promptCode, Command: command.NameUndo, Handle: (*Router).pressPrompt},
 	}
 }
 

@@ -88,6 +88,9 @@ func (english) undo() string { return "Undo" }
 // restore returns the label of the button that takes an undo back.
 func (english) restore() string { return "Restore" }
 
+// cancel returns the label of the button that cancels a prompt.
+func (english) cancel() string { return "Cancel" }
+
 func (english) help(n Help) string {
 	if n.Topic != "" {
 		return english{}.command(n.Topic).help

@@ -82,6 +82,18 @@ func (english) matchRestored(n ranking.MatchRestored) string {
 		movements(n.Moved) + notes("restored"+by(n.By))
 }
 
+// undoPrompt asks an admin whether to undo a match of other people.
+func (english) undoPrompt(n ranking.UndoPrompt) string {
+	return fmt.Sprintf("Undo match #%d? %s.", n.Number, outcome(n.Sides, n.Sets))
+}
+
+func (english) undoDropped(n ranking.UndoDropped) string {
+	if n.By == nil {
+		return fmt.Sprintf("Match #%d was not undone: nobody answered in time.", n.Number)
+	}
+	return fmt.Sprintf("Match #%d was not undone: cancelled%s.", n.Number, by(*n.By))
+}
+
 func (english) matchFixed(n ranking.MatchFixed) string {
 	was := showScore(n.Was.Score)
 	switch {

@@ -52,6 +52,12 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.AdminsUnknown:
 		return "I couldn’t find out from Telegram whether you’re an admin here, so nothing was changed. " +
 			"Please try again."
+	case ranking.NotYourPrompt:
+		return "Only the admin who was asked can answer."
+	case ranking.AdminsOnlyPrompt:
+		return "Only the group’s admins can answer."
+	case ranking.PromptOver:
+		return "Too late: somebody has answered, or the time is over."
 	case ranking.AdminsOnly:
 		return "Only the group’s admins can change the rules."
 	case ranking.SameRules:

@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			item := itemOf(t, notice)
-			item.ReplyTo = 7
+			item.ID, item.ReplyTo = 5, 7
 			out, err := render(item, wordingFor(""))
 			if err != nil {
 				t.Fatal(err)
@@ -114,6 +114,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	add("me", goldenMe())
 	add("not_recorded", goldenNotRecorded())
 	add("fix_offer", goldenFixOffers())
+	add("undo", goldenUndoPrompts())
 	add("command_failed", map[string]ranking.Notice{
 		"command": CommandFailed{Command: "/match @bob 3:1"}, "press": CommandFailed{}, "hostile": CommandFailed{Command: hostile},
 	})

@@ -14,6 +14,7 @@ func TestPurposes(t *testing.T) {
 		ranking.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
 			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
+			ranking.UndoPrompt{}, ranking.UndoDropped{},
 		},
 		ranking.Answer: {
 			stats.RankingPage{}, stats.MyStanding{}, stats.MyStandings{}, ranking.FixOffer{},

@@ -23,6 +23,7 @@ type Rankings interface {
 	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
+	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error

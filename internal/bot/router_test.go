@@ -145,6 +145,10 @@ func (f *fakeRankings) RestoreMatch(_ context.Context, o ranking.Origin, t ranki
 	return f.add(call{method: "restore", origin: o, take: t})
 }
 
+func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranking.PromptAnswer) error {
+	return f.add(call{method: fmt.Sprintf("prompt %d %s in %d", a.Prompt, a.Option, a.Message), origin: o})
+}
+
 func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
 	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
 }

@@ -55,6 +55,10 @@ func render(item outbox.Item, words english) (outgoing, error) {
 		return renderAs(item, words, words.matchUndone, words.undoneLine)
 	case ranking.KindMatchRestored:
 		return renderAs(item, words, words.matchRestored, words.restoredLine)
+	case ranking.KindUndoPrompt:
+		return renderAs(item, words, words.undoPrompt, nil)
+	case ranking.KindUndoDropped:
+		return renderAs(item, words, words.undoDropped, words.undoDropped)
 	case ranking.KindMatchFixed:
 		return renderAs(item, words, words.matchFixed, words.fixedLine)
 	case ranking.KindPlayersMerged:

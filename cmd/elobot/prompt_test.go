@@ -1,0 +1,73 @@
+package main_test
+
+import (
+	"testing"
+
+	"elobot/internal/botsim"
+)
+
+// dataOf returns the data of the button with this label.
+func dataOf(t *testing.T, m botsim.Message, label string) string {
+	t.Helper()
+	for _, row := range m.Buttons {
+		for _, button := range row {
+			if button.Text == label {
+				return button.CallbackData
+			}
+		}
+	}
+	t.Fatalf("there is no button %s below %+v", label, m)
+	return ""
+}
+
+// decide presses a button below a prompt, and returns what its message shows then. The buttons must be gone.
+func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string) string {
+	b.t.Helper()
+	if toast := b.press(who, prompt, dataOf(b.t, prompt, label)); toast != "" {
+		b.t.Errorf("the toast is %q", toast)
+	}
+	now, err := b.sim.Chat(prompt.ChatID).WaitEdits(testContext(b.t), prompt.ID, 1)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if len(now.Buttons) != 0 {
+		b.t.Errorf("buttons are left below %q", visible(now))
+	}
+	b.settle()
+	return visible(now)
+}
+
+// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer, once. The message that asks
+// shows what was decided.
+func testPrompts(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	b.seen(group, b.bob)
+	card := b.ask(group, b.alice, "/match @bob 3:1")
+	b.settle()
+	first, second := b.ask(group, b.olga, "/undo 1"), b.ask(group, b.olga, "/undo 1")
+	says(t, visible(first), "Undo match #1? Alice beat Bob 3:1.")
+	for _, label := range []string{"Undo", "Cancel"} {
+		says(t, b.press(b.alice, first, dataOf(t, first, label)), "Only the admin who was asked can answer")
+	}
+	third := b.ask(group, b.olga, "/undo 1")
+	says(t, b.decide(b.olga, third, "Cancel"), "Match #1 was not undone: cancelled by Olga.")
+	checkUntouched(t, group, card)
+	says(t, b.decide(b.olga, first, "Undo"), "Match #1 undone", "undone by Olga")
+	checkStruck(t, group, card, 1, "undone by Olga")
+	says(t, b.press(b.olga, first, dataOf(t, first, "Undo")), "This button no longer works") // its message has no buttons now
+	if toast := b.press(b.olga, second, dataOf(t, second, "Undo")); toast != "" {
+		t.Errorf("the toast is %q", toast)
+	}
+	if now, err := group.WaitEdits(testContext(t), second.ID, 1); err != nil || len(now.Buttons) != 0 {
+		t.Errorf("the second prompt shows %+v, %v", now, err)
+	} else {
+		says(t, visible(now), "Match #1 is already undone")
+	}
+	b.settle()
+	for how, want := range map[string]int{"answered": 2, "cancelled": 1} {
+		if n := count(t, b.pool, `SELECT count(*) FROM prompts p JOIN chats c ON c.id = p.chat_id
+			WHERE c.telegram_chat_id = $1 AND p.closed_as = $2 AND p.delivered_at IS NOT NULL`, group.ID(), how); n != want {
+			t.Errorf("%d prompts are %s, want %d", n, how, want)
+		}
+	}
+}

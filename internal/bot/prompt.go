@@ -1,0 +1,52 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+// promptData returns the data of a button that answers a prompt.
+func promptData(id ranking.PromptID, option ranking.PromptOption) string {
+	return callbackData(promptCode, fmt.Sprintf("%d:%s", id, option))
+}
+
+// promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The
+// prompt and the option need not exist.
+func promptOf(data string) (id ranking.PromptID, option ranking.PromptOption, ok bool) {
+	args, ok := argsOf(promptCode, data)
+	number, name, _ := strings.Cut(args, ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	id, option = ranking.PromptID(n), ranking.PromptOption(name)
+	if !ok || err != nil || n <= 0 || promptData(id, option) != data {
+		return 0, "", false
+	}
+	return id, option, true
+}
+
+// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
+// asks.
+func undoPromptButtons(item int64, words english) [][]button {
+	if item == 0 {
+		return nil
+	}
+	id := ranking.PromptID(item)
+	return [][]button{{
+		{words.undo(), promptData(id, ranking.OptionUndo)}, {words.cancel(), promptData(id, ranking.OptionCancel)},
+	}}
+}
+
+// pressPrompt handles the buttons below a prompt. Like pressPage, it edits only messages that have such buttons.
+func (r *Router) pressPrompt(ctx context.Context, p press) error {
+	id, option, ok := promptOf(p.query.Data)
+	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+		return r.unknownButton(ctx, p.origin)
+	}
+	return r.rankings.AnswerPrompt(ctx, p.origin, ranking.PromptAnswer{
+		Prompt: id, Option: option, Message: p.query.Message.ID, IsAdmin: r.isAdmin(p.origin),
+	})
+}
