@@ -134,8 +134,8 @@ func (k *killed) presses(b *table) {
 		n--
 	}
 	b.match(k.bob, k.carol, 1, 1)
+	b.press(k.bob, n) // who has played
 	b.press(k.alice, n)
-	b.press(k.bob, n)
 	b.match(k.alice, k.carol, 0, 3)
 }
 

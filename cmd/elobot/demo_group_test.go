@@ -81,10 +81,10 @@ func TestDemoGroup(t *testing.T) {
 // edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
-	k.inOrder(k.says("press", "alice: Press", "alice: press", "/ranking"),
+	k.inOrder(k.says("press", "alice: Press", "carol: press", "/ranking"),
 		"Now you.", "You pressed [Restore]", "Only the person who undid match #11",
 		"Alice pressed [Restore]", "Match #11 restored", "restored by Alice", "edited its earlier message:", "Dave beat Carol 3:0",
-		"Alice pressed [Undo]", "Match #11 undone", "undone by Alice", "edited its earlier message:", "Match #11 · undone by Alice",
+		"Carol pressed [Undo]", "Match #11 undone", "undone by Carol", "edited its earlier message:", "Match #11 · undone by Carol",
 		"You  /ranking", "4 players")
 }
 
