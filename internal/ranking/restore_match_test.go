@@ -85,7 +85,7 @@ func TestWhoMayRestore(t *testing.T) {
 		"an admin":                      {&alice, 2, day, true, ranking.Refusal{}},
 		"an admin, too late":            {&alice, 2, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
 		"an anonymous admin":            {nil, 1, day, true, ranking.Refusal{}},
-		"an anonymous admin, too late":  {nil, 1, day + 1, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 1, Minutes: 1440}},
+		"an anonymous admin, too late":  {nil, 1, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 1, Minutes: 1440}},
 		"into whom they are merged":     {&merged, 2, 0, false, ranking.Refusal{}},
 		"the last one":                  {&bob, 0, day, false, ranking.Refusal{}},
 		"the last one, too late":        {&bob, 0, day + time.Second, false, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},

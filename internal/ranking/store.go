@@ -138,7 +138,7 @@ type StoredMatch struct {
 	UndoneAt   time.Time // when the command that undid it was sent; zero if it counts
 	UndoneBy   PlayerID  // 0 for an anonymous admin or a merge
 	Changes    int       // how often it was undone, restored or fixed
-	Later      int       // number of later matches of the ladder
+	Later      int       // number of later matches of the group, undone ones included
 	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
 	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits

@@ -32,7 +32,9 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) r
 		if sender == nil {
 			sender = &zoe
 		}
-		return g.respond(t, g.press(sender), g.newestPrompt(t), ranking.OptionUndo)
+		press := g.press(sender)
+		press.SentAt = o.SentAt
+		return g.respond(t, press, g.newestPrompt(t), ranking.OptionUndo)
 	}
 	return n
 }

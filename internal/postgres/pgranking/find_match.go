@@ -47,7 +47,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
 		       m.undone_at, coalesce((SELECT coalesce(p.merged_into, p.id) FROM players p WHERE p.id = m.undone_by), 0), m.changes,
-		       (SELECT count(*) FROM matches later WHERE later.ladder_id = m.ladder_id AND later.number > m.number),
+		       g.last_match_number - m.number,
 		       coalesce(m.reported_by, 0),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place),
