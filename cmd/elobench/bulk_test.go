@@ -53,7 +53,7 @@ func TestBulk(t *testing.T) {
 		`SELECT count(*) FROM match_messages mm JOIN outbox o ON o.id = mm.outbox_id JOIN chats c ON c.id = o.chat_id
 		 WHERE mm.match_id = o.match_id AND mm.telegram_message_id = o.telegram_message_id
 		   AND mm.telegram_chat_id = c.telegram_chat_id`: 301,
-		`SELECT count(*) FROM outbox WHERE finished_at IS NULL`:      0,
+		`SELECT count(*) FROM outbox WHERE finished_at IS NULL`: 0,
 		`SELECT count(*) FROM sightings JOIN players ON id = player_id
 		 WHERE sightings.username = players.username`: 12,
 		`SELECT count(DISTINCT (a.player_id, b.player_id)) FROM match_players a JOIN match_players b USING (match_id)

@@ -5,8 +5,8 @@ package mutants
 var mutants = []mutant{
 	{
 		name: "no unique key", file: "internal/postgres/pgranking/apply.go",
-		before: "AS c (key, sender, sent_at, rate_class, trigger, outcome)`,",
-		after:  "AS c (key, sender, sent_at, rate_class, trigger, outcome) ON CONFLICT DO NOTHING`,",
+		before:   "AS c (key, sender, sent_at, rate_class, trigger, outcome)`,",
+		after:    "AS c (key, sender, sent_at, rate_class, trigger, outcome) ON CONFLICT DO NOTHING`,",
 		packages: "./internal/ranking ./internal/postgres/pgranking", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{
