@@ -333,7 +333,7 @@ CREATE TABLE handled_commands (
     sender     bigint,
     sent_at    timestamptz,
     -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid, restored or corrected a match;
-    -- refused: a result over the limit; press: a button press that changed no match
+    -- refused: a result over the limit; press: a button press that changed no match, or answered a prompt
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
@@ -459,6 +459,8 @@ CREATE TABLE prompts (
     -- undo: whether to undo match_id
     kind                text NOT NULL,
     match_id            bigint NOT NULL,
+    -- matches.changes when it was asked; another match is not what the question is about
+    match_changes       integer NOT NULL DEFAULT 0,
     -- who may answer; null for every admin of the chat
     answerer_id         bigint,
     asked_at            timestamptz NOT NULL DEFAULT now(),
@@ -477,6 +479,8 @@ CREATE TABLE prompts (
         CHECK ((closed_at IS NULL) = (closed_as IS NULL) AND closed_as IN ('answered', 'cancelled', 'expired'))
 );
 CREATE INDEX prompts_chat_id_idx ON prompts (chat_id);
+-- whether somebody was asked already
+CREATE INDEX prompts_match_id_idx ON prompts (match_id);
 CREATE INDEX prompts_closed_at_idx ON prompts (closed_at) WHERE closed_at IS NOT NULL;
 
 -- What happens by itself at a certain time. The transaction of what happens deletes the timer, so it happens once.

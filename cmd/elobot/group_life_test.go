@@ -231,7 +231,7 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	b.ask(group, b.alice, "/match @bob 3:1")
 	anonymously("/match @alice @bob 3:0", "Alice beat Bob 3:0", "reported by an admin")
 	anonymously("/fix 1 3:2", "Match #1 corrected")
-	says(t, b.decide(b.olga, b.answer(group.SayAnonymously("/undo 1")), "Undo"), "Match #1 undone", "by Olga")
+	says(t, b.decide(b.olga, b.answer(group.SayAnonymously("/undo 1")), "Undo"), "Match #1 undone", "by an admin")
 	if n := count(t, b.pool, `SELECT count(*) FROM players`); n != people {
 		t.Errorf("%d players have been added", n-people)
 	}

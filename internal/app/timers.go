@@ -60,7 +60,7 @@ func (t timers) run(ctx context.Context) {
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {
-		due, err := t.service.DueTimers(ctx, last, timersAtOnce)
+		due, err := t.due(ctx, last)
 		if err != nil {
 			return err
 		}
@@ -69,6 +69,12 @@ func (t timers) look(ctx context.Context) error {
 		}
 		last = due[len(due)-1]
 	}
+}
+
+func (t timers) due(ctx context.Context, after ranking.Timer) ([]ranking.Timer, error) {
+	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
+	defer cancel()
+	return t.service.DueTimers(ctx, after, timersAtOnce) //nolint:wrapcheck // the service wraps it
 }
 
 // fireAll fires timers. It fails only if the context ends or the lease is lost.
@@ -82,6 +88,8 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 				return ctx.Err()
 			case errors.Is(err, outbox.ErrLeaseLost):
 				return err
+			case errors.Is(err, ranking.ErrUnknownTimer):
+				t.log.DebugContext(ctx, "left a timer to a newer release", "key", timer.Key, "chat_id", timer.Chat)
 			case err != nil:
 				t.log.ErrorContext(ctx, "failed to fire a timer, retrying later", "key", timer.Key, "chat_id", timer.Chat, "error", err)
 			}

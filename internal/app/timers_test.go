@@ -80,7 +80,7 @@ func TestTimersFireInTime(t *testing.T) {
 			defer close(ended)
 			timers{f, slog.New(slog.NewTextHandler(&logged, nil))}.run(ctx)
 		}()
-		time.Sleep(200 * time.Second)
+		time.Sleep(200 * time.Second) //nolint:forbidigo // the clock of synctest
 		synctest.Wait()
 		stop()
 		<-ended

@@ -94,7 +94,7 @@ var englishCommands = map[string]commandText{
 			formUndoReply + " – in reply to the match’s card or to its <code>/match</code>\n" +
 			formUndoReply + " – otherwise, the last match that you played or reported\n\n" +
 			"The button below a card does the same. All later ratings are recalculated. " +
-			"The players and the reporter can undo a match for a while, admins at any time. Admins are asked first. " +
+			"The players and the reporter can undo a match for a while, admins at any time. I ask admins to confirm what only they may undo. " +
 			"If only the score is wrong, use <code>/fix</code>. <code>/restore</code> takes an undo back.",
 	},
 	command.NameRestore: {

@@ -84,14 +84,18 @@ func (english) matchRestored(n ranking.MatchRestored) string {
 
 // undoPrompt asks an admin whether to undo a match of other people.
 func (english) undoPrompt(n ranking.UndoPrompt) string {
-	return fmt.Sprintf("Undo match #%d? %s.", n.Number, outcome(n.Sides, n.Sets))
+	ask := "Undo"
+	if n.Asked.Name != nil {
+		ask = showName(*n.Asked.Name) + ", undo"
+	}
+	return fmt.Sprintf("%s match #%d? %s.", ask, n.Number, outcome(n.Sides, n.Sets))
 }
 
 func (english) undoDropped(n ranking.UndoDropped) string {
 	if n.By == nil {
-		return fmt.Sprintf("Match #%d was not undone: nobody answered in time.", n.Number)
+		return fmt.Sprintf("Nobody answered in time whether to undo match #%d.", n.Number)
 	}
-	return fmt.Sprintf("Match #%d was not undone: cancelled%s.", n.Number, by(*n.By))
+	return fmt.Sprintf("The undo of match #%d was cancelled%s.", n.Number, by(*n.By))
 }
 
 func (english) matchFixed(n ranking.MatchFixed) string {

@@ -45,8 +45,11 @@ func (english) refusal(n ranking.Refusal) string {
 		return fmt.Sprintf("Match #%d is more than ", n.Number) + duration(n.Minutes) +
 			" old, so only a group admin can undo or fix it."
 	case ranking.UndoneAlready:
-		return fmt.Sprintf("Match #%d is already undone. If it should count, take the undo back: <code>/restore %d</code>",
-			n.Number, n.Number)
+		text := fmt.Sprintf("Match #%d is already undone.", n.Number)
+		if n.Minutes > 0 {
+			text += fmt.Sprintf(" If it should count, take the undo back: <code>/restore %d</code>", n.Number)
+		}
+		return text
 	case ranking.SameScore:
 		return fmt.Sprintf("Match #%d already has this score. To change it: ", n.Number) + formFix
 	case ranking.AdminsUnknown:
@@ -57,7 +60,9 @@ func (english) refusal(n ranking.Refusal) string {
 	case ranking.AdminsOnlyPrompt:
 		return "Only the group’s admins can answer."
 	case ranking.PromptOver:
-		return "Too late: somebody has answered, or the time is over."
+		return "Too late: somebody has answered, or time is up."
+	case ranking.AskedAlready:
+		return "I’ve asked you about " + match + " already: please answer there."
 	case ranking.AdminsOnly:
 		return "Only the group’s admins can change the rules."
 	case ranking.SameRules:

@@ -240,10 +240,13 @@ func goldenMerged() map[string]ranking.Notice {
 func goldenUndoPrompts() map[string]ranking.Notice {
 	zoe := called("Zoe")
 	return map[string]ranking.Notice{
-		"prompt": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
+		"prompt_as_group": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
+		"prompt": ranking.UndoPrompt{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
+		},
 		"prompt_hostile": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},
-			Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}},
+			Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}, Asked: ranking.Reporter{Name: &ranking.Name{Name: hostile}},
 		},
 		"cancelled":          ranking.UndoDropped{Number: 42, By: &ranking.Reporter{Name: &zoe}},
 		"cancelled_as_group": ranking.UndoDropped{Number: 42, By: &ranking.Reporter{}},

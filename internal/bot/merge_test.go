@@ -82,7 +82,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 		),
 		"private":               private,
 		"end_before_ranking":    several(results(12, 1, "Alice", "Bob")[0], UnknownCommand{}, stats.RankingPage{}, UnknownCommand{}),
-		"nothing_to_undo":       several(undone, ranking.Refusal{Code: ranking.UndoneAlready, Number: 9}),
+		"nothing_to_undo":       several(undone, ranking.Refusal{Code: ranking.UndoneAlready, Number: 9, Minutes: 1440}),
 		"summary":               standingFor(250, several(five...)),
 		"summary_of_one":        standingFor(250, several(five[:1]...)),
 		"summary_and_one":       standingFor(6, several(five...)),

@@ -107,8 +107,8 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	return requests, ctx.Err()
 }
 
-// Restore puts the deferred rows back.
-func (m *memory) Restore(ctx context.Context, epoch int64) error {
+// Resume puts the deferred rows back.
+func (m *memory) Resume(ctx context.Context, epoch int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if epoch != m.epoch {

@@ -323,8 +323,8 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
-// Restore has nothing to put back: all instances are of the same release.
-func (c connection) Restore(ctx context.Context, epoch int64) error {
+// Resume has nothing to put back: all instances are of the same release.
+func (c connection) Resume(ctx context.Context, epoch int64) error {
 	c.w.db.mu.Lock()
 	defer c.w.db.mu.Unlock()
 	if epoch != c.w.db.epoch {

@@ -218,9 +218,9 @@ type Bounds struct {
 
 // Store holds the items. Every method may be called again after an error.
 type Store interface {
-	// Restore puts the items that were set aside as Unsupported back into their lanes, in the order of their ids. It fails
+	// Resume puts the items that were set aside as Unsupported back into their lanes, in the order of their ids. It fails
 	// with ErrLeaseLost when the epoch is over.
-	Restore(ctx context.Context, epoch int64) error
+	Resume(ctx context.Context, epoch int64) error
 	// Waiting returns all lanes with waiting items, except those of parked chats.
 	Waiting(ctx context.Context) ([]Backlog, error)
 	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to

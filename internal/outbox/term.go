@@ -215,7 +215,7 @@ func (t *term) prepare(ctx context.Context) error {
 	return retry.Do(ctx, backoff, func(ctx context.Context) error {
 		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
-		err := t.store.Restore(storeCtx, t.lease.Epoch())
+		err := t.store.Resume(storeCtx, t.lease.Epoch())
 		if err == nil {
 			err = t.loadRecent(storeCtx)
 		}

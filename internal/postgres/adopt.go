@@ -92,6 +92,10 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
 	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE telegram_message_id IS NOT NULL`)
 	batch.Queue(`DELETE FROM update_attempts`)
+	// what only a page tells becomes a message of its own
+	batch.Queue(`
+		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
+		WHERE finished_at IS NULL AND action = 'page' AND purpose = 'outcome'`)
 	// only the bot that sent a message can edit it, and only the bot that received a button press can answer it
 	batch.Queue(`
 		UPDATE outbox

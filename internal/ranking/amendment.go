@@ -30,6 +30,7 @@ type amendOperation struct {
 	admin   *bool // whether the sender is an admin; nil until it is known
 	// asAdmin is true if only being an admin permits the sender to amend the match.
 	asAdmin bool
+	asked   bool // whether the sender has an open prompt about the match
 
 	found   *StoredMatch // the match that is meant, nil if there is none
 	history MatchHistory // of its ladder from the match on, once the group is locked
@@ -91,7 +92,11 @@ func (a *amendOperation) refusal() Notice {
 	case m == nil, last && a.expired(m):
 		return Refusal{Code: NothingOfYours, Minutes: a.minutes()}
 	case m.Undone && !a.isStale():
-		return Refusal{Code: UndoneAlready, Number: m.Number}
+		refusal := Refusal{Code: UndoneAlready, Number: m.Number}
+		if !m.SamePerson && a.origin.SentAt.Sub(m.UndoneAt) <= a.window {
+			refusal.Minutes = a.minutes()
+		}
+		return refusal
 	}
 	return a.cannotChange()
 }

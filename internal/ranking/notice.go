@@ -250,6 +250,7 @@ const (
 
 	NotYourPrompt    RefusalCode = "not_your_prompt"    // somebody else was asked
 	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // every admin was asked, and the sender is none
+	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
 	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules

@@ -31,6 +31,7 @@ type Prompt struct {
 	ID       PromptID
 	Kind     PromptKind
 	Match    MatchID
+	Changes  int      // of the match when it was asked about
 	Number   int      // of the match
 	Answerer PlayerID // who may answer; 0 for every admin
 	Message  int64    // the message that asks, 0 if unknown
@@ -41,6 +42,7 @@ type Prompt struct {
 type NewPrompt struct {
 	Kind     PromptKind
 	Match    MatchID
+	Changes  int      // of the match
 	Answerer PlayerID // 0 for every admin
 }
 
@@ -96,7 +98,10 @@ func (p *promptOperation) read(ctx context.Context, store Store, snap Snapshot) 
 	if err != nil || p.prompt == nil {
 		return err
 	}
-	p.undo.Match = MatchRef{ID: p.prompt.Match}
+	p.undo.Match, p.undo.Changes = MatchRef{ID: p.prompt.Match}, &p.prompt.Changes
+	if p.prompt.Answerer == 0 {
+		p.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
+	}
 	return p.undo.read(ctx, store, snap)
 }
 
@@ -146,7 +151,7 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 	case p.Option == OptionCancel:
 		_, by := p.undo.by(snap)
 		closes.As, changes.Notice = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
-	case refusal != nil: // undone in the meantime
+	case refusal != nil: // changed in the meantime
 		changes.Notice = refusal
 	default:
 		changes, err = p.undo.undo(snap)
@@ -160,6 +165,7 @@ type UndoPrompt struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
+	Asked  Reporter   `json:"asked"` // who is asked
 }
 
 // Kind implements Notice.
@@ -171,7 +177,7 @@ func (UndoPrompt) Purpose() Purpose { return Outcome }
 // Alone makes IsAlone true.
 func (UndoPrompt) Alone() bool { return true }
 
-// UndoDropped says that a match was not undone, because the UndoPrompt was cancelled or nobody answered it.
+// UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be undone all the same, by others.
 type UndoDropped struct {
 	Number int       `json:"number"`
 	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time

@@ -26,6 +26,9 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			}
 			g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 60 + id`)
 			u.move(t)
+			if n := g.count(t, `outbox WHERE kind = 'undo_prompt' AND payload ->> 'number' = '2'`); n != 1 {
+				t.Errorf("%d questions name the match by its new number, want 1", n)
+			}
 			if n := g.count(t, "prompts p JOIN timers t USING (chat_id) JOIN matches m ON m.id = p.match_id"); n != 4 {
 				t.Fatalf("%d pairs of prompts and timers in one chat, want 4", n)
 			}

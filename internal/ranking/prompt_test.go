@@ -41,8 +41,12 @@ func (g *game) askBy(t *testing.T, sender *ranking.Person) {
 	o := g.origin(sender)
 	o.SentAt = time.Now()
 	must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+	var asked ranking.Reporter
+	if sender != nil {
+		asked.Name = &ranking.Name{Name: sender.Name}
+	}
 	checkNotice(t, g.notice(t, o.Key), ranking.UndoPrompt{
-		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)},
+		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}, Asked: asked,
 	})
 }
 
@@ -174,9 +178,9 @@ func TestPromptRefuses(t *testing.T) {
 
 	cancelled := g.press(&zoe) // without rights she may still cancel
 	must(t, g.AnswerPrompt(t.Context(), cancelled, with(answerBy(id, ranking.OptionCancel), nobodyIsAdmin)))
-	g.undo(t, &alice, matchNumber(1))
-	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.OptionUndo), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
-	g.mustEnd(t, "in the end", true, "cancelled", "answered")
+	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 0, B: 3})
+	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.OptionUndo), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 	verifyClean(t, g.store)
 }
 
@@ -187,6 +191,11 @@ func TestPromptEndsByItself(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	undelivered := g.ask(t)
+	again := g.press(&zoe)
+	must(t, g.UndoMatch(t.Context(), again, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
+	g.mustEnd(t, "asked already,", false, "open")
+	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // perhaps it never arrives
 	delivered := g.ask(t)
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered)
 	must(t, g.fire(t.Context(), g.Service))
@@ -223,14 +232,16 @@ func TestTimersFireOnce(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	id := g.ask(t)
-	for _, jump := range []string{"-25 hours", "50 hours", "-50 hours"} { // due_at is relative to the clock that jumps
-		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump, id.Timer())
+	for _, jump := range []struct{ due, end string }{ // due_at is relative to the clock that jumps
+		{"50 hours", "open"}, {"-25 hours", "expired"}, {"50 hours", "expired"}, {"-50 hours", "expired"},
+	} {
+		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump.due, id.Timer())
 		var firing errgroup.Group
 		for range 3 {
 			firing.Go(func() error { return g.fire(t.Context(), g.newInstance()) })
 		}
 		must(t, firing.Wait())
-		g.mustEnd(t, jump, false, "expired")
+		g.mustEnd(t, jump.due, false, jump.end)
 	}
 	if n := g.count(t, "handled_commands WHERE key LIKE 't:%' AND trigger = 'timer'"); n != 1 {
 		t.Errorf("%d timers fired, want 1", n)
@@ -249,7 +260,7 @@ func TestTimersFireOnce(t *testing.T) {
 	}
 }
 
-// TestTwoPressesAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The
+// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The
 // same goes for a timer that fires at the same time.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()

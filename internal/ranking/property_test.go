@@ -301,7 +301,9 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 	case number > len(c.matches):
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 	case c.matches[number-1].undone:
-		c.checkRefusal(notice, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
+		refusal, _ := notice.(ranking.Refusal)
+		refusal.Minutes = 0 // whether it can be restored
+		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
 	case notice == ranking.Notice(ranking.Refusal{Code: ranking.SameScore, Number: number}),
 		notice == ranking.Notice(ranking.Refusal{Code: ranking.NoDraws}):
 		return notice, c.matches[number-1], number

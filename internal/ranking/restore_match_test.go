@@ -67,7 +67,6 @@ func TestRestoreMatch(t *testing.T) {
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
-	merged := ranking.Person{ID: 77, Name: "Robert"} // into whom Bob is merged
 	for name, tc := range map[string]struct {
 		sender *ranking.Person
 		number int // 0 for the last one that the sender undid
@@ -86,7 +85,6 @@ func TestWhoMayRestore(t *testing.T) {
 		"an admin, too late":            {&alice, 2, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
 		"an anonymous admin":            {nil, 1, day, true, ranking.Refusal{}},
 		"an anonymous admin, too late":  {nil, 1, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 1, Minutes: 1440}},
-		"into whom they are merged":     {&merged, 2, 0, false, ranking.Refusal{}},
 		"the last one":                  {&bob, 0, day, false, ranking.Refusal{}},
 		"the last one, too late":        {&bob, 0, day + time.Second, false, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
 		"the last one of another":       {&alice, 0, 0, true, ranking.Refusal{Code: ranking.NothingToRestore, Minutes: 1440}},
@@ -102,12 +100,6 @@ func TestWhoMayRestore(t *testing.T) {
 			}
 			g.undo(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin})
 			g.undo(t, &bob, matchNumber(2))
-			if tc.sender == &merged {
-				g.record(t, &zoe, merged, zoe, 3, 1)
-				g.exec(t, `UPDATE matches SET undone_by = (SELECT id FROM players WHERE telegram_user_id = 26) WHERE number = 2`)
-				g.exec(t, `UPDATE players SET telegram_user_id = NULL, username = NULL,
-					merged_into = (SELECT id FROM players WHERE telegram_user_id = 77) WHERE telegram_user_id = 26`)
-			}
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
 			restore := matchNumber(tc.number)
@@ -130,9 +122,7 @@ func TestWhoMayRestore(t *testing.T) {
 			if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 2-restored {
 				t.Errorf("%d matches are undone", n)
 			}
-			if tc.sender != &merged {
-				verifyClean(t, g.store)
-			}
+			verifyClean(t, g.store)
 		})
 	}
 }

@@ -35,6 +35,10 @@ type Store interface {
 	// FindPrompt returns a prompt of a chat, or nil if the chat has none with this id.
 	FindPrompt(ctx context.Context, chat ExternalChatID, id PromptID) (*Prompt, error)
 
+	// IsAsked reports whether a person, or 0 for all admins, has an open prompt about the match. One that has waited for its
+	// delivery for a PromptWindow does not count.
+	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
+
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 

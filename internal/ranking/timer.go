@@ -31,14 +31,22 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 	return due, nil
 }
 
+// ErrUnknownTimer means that a newer release has set the timer. It waits for a leader of that release.
+var ErrUnknownTimer = errors.New("unknown timer")
+
 // FireTimer does what a timer is for. It does nothing if the timer is gone or no longer due.
 func (s *Service) FireTimer(ctx context.Context, t Timer) error {
+	text, isPrompt := strings.CutPrefix(t.Key, promptTimer)
+	id, err := strconv.ParseInt(text, 10, 64)
+	if !isPrompt || err != nil {
+		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
+	}
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
 	c := command{name: "timer", outcome: new(CommandOutcome)}
 	started := time.Now()
-	err := s.retryOnConflict(ctx, t.Chat, func(ctx context.Context, _ int) error {
+	err = s.retryOnConflict(ctx, t.Chat, func(ctx context.Context, _ int) error {
 		return s.store.WithGroupLock(ctx, t.Chat, func(ctx context.Context, store Store) error {
-			return fireTimer(ctx, store, o, c)
+			return fireTimer(ctx, store, o, c, PromptID(id))
 		})
 	}, "command", c.name, "key", t.Key, "chat_id", t.Chat)
 	s.logOutcome(ctx, o, c, err, started)
@@ -48,7 +56,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	return nil
 }
 
-func fireTimer(ctx context.Context, store Store, o Origin, c command) error {
+func fireTimer(ctx context.Context, store Store, o Origin, c command, id PromptID) error {
 	due, err := store.IsDue(ctx, o.Key)
 	if err != nil || !due {
 		return err
@@ -57,13 +65,8 @@ func fireTimer(ctx context.Context, store Store, o Origin, c command) error {
 	if err != nil {
 		return err
 	}
-	text, isPrompt := strings.CutPrefix(o.Key, promptTimer)
-	id, err := strconv.ParseInt(text, 10, 64)
-	if !isPrompt || err != nil {
-		return fmt.Errorf("unknown timer %q", o.Key)
-	}
 	expiry := &expiredPrompt{}
-	if expiry.prompt, err = store.FindPrompt(ctx, o.Chat.ID, PromptID(id)); err != nil {
+	if expiry.prompt, err = store.FindPrompt(ctx, o.Chat.ID, id); err != nil {
 		return err
 	}
 	c.operation = expiry

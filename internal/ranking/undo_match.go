@@ -11,7 +11,25 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 
 type undoOperation struct{ *amendOperation }
 
-func (u undoOperation) refuse(Snapshot) Notice { return u.refusal() }
+func (u undoOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
+	if err := u.amendOperation.readLocked(ctx, store, snap); err != nil || !u.asAdmin || u.found == nil {
+		return err
+	}
+	by, _ := u.by(snap)
+	asked, err := store.IsAsked(ctx, u.found.ID, by)
+	u.asked = asked
+	return err
+}
+
+func (u undoOperation) refuse(Snapshot) Notice {
+	if refusal := u.refusal(); refusal != nil {
+		return refusal
+	}
+	if u.asked {
+		return Refusal{Code: AskedAlready, Number: u.found.Number}
+	}
+	return nil
+}
 
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
 	if u.asAdmin {
@@ -27,10 +45,10 @@ func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 		return Changes{}, err
 	}
 	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
-	by, _ := u.by(snap)
+	by, asked := u.by(snap)
 	return Changes{
-		Effect:         &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Answerer: by},
-		Notice:         UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets},
+		Effect:         &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Changes: u.found.Changes, Answerer: by},
+		Notice:         UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked},
 		CallbackAnswer: Acknowledged{},
 	}, nil
 }

@@ -87,8 +87,8 @@ func TestUndoMatch(t *testing.T) {
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
 		t.Error("undone_by is not Alice")
 	}
-	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
+	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 	verifyClean(t, g.store)
 }
 
@@ -307,7 +307,7 @@ func TestBareUndoTwice(t *testing.T) {
 	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
-	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2})
+	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
 // TestUndoConcurrently has two people undo the same match at the same time on two instances.
@@ -331,7 +331,7 @@ func TestUndoConcurrently(t *testing.T) {
 			case ranking.MatchUndone:
 				undone++
 			case ranking.Refusal:
-				if n != (ranking.Refusal{Code: ranking.UndoneAlready, Number: i}) {
+				if n != (ranking.Refusal{Code: ranking.UndoneAlready, Number: i, Minutes: 1440}) {
 					t.Errorf("refused with %+v", n)
 				}
 				refused++

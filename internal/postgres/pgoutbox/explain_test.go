@@ -87,7 +87,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 2 + 1},
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 2 + 4}, // three hundred notices each
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 2 + 1},
-		{Name: "restore", Run: func(ctx context.Context) error { return queue.Restore(ctx, 1) }, Want: 3},
+		{Name: "resume", Run: func(ctx context.Context) error { return queue.Resume(ctx, 1) }, Want: 3},
 		{Name: "waiting", Run: func(ctx context.Context) error {
 			_, err := queue.Waiting(ctx)
 			return err

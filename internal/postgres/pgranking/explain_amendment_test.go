@@ -69,7 +69,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 3 + 5 + 2},
 		{Name: "ask", Run: func(ctx context.Context) error {
 			return s.UndoMatch(ctx, in(club, "ask", known), admin(40))
-		}, Want: 4 + 1 + 1 + 5 + 3 + 1},
+		}, Want: 4 + 1 + 1 + 6 + 3 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: ranking.KindUndoPrompt}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)

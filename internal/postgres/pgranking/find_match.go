@@ -46,7 +46,7 @@ func (s *Store) FindMatch(ctx context.Context, chat ranking.ExternalChatID, ref 
 func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranking.Person) (sql string, args []any) {
 	const match = `
 		SELECT m.id, m.ladder_id, m.number, m.score_a, m.score_b, m.sets, m.played_at, m.undone_at IS NOT NULL,
-		       m.undone_at, coalesce((SELECT coalesce(p.merged_into, p.id) FROM players p WHERE p.id = m.undone_by), 0), m.changes,
+		       m.undone_at, coalesce(m.undone_by, 0), m.changes,
 		       g.last_match_number - m.number,
 		       coalesce(m.reported_by, 0),
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place),

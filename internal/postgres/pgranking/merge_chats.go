@@ -150,6 +150,10 @@ func queueMergeChats(batch *pgx.Batch, older, newer chatRow) {
 		older.ID, newer.ID)
 	batch.Queue(`UPDATE outbox SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`UPDATE prompts SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
+	batch.Queue(`
+		UPDATE outbox o SET payload = jsonb_set(o.payload, '{number}', to_jsonb(m.number))
+		FROM prompts p JOIN matches m ON m.id = p.match_id
+		WHERE p.chat_id = $1 AND o.id = p.id AND o.id = ANY (ARRAY(SELECT id FROM prompts WHERE chat_id = $1)) AND o.state = 'planned'`, older.ID)
 	batch.Queue(`UPDATE timers SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`UPDATE chat_aliases SET chat_id = $1 WHERE chat_id = $2`, older.ID, newer.ID)
 	batch.Queue(`

@@ -112,12 +112,16 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages removes references to messages from the chat's waiting notices, and ends those that would only
-// edit a message: under another id, the same message ids mean other messages. match_messages needs no change, because it goes by Telegram's chat id.
+// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same message ids
+// mean other messages. Pages end, unless they are the only ones to tell the outcome of a command: these become messages of
+// their own. match_messages needs no change, because it goes by Telegram's chat id.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL
 		WHERE chat_id = $1 AND finished_at IS NULL AND (reply_to IS NOT NULL OR thread_id IS NOT NULL)`, chat)
+	batch.Queue(`
+		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
+		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page' AND purpose = 'outcome' AND state = 'planned'`, chat)
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'the chat has a new id', supersede_key = NULL

@@ -18,12 +18,12 @@ const undeliveredWindow = 24 * time.Hour
 // FindPrompt implements ranking.Store.
 func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id ranking.PromptID) (*ranking.Prompt, error) {
 	const sql = `
-		SELECT p.id, p.kind, p.match_id, m.number, coalesce(p.answerer_id, 0), coalesce(p.telegram_message_id, 0),
+		SELECT p.id, p.kind, p.match_id, p.match_changes, m.number, coalesce(p.answerer_id, 0), coalesce(p.telegram_message_id, 0),
 		       p.closed_at IS NOT NULL
 		FROM prompts p JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 	var p ranking.Prompt
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Number, &p.Answerer, &p.Message, &p.Closed)
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil //nolint:nilnil // as the interface says
@@ -33,6 +33,19 @@ func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id 
 	return &p, nil
 }
 
+// IsAsked implements ranking.Store.
+func (s *Store) IsAsked(ctx context.Context, match ranking.MatchID, answerer ranking.PlayerID) (asked bool, err error) {
+	const sql = `
+		SELECT EXISTS (
+		    SELECT FROM prompts
+		    WHERE match_id = $1 AND closed_at IS NULL AND coalesce(answerer_id, 0) = $2
+		      AND (delivered_at IS NOT NULL OR asked_at > now() - $3::interval))`
+	if err := s.db.QueryRow(ctx, sql, match, answerer, ranking.PromptWindow).Scan(&asked); err != nil {
+		return false, fmt.Errorf("find an open prompt: %w", postgres.Translate(err))
+	}
+	return asked, nil
+}
+
 // queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
 // delivered, the prompt ends a PromptWindow after the notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
@@ -40,11 +53,11 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		WITH notice AS (`+insertNotice+`
 		    RETURNING id, chat_id, expires_at
 		), asked AS (
-		    INSERT INTO prompts (id, chat_id, kind, match_id, answerer_id)
-		    SELECT id, chat_id, $12, $13, nullif($14::bigint, 0) FROM notice)
+		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id)
+		    SELECT id, chat_id, $12, $13, $14, nullif($15::bigint, 0) FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
-		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $15::interval) + $16::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
+		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $16::interval) + $17::interval FROM notice`,
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.

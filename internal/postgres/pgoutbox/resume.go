@@ -9,9 +9,9 @@ import (
 	"elobot/internal/postgres"
 )
 
-// Restore implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer
+// Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer
 // true.
-func (o *Store) Restore(ctx context.Context, epoch int64) error {
+func (o *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (
 		    SELECT r.id, CASE r.action
@@ -30,7 +30,7 @@ func (o *Store) Restore(ctx context.Context, epoch int64) error {
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	batch.Queue(sql)
 	if err := o.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("restore what was set aside: %w", postgres.Translate(err))
+		return fmt.Errorf("resume what was set aside: %w", postgres.Translate(err))
 	}
 	return nil
 }

@@ -32,10 +32,10 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	m.others(t, 1, outbox.Outcome)
-	if err := m.Restore(t.Context(), 2); !errors.Is(err, outbox.ErrLeaseLost) {
+	if err := m.Resume(t.Context(), 2); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("under another epoch: %v", err)
 	}
-	if err := m.Restore(t.Context(), 1); err != nil {
+	if err := m.Resume(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	m.MustWait(t, 1)
@@ -52,7 +52,7 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	m.Finish(t, unsupported(m.MustTake(t, 1, 1, 2, 3), 0))
 	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, possible_duplicates, tried_at IS NOT NULL)`,
 		"1 planned 3 1 1 t", "2 planned 3 1 1 f", "3 planned 3 1 1 f")
-	if err := m.Restore(t.Context(), 1); err != nil {
+	if err := m.Resume(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if taken := m.MustTake(t, 1, 1, 2, 3); taken.Row.PossibleDuplicates != 1 || taken.Row.PreviousUnknown {
@@ -60,8 +60,8 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOldEditsAreNotRestored: an edit ends if a newer one of the same message exists.
-func TestOldEditsAreNotRestored(t *testing.T) {
+// TestOldEditsAreNotResumed: an edit ends if a newer one of the same message exists.
+func TestOldEditsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	for _, message := range []int{71, 72} {
@@ -72,7 +72,7 @@ func TestOldEditsAreNotRestored(t *testing.T) {
 	}
 	dbtest.Exec(t, m.Pool, aPage, 71)
 	m.Finish(t, dbtest.SentAs(*m.Turn(t, dbtest.Pages(1)).Message, 71))
-	if err := m.Restore(t.Context(), 1); err != nil {
+	if err := m.Resume(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	m.MustHaveRows(t, `state`, "1 expired", "2 planned", "3 sent")
@@ -95,7 +95,7 @@ func TestSetAsideExpires(t *testing.T) {
 	if n := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("%d dead letters", n)
 	}
-	if err := m.Restore(t.Context(), 1); err != nil {
+	if err := m.Resume(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	m.MustTake(t, 1, 2, 3)
