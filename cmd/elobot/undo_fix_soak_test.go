@@ -77,12 +77,12 @@ func (c *amendmentCrash) command(b *table) {
 	case kind < 8:
 		b.match(sender, opponent, score[0], score[1])
 	case kind < 10:
-		b.undo(sender, number)
+		b.undo(b.unasked(sender, number), number)
 	case kind < 17:
 		b.fix(sender, number, score)
 	default: // the button of any match with a card
 		for _, i := range c.random.Perm(len(b.matches)) {
-			if b.press(sender, i+1) {
+			if b.press(b.unasked(sender, i+1), i+1) {
 				break
 			}
 		}

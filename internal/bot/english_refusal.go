@@ -45,11 +45,7 @@ func (english) refusal(n ranking.Refusal) string {
 		return fmt.Sprintf("Match #%d is more than ", n.Number) + duration(n.Minutes) +
 			" old, so only a group admin can undo or fix it."
 	case ranking.UndoneAlready:
-		text := fmt.Sprintf("Match #%d is already undone.", n.Number)
-		if n.Minutes > 0 {
-			text += fmt.Sprintf(" If it should count, take the undo back: <code>/restore %d</code>", n.Number)
-		}
-		return text
+		return undoneAlready(n)
 	case ranking.SameScore:
 		return fmt.Sprintf("Match #%d already has this score. To change it: ", n.Number) + formFix
 	case ranking.AdminsUnknown:
@@ -202,4 +198,13 @@ func (english) wrongForm(n WrongForm) string {
 
 func notByName(quoted, form string) string {
 	return "Give the match’s number instead of " + quoted + ": " + form
+}
+
+// undoneAlready says that a match is undone, and how to restore it if that is possible.
+func undoneAlready(n ranking.Refusal) string {
+	text := fmt.Sprintf("Match #%d is already undone.", n.Number)
+	if n.Minutes > 0 {
+		text += fmt.Sprintf(" If it should count, take the undo back: <code>/restore %d</code>", n.Number)
+	}
+	return text
 }
