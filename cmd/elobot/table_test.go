@@ -63,17 +63,6 @@ func (b *table) match(sender, opponent botsim.User, own, other int) {
 	b.expect(m.posted.ID, "") // how the card reads depends on when it is sent
 }
 
-// unasked returns the sender, or a player of the match in place of an admin who has not played it: admins are asked to confirm.
-func (b *table) unasked(sender botsim.User, number int) botsim.User {
-	if number > len(b.matches) {
-		return sender
-	}
-	if m := b.matches[number-1]; sender.Username == "alice" && sender.ID != m.a.ID && sender.ID != m.b.ID {
-		return m.a
-	}
-	return sender
-}
-
 func (b *table) undo(sender botsim.User, number int) {
 	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.amend(number, sender))
 }

@@ -2,7 +2,11 @@
 
 package main_test
 
-import "testing"
+import (
+	"testing"
+
+	"elobot/internal/botsim"
+)
 
 const (
 	amendmentKills    = 15
@@ -90,4 +94,15 @@ func (c *amendmentCrash) command(b *table) {
 	for _, key := range b.keys[given:] {
 		c.post(key)
 	}
+}
+
+// unasked returns the sender, or a player of the match in place of an admin who has not played it: admins are asked to confirm.
+func (b *table) unasked(sender botsim.User, number int) botsim.User {
+	if number > len(b.matches) {
+		return sender
+	}
+	if m := b.matches[number-1]; sender.Username == "alice" && sender.ID != m.a.ID && sender.ID != m.b.ID {
+		return m.a
+	}
+	return sender
 }
