@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// contenders is the number of players in the group. Every result affects half of them.
-	contenders = 4
+	// groupSize is the number of players in the group. Every result affects half of them.
+	groupSize = 4
 	// concurrentDeliveries is the number of results in delivery at the same time, for all instances together.
 	concurrentDeliveries = 12
 	// conflictLogLine is the part of the bot's log line by which a conflict is recognised.
@@ -60,7 +60,7 @@ func measureContention(ctx context.Context, env *environment, name string, insta
 		return nil, err
 	}
 	defer drop()
-	load, n := newWorkload(sim, sizes{groups: 1, people: contenders}), env.sizes.contended
+	load, n := newWorkload(sim, sizes{groups: 1, people: groupSize}), env.sizes.contended
 	warmUp := load.playRound()
 	for i := range n {
 		load.reportMatch(i)

@@ -19,7 +19,7 @@ import (
 func TestTakeUpdates(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
-	load, n := newWorkload(sim, sizes{groups: 1, people: contenders}), 250
+	load, n := newWorkload(sim, sizes{groups: 1, people: groupSize}), 250
 	for i := range n {
 		load.reportMatch(i)
 	}
