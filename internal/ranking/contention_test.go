@@ -101,6 +101,7 @@ type claim struct {
 type answerLog struct {
 	names   map[ranking.PlayerID]string
 	claims  map[int]*claim // by number
+	asked   map[int]bool   // matches with a prompt, by number; nobody answers one
 	refused map[ranking.RefusalCode]int
 	undone  int
 	fixed   int
@@ -109,7 +110,7 @@ type answerLog struct {
 // refusals are the allowed refusals by kind of request.
 var refusals = map[string][]ranking.RefusalCode{
 	recordRequest: {ranking.TooManyAtOnce},
-	undoRequest:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready},
+	undoRequest:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.AskedAlready},
 	fixRequest:    {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.SameScore},
 }
 
@@ -127,13 +128,17 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	case kind == ranking.KindMatchUndone && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
-	case kind == ranking.KindUndoPrompt && o.Kind == undoRequest: // by an admin who has not played; nobody answers
+	case kind == ranking.KindUndoPrompt && o.Kind == undoRequest: // by an admin who has not played
+		l.asked[n.Number] = true
 		return nil
 	case kind == ranking.KindMatchFixed && o.Kind == fixRequest:
 		l.fixed++
 		return l.fix(o, n)
 	case kind == ranking.KindRefusal:
 		l.refused[n.Code]++
+		if n.Code == ranking.AskedAlready && !l.asked[n.Number] {
+			return fmt.Errorf("nobody was asked about match %d", n.Number)
+		}
 		if slices.Contains(refusals[o.Kind], n.Code) {
 			return nil
 		}
@@ -249,7 +254,10 @@ func (t contentionCheck) check() *answerLog {
 // readAnswers reads all answers. Every request must have exactly one.
 func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
-	l := &answerLog{names: make(map[ranking.PlayerID]string), claims: make(map[int]*claim), refused: make(map[ranking.RefusalCode]int)}
+	l := &answerLog{
+		names: make(map[ranking.PlayerID]string), claims: make(map[int]*claim), asked: make(map[int]bool),
+		refused: make(map[ranking.RefusalCode]int),
+	}
 	for _, p := range rows[struct {
 		ID   ranking.PlayerID
 		Name string
