@@ -120,7 +120,7 @@ func benchmarkedPage(names ...string) stats.RankingPage {
 
 // BenchmarkRender measures rendering one notice, from JSON to HTML.
 func BenchmarkRender(b *testing.B) {
-	words := wordingFor("")
+	w := wordsFor("")
 	for _, c := range []struct {
 		name string
 		n    ranking.Notice
@@ -136,7 +136,7 @@ func BenchmarkRender(b *testing.B) {
 		b.Run("notice="+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if out, err := render(item, words); err != nil || out.html == "" {
+				if out, err := render(item, w); err != nil || out.html == "" {
 					b.Fatal(out, err)
 				}
 			}
@@ -146,7 +146,7 @@ func BenchmarkRender(b *testing.B) {
 
 // BenchmarkMerge measures merging several results into one message; 64 with long names do not all fit.
 func BenchmarkMerge(b *testing.B) {
-	words := wordingFor("")
+	w := wordsFor("")
 	for _, count := range []int{1, 10, 64} {
 		m := messageOf(b, 1, results(101, count, "Alice Smith", "Bob", "Дмитрий Иванович", "Zoë 🏓")...)
 		for i := range m.Items {
@@ -159,7 +159,7 @@ func BenchmarkMerge(b *testing.B) {
 			b.Run(fmt.Sprintf("counted=%t/results=%d", counted, count), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, covered := merge(m, words); covered < min(count, 10) {
+					if _, covered := merge(m, w); covered < min(count, 10) {
 						b.Fatalf("covered %d", covered)
 					}
 				}

@@ -13,29 +13,29 @@ type button struct {
 }
 
 // buttonsOf returns the rows of buttons below a notice that is sent alone. item is what the notice was read from.
-func buttonsOf(n ranking.Notice, item outbox.Item, words english) [][]button {
+func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 	switch n := n.(type) {
 	case ranking.MatchRecorded:
 		switch {
 		case n.Number == 0:
 		case !n.Undone:
-			return [][]button{{{words.undo(), cardData(undoCode, n.Number, n.Changes)}}}
+			return [][]button{{{w.undo(), cardData(undoCode, n.Number, n.Changes)}}}
 		case n.UndoneBy != nil: // what a merge undid cannot come back
-			return [][]button{{{words.restore(), cardData(restoreCode, n.Number, n.Changes)}}}
+			return [][]button{{{w.restore(), cardData(restoreCode, n.Number, n.Changes)}}}
 		}
 	case ranking.FixOffer: // without the reply nobody knows which match is meant
 		if data := fixData(n); item.ReplyTo != 0 && data != "" {
-			return [][]button{{{words.fixTo(n), data}}}
+			return [][]button{{{w.fixTo(n), data}}}
 		}
 	case stats.RankingPage:
 		return turnButtons(n)
 	case ranking.GroupSettings:
-		return ruleButtons(n.Rules, words)
+		return ruleButtons(n.Rules, w)
 	case ranking.UndoPrompt:
-		return undoPromptButtons(item.ID, words)
+		return undoPromptButtons(item.ID, w)
 	default:
 		if invites(n) {
-			return [][]button{{{text: words.addToGroup()}}}
+			return [][]button{{{text: w.addToGroup()}}}
 		}
 	}
 	return nil

@@ -144,16 +144,15 @@ func (r *Router) join(ctx context.Context, req request) error {
 
 // Menus returns the commands that Telegram offers in groups and in private chats.
 func Menus() []telegram.Menu {
-	words := wordingFor("")
+	w := wordsFor("")
 	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}}
 	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}}
 	for _, c := range commands() {
-		text := words.command(c.Name)
 		if c.Menu&InGroups != 0 {
-			groups.Commands = append(groups.Commands, models.BotCommand{Command: c.Name, Description: text.menu})
+			groups.Commands = append(groups.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)})
 		}
 		if c.Menu&InPrivate != 0 {
-			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: text.menuIn(InPrivate)})
+			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InPrivate)})
 		}
 	}
 	return []telegram.Menu{groups, private}

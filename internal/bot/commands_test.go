@@ -27,15 +27,14 @@ func commandsPage() string {
 		for i, alias := range c.Aliases {
 			b.WriteString([]string{" Also ", ", "}[min(i, 1)] + "`/" + alias + "`")
 		}
-		text := english{}.command(c.Name)
 		if len(c.Aliases) > 0 {
 			b.WriteString(".")
 		}
 		b.WriteString("\n\n")
 		if c.Help {
-			b.WriteString(markdown.Replace(text.help) + "\n")
+			b.WriteString(markdown.Replace(wordsFor("").Text("commands."+c.Name+".help", nil)) + "\n")
 		} else {
-			b.WriteString(text.menu + ".\n")
+			b.WriteString(wordsFor("").menuLine(c.Name, InGroups) + ".\n")
 		}
 	}
 	b.WriteString("\n## Menus\n\n")
@@ -73,16 +72,15 @@ func TestCommandTable(t *testing.T) {
 	var names []string
 	for _, c := range commands() {
 		names = append(append(names, c.Name), c.Aliases...)
-		text := english{}.command(c.Name)
 		if c.Where == 0 || c.Handle == nil || c.Menu&^c.Where != 0 {
 			t.Errorf("/%s works nowhere, does nothing, or is in a menu where it does not work", c.Name)
 		}
-		if got := text.help != ""; got != c.Help {
+		if got := wordsFor("").Has("commands." + c.Name + ".help"); got != c.Help {
 			t.Errorf("/%s has a help: %t, want %t", c.Name, got, c.Help)
 		}
-		for _, line := range []string{text.menu, text.privateMenu} {
-			if len([]rune(line)) > 256 || line == "" && line == text.menu {
-				t.Errorf("/%s has the menu line %q", c.Name, line)
+		for _, where := range []Where{InGroups, InPrivate} {
+			if line := wordsFor("").menuLine(c.Name, where); len([]rune(line)) > 256 || line == "" {
+				t.Errorf("/%s has a menu line that is empty or too long", c.Name)
 			}
 		}
 	}

@@ -16,13 +16,13 @@ var errNothingToEdit = errors.New("no message to edit")
 
 // edit updates an existing message.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
-	words := wordingFor(m.Language)
-	out, err := render(m.Items[0], words)
+	w := wordsFor(m.Language)
+	out, err := render(m.Items[0], w)
 	if err != nil {
 		return telegram.Rejected(err)
 	}
 	if max(m.Count, len(m.Items)) > 1 {
-		out, _ = merge(m, words)
+		out, _ = merge(m, w)
 	}
 	if m.Target == 0 {
 		return &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
@@ -65,7 +65,7 @@ func (s *Sender) editMessage(ctx context.Context, params *botapi.EditMessageText
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != ranking.KindAcknowledged {
-		out, err := render(m.Row, wordingFor(m.Language))
+		out, err := render(m.Row, wordsFor(m.Language))
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return telegram.Rejected(err)
 		}

@@ -15,7 +15,7 @@ import (
 // ensure updates a message that exists once in a chat. It edits the known message. If that one is gone or unknown, it edits
 // the chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
 func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
-	out, err := render(m.Row, wordingFor(m.Language))
+	out, err := render(m.Row, wordsFor(m.Language))
 	if err != nil {
 		return 0, telegram.Rejected(err)
 	}

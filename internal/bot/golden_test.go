@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			item := itemOf(t, notice)
 			item.ID, item.ReplyTo = 5, 7
-			out, err := render(item, wordingFor(""))
+			out, err := render(item, wordsFor(""))
 			if err != nil {
 				t.Fatal(err)
 			}

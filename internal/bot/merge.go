@@ -25,28 +25,28 @@ type several struct {
 // merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from
 // the first on, as fit and need not stand alone. It must cover all items if there are more than m.Items holds, or if it edits a
 // message that covers them already. Then it only counts the items that do not fit.
-func merge(m outbox.Message, words english) (out outgoing, covered int) {
+func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := max(m.Count, len(m.Items))
 	coversAll := m.Action == outbox.Edit || all > len(m.Items)
 	var s several
 	for _, item := range m.Items {
-		if !s.add(item, m, words) && !coversAll {
+		if !s.add(item, m, w) && !coversAll {
 			all = len(s.lines)
 			break
 		}
 	}
-	return outgoing{html: s.text(all, words)}, all
+	return outgoing{html: s.text(all, w)}, all
 }
 
 // add adds the line of an item, and reports whether that was possible.
-func (s *several) add(item outbox.Item, m outbox.Message, words english) bool {
-	out, err := render(item, words)
+func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
+	out, err := render(item, w)
 	if err != nil || out.line == "" {
 		return false
 	}
 	line := out.line
 	if out.answers && !m.Private {
-		line = addressed(addresseeOf(item), line, words)
+		line = addressed(addresseeOf(item), line, w)
 	}
 	units := utf16Length(plain(line)) + len("\n")
 	undo := out.undoes()
@@ -73,21 +73,21 @@ func addresseeOf(item outbox.Item) string {
 }
 
 // addressed puts the addressee's name in front of a line, unless the line begins with it anyway.
-func addressed(name, line string, words english) string {
+func addressed(name, line string, w words) string {
 	if name = cleanName(name); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line
 	}
-	return words.addressed(showText(name), line)
+	return w.addressed(showText(name), line)
 }
 
 // text returns the whole message, which covers count items.
-func (s *several) text(count int, words english) string {
+func (s *several) text(count int, w words) string {
 	text := strings.Join(s.lines, "\n")
 	if more := count - len(s.lines); more > 0 {
-		text += "\n" + words.more(more)
+		text += "\n" + w.more(more)
 	}
 	if s.undo != 0 {
-		text += "\n\n" + words.amendment(s.undo)
+		text += "\n\n" + w.amendment(s.undo)
 	}
 	return text
 }

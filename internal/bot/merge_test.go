@@ -99,7 +99,7 @@ func TestMergeGolden(t *testing.T) {
 	for name, m := range golden {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, covered := merge(m, wordingFor(""))
+			out, covered := merge(m, wordsFor(""))
 			got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, m.Count, out.html))
 			file := filepath.Join("testdata", "several", name+".golden")
 			if *updateGolden {
@@ -164,10 +164,10 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s has a button that a line cannot have", name)
 		}
 	}
-	words := wordingFor("")
+	w := wordsFor("")
 	var s several
 	s.undo = 999_999_999
-	if units := utf16Length(plain(s.text(999_999_999, words))); units > tailUnits {
+	if units := utf16Length(plain(s.text(999_999_999, w))); units > tailUnits {
 		t.Errorf("the end of a message has %d units", units)
 	}
 }
@@ -213,7 +213,7 @@ func TestMergedMessagesFit(t *testing.T) {
 		for i := range m.Items {
 			m.Items[i].Addressee = name(rt)
 		}
-		out, covered := merge(m, wordingFor(""))
+		out, covered := merge(m, wordsFor(""))
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}

@@ -393,7 +393,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 	} {
 		item := itemOf(t, notice)
 		item.Names = map[int64]outbox.Name{1: {Name: "Alice"}, 2: {Name: "Bob", Mark: "bobby"}, 3: {Name: "<Carol>"}}
-		out, err := render(item, wordingFor(""))
+		out, err := render(item, wordsFor(""))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 // isUnknown reports whether this release does not know a kind of notice. A newer one wrote the notice then.
 func isUnknown(kind string) bool {
-	_, err := render(outbox.Item{Kind: kind}, english{})
+	_, err := render(outbox.Item{Kind: kind}, wordsFor(""))
 	return errors.Is(err, errUnknownKind)
 }
 

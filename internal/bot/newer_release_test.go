@@ -50,7 +50,7 @@ func TestUnknownKinds(t *testing.T) {
 	}
 }
 
-// TestUnknownAnswer: a press whose answer this release cannot render is answered without words.
+// TestUnknownAnswer: a press whose answer this release cannot render is answered without w.
 func TestUnknownAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

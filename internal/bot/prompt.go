@@ -30,13 +30,13 @@ func promptOf(data string) (id ranking.PromptID, option ranking.PromptOption, ok
 
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that
 // asks.
-func undoPromptButtons(item int64, words english) [][]button {
+func undoPromptButtons(item int64, w words) [][]button {
 	if item == 0 {
 		return nil
 	}
 	id := ranking.PromptID(item)
 	return [][]button{{
-		{words.undo(), promptData(id, ranking.OptionUndo)}, {words.cancel(), promptData(id, ranking.OptionCancel)},
+		{w.undo(), promptData(id, ranking.OptionUndo)}, {w.cancel(), promptData(id, ranking.OptionCancel)},
 	}}
 }
 

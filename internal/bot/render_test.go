@@ -40,7 +40,7 @@ func messageOf(t testing.TB, to int64, notices ...ranking.Notice) outbox.Message
 
 func mustRender(t testing.TB, n ranking.Notice) outgoing {
 	t.Helper()
-	out, err := render(itemOf(t, n), wordingFor(""))
+	out, err := render(itemOf(t, n), wordsFor(""))
 	if err != nil {
 		t.Fatalf("render %+v: %v", n, err)
 	}
@@ -129,7 +129,7 @@ func checkEntities(t fatalizer, m botsim.Message, from, to int) {
 func TestUnknownKindIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"", "match", "MATCH_RECORDED", "sticker"} {
-		out, err := render(outbox.Item{Kind: kind, Payload: []byte(`{}`)}, wordingFor(""))
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(`{}`)}, wordsFor(""))
 		if err == nil {
 			t.Errorf("kind %q is rendered as %q", kind, out.html)
 		}
@@ -140,7 +140,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range noticeKinds(t) {
 		for _, payload := range []string{``, `{`, `[]`, `"text"`, `12`, `{} {}`} {
-			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+			out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordsFor(""))
 			if err == nil {
 				t.Errorf("%s %s is rendered as %q", kind, payload, out.html)
 			}
@@ -157,7 +157,7 @@ func TestBrokenPayloadIsAnError(t *testing.T) {
 		ranking.KindRefusal:       `{"code":1}`,
 		kindWrongForm:             `{"reason":[]}`,
 	} {
-		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordingFor(""))
+		out, err := render(outbox.Item{Kind: kind, Payload: []byte(payload)}, wordsFor(""))
 		if err == nil {
 			t.Errorf("%s %s is rendered as %q", kind, payload, out.html)
 		}

@@ -60,12 +60,12 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 
 // send sends a new message: several items together, or only the first one.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	words := wordingFor(m.Language)
-	first, err := render(m.Items[0], words)
+	w := wordsFor(m.Language)
+	first, err := render(m.Items[0], w)
 	if err != nil {
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
-	if out, covered := merge(m, words); covered > 1 && first.line != "" {
+	if out, covered := merge(m, w); covered > 1 && first.line != "" {
 		id, err := s.post(ctx, m, out)
 		if err == nil || telegram.Failure(err).Class != outbox.Rejected {
 			return outbox.Receipt{MessageID: id, Covered: covered}, err

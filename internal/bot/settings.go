@@ -65,12 +65,12 @@ func (r rule) data() string {
 }
 
 // ruleButtons returns the buttons below the settings. The current values are marked.
-func ruleButtons(rules ranking.Rules, words english) [][]button {
+func ruleButtons(rules ranking.Rules, w words) [][]button {
 	var rows [][]button
 	for _, choices := range ruleChoices() {
 		var row []button
 		for _, r := range choices {
-			row = append(row, button{words.ruleButton(r, r.change(rules) == rules), r.data()})
+			row = append(row, button{w.ruleButton(r, r.change(rules) == rules), r.data()})
 		}
 		rows = append(rows, row)
 	}

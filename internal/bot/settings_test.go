@@ -54,13 +54,13 @@ func TestRuleButtons(t *testing.T) {
 	for _, row := range ruleChoices() {
 		for _, chosen := range row {
 			rules := chosen.change(usual)
-			for i, buttons := range ruleButtons(rules, wordingFor("")) {
+			for i, buttons := range ruleButtons(rules, wordsFor("")) {
 				marked := 0
 				for j, b := range buttons {
 					if r, ok := ruleOf(b.data); !ok || r != ruleChoices()[i][j] {
 						t.Errorf("%q is read as %+v, %t", b.data, r, ok)
 					}
-					if b.text != wordingFor("").ruleButton(ruleChoices()[i][j], false) {
+					if b.text != wordsFor("").ruleButton(ruleChoices()[i][j], false) {
 						marked++
 					}
 				}

@@ -39,72 +39,72 @@ func (o outgoing) callbackAnswer() string {
 var errUnknownKind = errors.New("unknown kind of notice")
 
 // render renders a notice in a language.
-func render(item outbox.Item, words english) (outgoing, error) {
+func render(item outbox.Item, w words) (outgoing, error) {
 	switch item.Kind {
 	case ranking.KindMatchRecorded:
-		return renderAs(item, words, words.matchRecorded, words.matchLine)
+		return renderAs(item, w, w.matchRecorded, w.matchLine)
 	case ranking.KindResultsExpired:
-		return renderAs(item, words, words.resultsExpired, words.resultsExpired)
+		return renderAs(item, w, w.resultsExpired, w.resultsExpired)
 	case stats.KindRankingPage:
-		return renderAs(item, words, words.rankingPage, nil)
+		return renderAs(item, w, w.rankingPage, nil)
 	case ranking.KindJoined:
-		return renderAs(item, words, words.joined, words.joined)
+		return renderAs(item, w, w.joined, w.joined)
 	case ranking.KindSettings:
-		return renderAs(item, words, words.settings, nil)
+		return renderAs(item, w, w.settings, nil)
 	case ranking.KindMatchUndone:
-		return renderAs(item, words, words.matchUndone, words.undoneLine)
+		return renderAs(item, w, w.matchUndone, w.undoneLine)
 	case ranking.KindMatchRestored:
-		return renderAs(item, words, words.matchRestored, words.restoredLine)
+		return renderAs(item, w, w.matchRestored, w.restoredLine)
 	case ranking.KindUndoPrompt:
-		return renderAs(item, words, words.undoPrompt, nil)
+		return renderAs(item, w, w.undoPrompt, nil)
 	case ranking.KindUndoDropped:
-		return renderAs(item, words, words.undoDropped, words.undoDropped)
+		return renderAs(item, w, w.undoDropped, w.undoDropped)
 	case ranking.KindMatchFixed:
-		return renderAs(item, words, words.matchFixed, words.fixedLine)
+		return renderAs(item, w, w.matchFixed, w.fixedLine)
 	case ranking.KindPlayersMerged:
-		return renderAs(item, words, words.playersMerged, words.playersMergedLine)
+		return renderAs(item, w, w.playersMerged, w.playersMergedLine)
 	case ranking.KindGroupsMerged:
-		return renderAs(item, words, words.groupsMerged, words.groupsMerged)
+		return renderAs(item, w, w.groupsMerged, w.groupsMerged)
 	case ranking.KindRulesChanged:
-		return renderAs(item, words, words.rulesChanged, words.rulesChangedLine)
+		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
 	case stats.KindMyStanding:
-		return renderAs(item, words, words.myStanding, words.myStandingLine)
+		return renderAs(item, w, w.myStanding, w.myStandingLine)
 	case stats.KindMyStandings:
-		return renderAs(item, words, words.myStandings, nil)
+		return renderAs(item, w, w.myStandings, nil)
 	case ranking.KindNotRecorded:
-		return renderAs(item, words, words.notRecorded, nil)
+		return renderAs(item, w, w.notRecorded, nil)
 	case ranking.KindFixOffer:
-		return renderAs(item, words, words.fixOffer, nil) // a merged message could not have its button
+		return renderAs(item, w, w.fixOffer, nil) // a merged message could not have its button
 	case ranking.KindRefusal:
-		return renderAs(item, words, words.refusal, words.refusal)
+		return renderAs(item, w, w.refusal, w.refusal)
 	case kindGreeting:
-		return renderAs(item, words, words.greeting, nil)
+		return renderAs(item, w, w.greeting, nil)
 	case kindHelp:
-		return renderAs(item, words, words.help, nil)
+		return renderAs(item, w, w.help, nil)
 	case kindWrongForm:
-		return renderAs(item, words, words.wrongForm, words.wrongForm)
+		return renderAs(item, w, w.wrongForm, w.wrongForm)
 	case kindAbout:
-		return renderAs(item, words, words.about, words.about)
+		return renderAs(item, w, w.about, w.about)
 	case kindGroupOnly:
-		return renderAs(item, words, words.groupOnly, nil)
+		return renderAs(item, w, w.groupOnly, nil)
 	case kindCommandFailed:
-		return renderAs(item, words, words.commandFailed, words.commandFailed)
+		return renderAs(item, w, w.commandFailed, w.commandFailed)
 	case kindUnknownCommand:
-		unknown := func(UnknownCommand) string { return words.unknownCommand() }
-		return renderAs(item, words, unknown, unknown)
+		unknown := func(UnknownCommand) string { return w.unknownCommand() }
+		return renderAs(item, w, unknown, unknown)
 	default:
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}
 }
 
 // renderAs decodes a notice and renders it. line renders the short form; it is nil if ranking.IsAlone.
-func renderAs[N ranking.Notice](item outbox.Item, words english, text, line func(N) string) (outgoing, error) {
+func renderAs[N ranking.Notice](item outbox.Item, w words, text, line func(N) string) (outgoing, error) {
 	var n N
 	if err := json.Unmarshal(item.Payload, &n); err != nil {
 		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
-	out := outgoing{html: text(n), answers: answers(n), buttons: buttonsOf(n, item, words)}
+	out := outgoing{html: text(n), answers: answers(n), buttons: buttonsOf(n, item, w)}
 	if line != nil {
 		out.line = line(n)
 	}

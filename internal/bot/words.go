@@ -1,0 +1,30 @@
+package bot
+
+import (
+	"elobot/internal/catalog"
+	"elobot/internal/ranking"
+)
+
+// words puts notices into the words of one language. Its methods return Telegram's HTML, except for the labels of buttons, which
+// are plain text. Every text that people chose must go through showText or showName. A method whose name ends in Line returns
+// what stands for the item in a merged message: one line without line breaks.
+type words struct{ catalog.Language }
+
+// wordsFor returns the words for an IETF language tag.
+func wordsFor(tag string) words { return words{catalog.For(tag)} }
+
+// args are the arguments of a text.
+type args = catalog.Args
+
+// textBy returns a text that says who did something, in the argument Name. A reporter without a name is an admin who writes as
+// the group: for them there is a text of its own.
+func (w words) textBy(id string, r ranking.Reporter, with args) string {
+	if r.Name == nil {
+		return w.Text(id+"_admin", with)
+	}
+	if with == nil {
+		with = make(args, 1)
+	}
+	with["Name"] = showName(*r.Name)
+	return w.Text(id, with)
+}

@@ -1,0 +1,263 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"elobot/internal/ranking"
+)
+
+// A match has up to twenty players. Their names, each repeated several times, would not fit into one message.
+const (
+	// A side with up to maxSideNames players is listed in full. Of a larger one, the first shortSideNames players are
+	// listed, with the number of others.
+	maxSideNames   = 4
+	shortSideNames = 2
+	// maxNewNames is how many new players are named; if there are more, they are only counted.
+	maxNewNames = 8
+	// maxNumbers is how many match numbers are listed.
+	maxNumbers = 10
+)
+
+func (w words) matchRecorded(n ranking.MatchRecorded) string {
+	match := w.Text("note.match", args{"Number": n.Number})
+	if n.Undone {
+		return "<s>" + w.outcome(n.Sides, n.Sets) + "</s>\n" + notes(match, w.undoneBy(n))
+	}
+	var b strings.Builder
+	b.WriteString(w.outcome(n.Sides, n.Sets) + "\n")
+	for _, side := range n.Sides {
+		writeRatings(&b, side.Players)
+	}
+	all := []string{match}
+	switch count := len(n.NewPlayers); {
+	case count == 0:
+	case count <= maxNewNames:
+		all = append(all, w.Plural("note.new_named", count, args{"Names": nameList(n.NewPlayers)}))
+	default:
+		all = append(all, w.Plural("note.new_counted", count, nil))
+	}
+	if n.ReportedBy != nil {
+		all = append(all, w.textBy("note.reported_by", *n.ReportedBy, nil))
+	}
+	if n.Was != nil {
+		all = append(all, w.correctedFrom(n))
+	}
+	b.WriteString(notes(all...))
+	return b.String()
+}
+
+// undoneBy says who or what undid a match.
+func (w words) undoneBy(n ranking.MatchRecorded) string {
+	switch {
+	case n.UndoneBy != nil:
+		return w.textBy("note.undone_by", *n.UndoneBy, nil)
+	case len(n.Sides[0].Players)+len(n.Sides[1].Players) == 2:
+		return w.Text("note.undone_same_players", nil)
+	default:
+		return w.Text("note.undone_same_two", nil)
+	}
+}
+
+// correctedFrom says what the score was before the fix.
+func (w words) correctedFrom(n ranking.MatchRecorded) string {
+	if n.Was.Score == scoreOf(n.Sides) {
+		return w.Text("note.sets_corrected", nil)
+	}
+	return w.Text("note.corrected_from", args{"Score": showScore(n.Was.Score)})
+}
+
+func (w words) matchUndone(n ranking.MatchUndone) string {
+	return w.Text("undone.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note.undone_by", n.By, nil))
+}
+
+func (w words) matchRestored(n ranking.MatchRestored) string {
+	return w.Text("restored.card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
+}
+
+// undoPrompt asks an admin whether to undo a match of other people.
+func (w words) undoPrompt(n ranking.UndoPrompt) string {
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
+	if n.Asked.Name == nil {
+		return w.Text("prompt.undo", with)
+	}
+	with["Name"] = showName(*n.Asked.Name)
+	return w.Text("prompt.undo_named", with)
+}
+
+func (w words) undoDropped(n ranking.UndoDropped) string {
+	with := args{"Number": n.Number}
+	if n.By == nil {
+		return w.Text("prompt.undo_unanswered", with)
+	}
+	return w.textBy("prompt.undo_cancelled_by", *n.By, with)
+}
+
+func (w words) matchFixed(n ranking.MatchFixed) string {
+	was := w.Text("note.was", args{"Score": showScore(n.Was.Score)})
+	switch {
+	case n.Was.Score != scoreOf(n.Sides):
+	case len(n.Was.Sets) == 0:
+		was = w.Text("note.was_without_sets", args{"Score": showScore(n.Was.Score)})
+	default:
+		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
+	}
+	return w.Text("fixed.card", args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}) + "\n" +
+		w.movements(n.Moved) + notes(w.textBy("note.corrected_by", n.By, nil))
+}
+
+func (w words) playersMerged(n ranking.PlayersMerged) string {
+	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")
+}
+
+// mergedPlayers says which two players turned out to be one, and which matches were undone for that.
+func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
+	sentences := []string{w.Text("merged.players", args{"Username": showText("@" + n.Username), "Name": showName(n.Name)})}
+	if len(n.Undone) > 0 {
+		sentences = append(sentences, w.Plural("merged.undone", len(n.Undone), args{"Numbers": w.numberList(n.Undone)}))
+	}
+	return sentences
+}
+
+func (w words) groupsMerged(n ranking.GroupsMerged) string {
+	return w.Plural("merged.groups", n.Count, args{"Of": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
+}
+
+// outcome says who won, with the score, and in brackets the sets and more.
+func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
+	score := showScore(scoreOf(sides)) + brackets(append([]string{showSets(sets)}, more...)...)
+	return w.Text("outcome."+outcomeOf(sides), args{"A": w.sideNames(sides[0]), "B": w.sideNames(sides[1]), "Score": score})
+}
+
+// outcomeOf returns what the match was for the first side. It can only lose after a fix: the order of a card does not change.
+func outcomeOf(sides [2]ranking.Side) string {
+	switch {
+	case sides[0].Score == sides[1].Score:
+		return "drew"
+	case sides[0].Score < sides[1].Score:
+		return "lost"
+	default:
+		return "won"
+	}
+}
+
+// result returns a match without saying who won: the sides around the score, and the sets.
+func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
+	return w.sideNames(sides[0]) + " " + showScore(scoreOf(sides)) + " " + w.sideNames(sides[1]) + brackets(showSets(sets))
+}
+
+func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
+
+func showScore(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
+
+// brackets returns the non-empty texts in brackets, or an empty string.
+func brackets(all ...string) string {
+	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, "; ") + ")"
+}
+
+func showSets(sets []ranking.SetScore) string {
+	shown := make([]string, len(sets))
+	for i, s := range sets {
+		shown[i] = showScore(s)
+	}
+	return strings.Join(shown, " ")
+}
+
+// sideNames returns the players of a side in bold.
+func (w words) sideNames(s ranking.Side) string {
+	return w.namesOf(s, func(p ranking.RatingChange) string { return "<b>" + showName(p.Name) + "</b>" })
+}
+
+// namesOf returns the players of a side as show renders them, or the first of them and the number of the others.
+func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
+	players := s.Players
+	if len(players) > maxSideNames {
+		players = players[:shortSideNames]
+	}
+	names := make([]string, len(players))
+	for i, p := range players {
+		names[i] = show(p)
+	}
+	list := strings.Join(names, " &amp; ")
+	if others := len(s.Players) - len(players); others > 0 {
+		return w.Plural("names.others", others, args{"Names": list})
+	}
+	return list
+}
+
+// movements returns the rating changes, one per line.
+func (w words) movements(m ranking.Moved) string {
+	if isUnchanged(m) {
+		return w.Text("moved.none", nil) + "\n"
+	}
+	var b strings.Builder
+	writeRatings(&b, m.Ratings)
+	if m.Others > 0 {
+		b.WriteString(w.Plural("moved.others", m.Others, nil) + "\n")
+	}
+	return b.String()
+}
+
+// isUnchanged reports whether no rating has changed.
+func isUnchanged(m ranking.Moved) bool {
+	changed := func(r ranking.RatingChange) bool { return r.Before != r.After }
+	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, changed)
+}
+
+func writeRatings(b *strings.Builder, ratings []ranking.RatingChange) {
+	for _, r := range ratings {
+		b.WriteString(movement(r) + "\n")
+	}
+}
+
+func movement(r ranking.RatingChange) string {
+	return fmt.Sprintf("%s %s → %d", showName(r.Name), signed(r.After-r.Before), r.After)
+}
+
+// signed formats a change with its sign. The minus is the typographic one.
+func signed(n int) string {
+	switch {
+	case n > 0:
+		return "+" + strconv.Itoa(n)
+	case n < 0:
+		return "−" + strconv.Itoa(-n)
+	default:
+		return "±0"
+	}
+}
+
+// notes returns the remarks at the end of a message.
+func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
+
+func nameList(names []ranking.Name) string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = showName(n)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
+func (w words) numberList(numbers []int) string {
+	var shown []string
+	for _, n := range numbers[:min(len(numbers), maxNumbers)] {
+		shown = append(shown, fmt.Sprintf("#%d", n))
+	}
+	last := len(shown) - 1
+	switch more := len(numbers) - len(shown); {
+	case more > 0:
+		return w.Plural("numbers.more", more, args{"First": strings.Join(shown, ", ")})
+	case last > 0:
+		return w.Text("numbers.last", args{"First": strings.Join(shown[:last], ", "), "Last": shown[last]})
+	default:
+		return strings.Join(shown, "")
+	}
+}

@@ -1,0 +1,88 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"elobot/internal/ranking"
+)
+
+func (w words) rulesChanged(n ranking.RulesChanged) string {
+	return w.rulesChangedLine(n) + "\n" + notes(w.textBy("note.changed_by", n.By, nil), w.Text("note.from_next_match", nil))
+}
+
+func (w words) rulesChangedLine(n ranking.RulesChanged) string {
+	var changes []string
+	was, now := w.ruleValues(n.Before), w.ruleValues(n.After)
+	for i, rule := range was {
+		if rule.value != now[i].value {
+			changes = append(changes, rule.name+" "+rule.value+" → "+now[i].value)
+		}
+	}
+	return w.Text("rules.changed", args{"Changes": strings.Join(changes, ", ")})
+}
+
+type ruleValue struct{ name, value string }
+
+// ruleValues returns all rules in words, always in the same order.
+func (w words) ruleValues(r ranking.Rules) []ruleValue {
+	provisional := w.onOff(false)
+	if p := r.Provisional; p.Matches > 0 {
+		provisional = w.Plural("rules.first_matches", p.Matches, args{"K": p.K})
+	}
+	return []ruleValue{
+		{w.Text("rules.start", nil), strconv.Itoa(r.Start)},
+		{w.Text("rules.k", nil), strconv.Itoa(r.K)},
+		{w.Text("rules.provisional", nil), provisional},
+		{w.Text("rules.margin", nil), w.onOff(r.Margin)},
+		{w.Text("rules.draws", nil), w.onOff(r.DrawsAllowed)},
+		{w.Text("rules.uneven", nil), w.onOff(r.UnevenTeamsAllowed)},
+	}
+}
+
+func (w words) onOff(on bool) string { return w.Text("rules."+switchName(on), nil) }
+
+func switchName(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func (w words) settings(n ranking.GroupSettings) string {
+	lines := []string{w.Text("rules.title", nil)}
+	for _, rule := range w.ruleValues(n.Rules) {
+		lines = append(lines, capitalised(rule.name)+": <b>"+rule.value+"</b>")
+	}
+	remarks := []string{w.Text("note.rules_from_next_match", nil)}
+	if n.ChangedBy != nil {
+		remarks = append(remarks, w.textBy("note.changed_by", *n.ChangedBy, nil))
+	}
+	return strings.Join(append(lines, notes(remarks...)), "\n")
+}
+
+func capitalised(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// ruleButton returns the label of a button that changes a rule.
+func (w words) ruleButton(r rule, current bool) string {
+	var label string
+	switch value := r.values[0]; {
+	case r.name == provisionalRule && value == 0:
+		label = w.Text("button.no_provisional", nil)
+	case r.name == provisionalRule:
+		label = w.Plural("button.provisional", r.values[1], args{"K": value})
+	case r.name == kRule, r.name == startRule:
+		label = w.Text("button."+string(r.name), args{"Value": value})
+	default:
+		label = w.Text("button."+string(r.name)+"_"+switchName(value != 0), nil)
+	}
+	if current {
+		return "✓ " + label
+	}
+	return label
+}

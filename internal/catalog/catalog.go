@@ -1,0 +1,114 @@
+// Package catalog has all texts of the bot: one file for each language, such as en.toml. It knows no notices and no commands,
+// only texts with placeholders, and how a language forms plurals and writes numbers.
+//
+// The texts are Telegram's HTML, except for menus, the labels of buttons and what a press is answered with. Arguments go into
+// them unescaped.
+package catalog
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/BurntSushi/toml"
+	"github.com/nicksnyder/go-i18n/v2/i18n"
+	"golang.org/x/text/language"
+)
+
+// tags are the languages that have a file, English first: it is the language of chats whose own has none. To add a language,
+// add its tag here and its file beside the others.
+var tags = []language.Tag{
+	language.English,
+}
+
+//go:embed *.toml
+var files embed.FS
+
+// Args are the arguments of a text by the names of its placeholders.
+type Args map[string]any
+
+// Language has the texts of one language.
+type Language struct {
+	tag       language.Tag
+	localizer *i18n.Localizer
+}
+
+// languages has all languages in the order of tags, and matcher finds one of them.
+var (
+	languages = mustLoad()
+	matcher   = language.NewMatcher(tags)
+)
+
+// mustLoad reads the embedded files. They are part of the program, so a fault in one is a fault of the build.
+func mustLoad() []Language {
+	bundle := i18n.NewBundle(tags[0])
+	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
+	all := make([]Language, len(tags))
+	for i, tag := range tags {
+		if _, err := bundle.LoadMessageFileFS(files, tag.String()+".toml"); err != nil {
+			panic(fmt.Errorf("load the texts in %s: %w", tag, err))
+		}
+		all[i] = Language{tag, i18n.NewLocalizer(bundle, tag.String())}
+	}
+	return all
+}
+
+// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or
+// of no language that the bot speaks, it returns English.
+func For(tag string) Language {
+	wanted, err := language.Parse(tag)
+	if err != nil {
+		return languages[0]
+	}
+	_, i, confidence := matcher.Match(wanted)
+	if confidence == language.No {
+		return languages[0]
+	}
+	return languages[i]
+}
+
+// All returns all languages, English first.
+func All() []Language { return languages }
+
+// Tag returns the IETF tag of the language.
+func (l Language) Tag() string { return l.tag.String() }
+
+// Text returns a text. It panics if there is no such text, or a placeholder has no argument: the tests render every text.
+func (l Language) Text(id string, args Args) string {
+	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
+}
+
+// Plural returns the form of a text for a count, which is the argument Count.
+func (l Language) Plural(id string, count int, args Args) string {
+	with := maps.Clone(args)
+	if with == nil {
+		with = make(Args, 1)
+	}
+	with["Count"] = l.Number(count)
+	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: with, PluralCount: count})
+}
+
+func (l Language) must(c *i18n.LocalizeConfig) string {
+	text, err := l.localizer.Localize(c)
+	if err != nil {
+		panic(fmt.Errorf("text in %s: %w", l.tag, err))
+	}
+	return text
+}
+
+// Has reports whether there is a text.
+func (l Language) Has(id string) bool {
+	_, err := l.localizer.Localize(&i18n.LocalizeConfig{MessageID: id})
+	var none *i18n.MessageNotFoundErr
+	return !errors.As(err, &none)
+}
+
+// Number writes a whole number that is not negative.
+func (l Language) Number(n int) string {
+	if n < 1_000 {
+		return strconv.Itoa(n)
+	}
+	return l.Number(n/1_000) + l.Text("number.thousands", nil) + fmt.Sprintf("%03d", n%1_000)
+}
