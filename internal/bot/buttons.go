@@ -30,7 +30,7 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 	case stats.RankingPage:
 		return turnButtons(n)
 	case ranking.GroupSettings:
-		return ruleButtons(n.Rules, w)
+		return append(languageButtons(n.Language), ruleButtons(n.Rules, w)...)
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
 	default:

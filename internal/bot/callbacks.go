@@ -24,12 +24,13 @@ const callbackVersion = "1"
 
 // The codes of the callbacks.
 const (
-	undoCode    = "u"
-	restoreCode = "b" // back
-	fixCode     = "f"
-	pageCode    = "p"
-	ruleCode    = "r"
-	promptCode  = "q"
+	undoCode     = "u"
+	restoreCode  = "b" // back
+	fixCode      = "f"
+	pageCode     = "p"
+	ruleCode     = "r"
+	promptCode   = "q"
+	languageCode = "l"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -44,6 +45,7 @@ func callbacks() []Callback {
 		{Code: pageCode, Command: command.NameRanking, Handle: (*Router).pressPage},
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
 		{Code: promptCode, Command: command.NameUndo, Handle: (*Router).pressPrompt},
+		{Code: languageCode, Command: command.NameSettings, Handle: (*Router).pressLanguage},
 	}
 }
 

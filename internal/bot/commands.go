@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-telegram/bot/models"
 
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
@@ -45,7 +47,7 @@ func commands() []Command {
 		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Help: true, Menu: InGroups},
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
 		{Name: command.NameJoin, Where: InGroups, Handle: (*Router).join, Help: true, Menu: InGroups},
-		{Name: command.NameSettings, Where: InGroups, Handle: (*Router).settings, Help: true},
+		{Name: command.NameSettings, Aliases: []string{"language"}, Where: InGroups, Handle: (*Router).settings, Help: true},
 		{Name: command.NameHelp, Where: Everywhere, Handle: (*Router).help, Menu: Everywhere},
 		{Name: nameAbout, Where: Everywhere, Handle: (*Router).about, Menu: InPrivate},
 	}
@@ -142,11 +144,24 @@ func (r *Router) join(ctx context.Context, req request) error {
 	return r.rankings.Join(ctx, req.origin)
 }
 
-// Menus returns the commands that Telegram offers in groups and in private chats.
+// Menus returns the commands that Telegram offers in groups and in private chats, in all languages. Telegram shows people the
+// menus in their own language, and those without a language to all others.
 func Menus() []telegram.Menu {
-	w := wordsFor("")
-	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}}
-	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}}
+	var all []telegram.Menu
+	for i, l := range catalog.All() {
+		code := ""
+		if i > 0 {
+			code, _, _ = strings.Cut(l.Tag(), "-") // Telegram knows no regions here
+		}
+		all = append(all, menusIn(words{l}, code)...)
+	}
+	return all
+}
+
+// menusIn returns the menus of groups and of private chats in one language.
+func menusIn(w words, code string) []telegram.Menu {
+	groups := telegram.Menu{Scope: &models.BotCommandScopeAllGroupChats{}, Language: code}
+	private := telegram.Menu{Scope: &models.BotCommandScopeAllPrivateChats{}, Language: code}
 	for _, c := range commands() {
 		if c.Menu&InGroups != 0 {
 			groups.Commands = append(groups.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InGroups)})

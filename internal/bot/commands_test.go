@@ -38,7 +38,7 @@ func commandsPage() string {
 		}
 	}
 	b.WriteString("\n## Menus\n\n")
-	for i, m := range Menus() {
+	for i, m := range menusIn(wordsFor(""), "") {
 		names := make([]string, len(m.Commands))
 		for j, c := range m.Commands {
 			names[j] = "`/" + c.Command + "`"

@@ -30,8 +30,9 @@ func goldenSettings() map[string]ranking.Notice {
 	}}
 	alice, hostileName := called("Alice"), called(hostile)
 	return map[string]ranking.Notice{
-		"default": ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
-		"changed": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &alice}},
-		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
+		"default":  ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
+		"changed":  ranking.GroupSettings{Rules: changed, Language: "de-AT", ChangedBy: &ranking.Reporter{Name: &alice}},
+		"language": ranking.LanguageChanged{Language: "de"},
+		"hostile":  ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
 	}
 }

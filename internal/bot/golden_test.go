@@ -3,6 +3,7 @@ package bot
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -21,17 +23,30 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 // visible makes the invisible characters visible that the bot puts into texts.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden compares the texts of every notice with testdata/golden. A file has the stored notice, so that a renamed field is
+// TestGolden compares the texts of every notice in every language with testdata/golden. A file has the stored notice, so that a renamed field is
 // noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer
 // to a button press if the notice can be one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	for _, language := range catalog.All() {
+		t.Run(language.Tag(), func(t *testing.T) {
+			t.Parallel()
+			compareGolden(t, language)
+		})
+	}
+}
+
+// compareGolden compares the texts of every notice in one language.
+func compareGolden(t *testing.T, language catalog.Language) {
+	t.Helper()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			item := itemOf(t, notice)
 			item.ID, item.ReplyTo = 5, 7
-			out, err := render(item, wordsFor(""))
+			out, err := render(item, words{language})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,8 +65,11 @@ func TestGolden(t *testing.T) {
 				got += "\ncallback answer: " + out.callbackAnswer() + "\n"
 			}
 			got = visible.Replace(got)
-			file := filepath.Join("testdata", "golden", name+".golden")
+			file := filepath.Join("testdata", "golden", language.Tag(), name+".golden")
 			if *updateGolden {
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+					t.Fatalf("make folder: %v", err)
+				}
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatalf("write golden file: %v", err)
 				}
@@ -63,7 +81,9 @@ func TestGolden(t *testing.T) {
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("not as in %s (-want +got):\n%s", file, diff)
 			}
-			m := throughSimulator(t, notice)
+			sent := messageOf(t, group.ID(), notice)
+			sent.Language = language.Tag()
+			m := deliver(testContext(t), t, sim, sender, group, sent)
 			if strings.ContainsAny(m.Text, "<>") && !strings.Contains(name, "hostile") {
 				t.Errorf("markup is left in %q", m.Text)
 			}
@@ -81,7 +101,7 @@ func TestGoldenFilesAreComplete(t *testing.T) {
 	if len(kinds) > 0 {
 		t.Errorf("kinds without a golden file: %q", kinds)
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*"))
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*", "*"))
 	if err != nil {
 		t.Fatalf("list golden files: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTheMenus: Telegram is told the menus of both kinds of chats. docs/commands.md has their commands.
+// TestTheMenus: Telegram is told the menus of both kinds of chats in each language. docs/commands.md has their commands.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -25,10 +25,12 @@ func TestTheMenus(t *testing.T) {
 		if err := errors.Join(json.Unmarshal([]byte(c.Params["scope"]), &scope), json.Unmarshal([]byte(c.Params["commands"]), &commands)); err != nil {
 			t.Fatalf("read %v: %v", c.Params, err)
 		}
-		got[scope.Type] = commands
+		got[scope.Type+c.Params["language_code"]] = commands
 	}
-	menus := Menus()
-	want := map[string][]models.BotCommand{"all_group_chats": menus[0].Commands, "all_private_chats": menus[1].Commands}
+	menus, want := Menus(), map[string][]models.BotCommand{}
+	for i, code := range []string{"", "de", "es", "ru", "uk", "pt"} {
+		want["all_group_chats"+code], want["all_private_chats"+code] = menus[2*i].Commands, menus[2*i+1].Commands
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("menus (-want +got):\n%s", diff)
 	}

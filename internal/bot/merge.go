@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"strings"
 
 	"elobot/internal/outbox"
@@ -9,16 +10,18 @@ import (
 const (
 	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which are never fewer.
 	maxText = 4096
-	// tailUnits is the room reserved for the end of a merged message.
-	tailUnits = 256
-	// roomToGrow is by how much the line of a result may grow in a sent message: after a fix it also shows the old score.
-	roomToGrow = 48
+	// numbersGrow is by how much the numbers in the line of a result may grow: the score and the ratings.
+	numbersGrow = 20
+	// largest is a larger number than any in a message.
+	largest = 999_999_999
 )
 
 // several builds a message that covers several items.
 type several struct {
 	lines []string
 	units int // of the lines, with the room that they need to grow
+	grow  int // how much room the line of a result needs to grow
+	tail  int // how much room the end of the message needs
 	undo  int // number of the last match that can be undone
 }
 
@@ -28,7 +31,7 @@ type several struct {
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := max(m.Count, len(m.Items))
 	coversAll := m.Action == outbox.Edit || all > len(m.Items)
-	var s several
+	s := several{grow: w.roomToGrow(), tail: w.roomForTail()}
 	for _, item := range m.Items {
 		if !s.add(item, m, w) && !coversAll {
 			all = len(s.lines)
@@ -51,9 +54,9 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	units := utf16Length(plain(line)) + len("\n")
 	undo := out.undoes()
 	if undo != 0 && m.Action != outbox.Edit {
-		units += roomToGrow
+		units += s.grow
 	}
-	if s.units+units > maxText-tailUnits {
+	if s.units+units > maxText-s.tail {
 		return false
 	}
 	s.lines = append(s.lines, line)
@@ -62,6 +65,24 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 		s.undo = undo
 	}
 	return true
+}
+
+// roomToGrow returns by how much the line of a result may grow in a sent message: after a fix it also shows the old score, and
+// another side may have won.
+func (w words) roomToGrow() int {
+	length := func(id string, with args) int { return utf16Length(plain(w.Text(id, with))) }
+	var outcomes []int
+	for _, outcome := range []string{"won", "drew", "lost"} {
+		outcomes = append(outcomes, length("outcome."+outcome+"_line", args{"A": "", "B": "", "Score": ""}))
+	}
+	remark := max(length("note.sets_corrected", nil), length("note.corrected_from", args{"Score": "999:999"}))
+	return len(" · ") + remark + slices.Max(outcomes) - slices.Min(outcomes) + numbersGrow
+}
+
+// roomForTail returns how much room the end of a message needs, which counts the rest and says how to undo a match.
+func (w words) roomForTail() int {
+	end := several{undo: largest}
+	return utf16Length(plain(end.text(largest, w)))
 }
 
 // addresseeOf returns the name of the person whom an item answers, empty if there is none.

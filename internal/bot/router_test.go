@@ -21,14 +21,15 @@ import (
 
 // call is one call of the ranking service.
 type call struct {
-	method string
-	origin ranking.Origin
-	report ranking.Report
-	take   ranking.Amendment
-	scores []ranking.Score // of a fix
-	rules  ranking.RulesChange
-	notice ranking.Notice
-	who    ranking.Person // who has left
+	method   string
+	origin   ranking.Origin
+	report   ranking.Report
+	take     ranking.Amendment
+	scores   []ranking.Score // of a fix
+	rules    ranking.RulesChange
+	language string // of ChangeLanguage only
+	notice   ranking.Notice
+	who      ranking.Person // who has left
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -191,6 +192,10 @@ func (f *fakeRankings) ShowSettings(_ context.Context, o ranking.Origin, isAdmin
 
 func (f *fakeRankings) ChangeRules(_ context.Context, o ranking.Origin, r ranking.RulesChange) error {
 	return f.add(call{method: "rules", origin: o, rules: r})
+}
+
+func (f *fakeRankings) ChangeLanguage(_ context.Context, o ranking.Origin, l ranking.LanguageChange) error {
+	return f.add(call{method: "language", origin: o, language: l.Language, take: ranking.Amendment{IsAdmin: l.IsAdmin}})
 }
 
 func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -247,7 +249,8 @@ func TestEditOfSeveral(t *testing.T) {
 func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	t.Parallel()
 	team := []string{"Ann", "Ben", "Cem", "Dora"}
-	for _, size := range []int{1, 4} {
+	for i, size := range slices.Repeat([]int{1, 4}, len(catalog.All())) {
+		w := words{catalog.All()[i/2]}
 		card := func(number, change int) ranking.MatchRecorded {
 			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
 		}
@@ -256,7 +259,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 			cards = append(cards, card(1000+i, 1))
 		}
 		m := messageOf(t, 1, cards...)
-		_, n := merge(m, wordsFor(""))
+		_, n := merge(m, w)
 		if n < 15 || n == 70 {
 			t.Fatalf("%d of 70 are sent together", n)
 		}
@@ -276,9 +279,9 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 			}
 			edit := messageOf(t, 1, now...)
 			edit.Action = outbox.Edit
-			out, _ := merge(edit, wordsFor(""))
-			if lines := strings.Count(out.html, "#1"); lines != n || strings.Contains(out.html, "more</b>") {
-				t.Errorf("%s: %d of %d results are named in %s", what, lines, n, out.html)
+			out, _ := merge(edit, w)
+			if lines := strings.Count(out.html, "#1"); lines != n || utf16Length(plain(out.html)) > maxText {
+				t.Errorf("%s, %s: %d of %d results are named in %s", w.Tag(), what, lines, n, out.html)
 			}
 		}
 	}

@@ -67,6 +67,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.groupsMerged, w.groupsMerged)
 	case ranking.KindRulesChanged:
 		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
+	case ranking.KindLanguageChanged:
+		return renderAs(item, w, w.languageChanged, w.languageChanged)
 	case stats.KindMyStanding:
 		return renderAs(item, w, w.myStanding, w.myStandingLine)
 	case stats.KindMyStandings:

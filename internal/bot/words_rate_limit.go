@@ -8,13 +8,16 @@ import (
 	"elobot/internal/ranking"
 )
 
+// notListedUnits is the room for what a message about results that were not recorded says around their list.
+const notListedUnits = 512
+
 // notRecorded lists as many rejected results as fit into a message, and counts the others.
 func (w words) notRecorded(n ranking.NotRecorded) string {
 	lines := []string{w.Plural("not_recorded.title", n.Limit, nil)}
 	units, listed := 0, 0
 	for _, item := range n.Items {
 		line := "– " + w.rejectedResult(item)
-		if units += utf16Length(plain(line)) + len("\n"); units > maxText-2*tailUnits {
+		if units += utf16Length(plain(line)) + len("\n"); units > maxText-notListedUnits {
 			break
 		}
 		lines = append(lines, line)

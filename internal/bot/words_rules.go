@@ -52,7 +52,10 @@ func switchName(on bool) string {
 }
 
 func (w words) settings(n ranking.GroupSettings) string {
-	lines := []string{w.Text("rules.title", nil)}
+	lines := []string{
+		w.Text("rules.title", nil),
+		capitalised(w.Text("rules.language", nil)) + ": <b>" + languageName(n.Language) + "</b>",
+	}
 	for _, rule := range w.ruleValues(n.Rules) {
 		lines = append(lines, capitalised(rule.name)+": <b>"+rule.value+"</b>")
 	}

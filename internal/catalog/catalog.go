@@ -21,6 +21,11 @@ import (
 // add its tag here and its file beside the others.
 var tags = []language.Tag{
 	language.English,
+	language.German,
+	language.Spanish,
+	language.Russian,
+	language.Ukrainian,
+	language.BrazilianPortuguese,
 }
 
 //go:embed *.toml

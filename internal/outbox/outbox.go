@@ -86,7 +86,8 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Language is the chat's language, as an IETF tag.
+	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or
+	// for Edit the one that the message was sent in.
 	Language string
 	Thread   int64 // the topic of the message, 0 for none
 	Action   Action

@@ -201,7 +201,7 @@ func decideAndApply(ctx context.Context, store Store, o Origin, c command, snap 
 	if !moved {
 		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
 	}
-	changes.Addressee = c.sender(o, snap)
+	changes.Addressee, changes.Language, changes.Private = c.sender(o, snap), o.Chat.Language, !o.Chat.IsGroup()
 	if o.Button != "" {
 		changes.Button = o.Button
 		changes.Keyless = isTooManyPresses(changes.Notice) // so that rate-limited presses store no keys

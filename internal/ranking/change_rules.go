@@ -61,7 +61,8 @@ func (r rulesOperation) decide(_ context.Context, snap Snapshot) (Changes, error
 		return Changes{Effect: changed, Notice: notice}, nil
 	}
 	return Changes{
-		Effect: changed, CallbackAnswer: notice, Notice: GroupSettings{Rules: changed.After, ChangedBy: &notice.By}, Edits: r.Shown,
+		Effect: changed, CallbackAnswer: notice, Edits: r.Shown,
+		Notice: GroupSettings{Rules: changed.After, Language: snap.Language, ChangedBy: &notice.By},
 	}, nil
 }
 

@@ -35,19 +35,20 @@ const CallbackLifetime = 15 * time.Second
 
 // The kinds of notices of this package.
 const (
-	KindMatchRecorded = "match_recorded"
-	KindJoined        = "joined"
-	KindMatchUndone   = "match_undone"
-	KindMatchRestored = "match_restored"
-	KindMatchFixed    = "match_fixed"
-	KindPlayersMerged = "players_merged"
-	KindGroupsMerged  = "groups_merged"
-	KindRulesChanged  = "rules_changed"
-	KindNotRecorded   = "not_recorded"
-	KindFixOffer      = "fix_offer"
-	KindUndoPrompt    = "undo_prompt"
-	KindUndoDropped   = "undo_dropped"
-	KindRefusal       = "refusal"
+	KindMatchRecorded   = "match_recorded"
+	KindJoined          = "joined"
+	KindMatchUndone     = "match_undone"
+	KindMatchRestored   = "match_restored"
+	KindMatchFixed      = "match_fixed"
+	KindPlayersMerged   = "players_merged"
+	KindGroupsMerged    = "groups_merged"
+	KindRulesChanged    = "rules_changed"
+	KindLanguageChanged = "language_changed"
+	KindNotRecorded     = "not_recorded"
+	KindFixOffer        = "fix_offer"
+	KindUndoPrompt      = "undo_prompt"
+	KindUndoDropped     = "undo_dropped"
+	KindRefusal         = "refusal"
 
 	KindResultsExpired = "results_expired"
 )
@@ -254,7 +255,7 @@ const (
 	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
 
 	AdminsOnly      RefusalCode = "admins_only"        // only an admin can change the rules
-	SameRules       RefusalCode = "same_rules"         // the ladder already has these rules
+	SameRules       RefusalCode = "same_rules"         // the group already has these rules, or this language
 	RulesOutOfRange RefusalCode = "rules_out_of_range" // a number of the new rules is out of its range
 
 	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count

@@ -108,6 +108,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.GroupSettings](t, g, payload)
 	case ranking.KindRulesChanged:
 		return decode[ranking.RulesChanged](t, g, payload)
+	case ranking.KindLanguageChanged:
+		return decode[ranking.LanguageChanged](t, g, payload)
 	case ranking.KindJoined:
 		return decode[ranking.Joined](t, g, payload)
 	case ranking.KindRefusal:

@@ -119,6 +119,7 @@ type Snapshot struct {
 	Ladder  Ladder  // the group's default ladder
 	People  []Known // in the order of the query's people
 
+	Language    string      // of the chat, as an IETF tag
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
@@ -227,10 +228,13 @@ type Changes struct {
 	// Edits is the message that Notice replaces, 0 if Notice is a message of its own.
 	Edits     int64
 	Addressee Name // the person who is answered, zero if unknown
+	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
+	Language string
+	Private  bool // the chat is the sender's alone
 }
 
 // Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *NewPrompt or *Greeted.
+// *ChangedLanguage, *NewPrompt or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome
@@ -251,7 +255,7 @@ const (
 type Greeted struct {
 	Before, At time.Time // zero for never
 	Added      time.Time // when the bot was added; zero for no change
-	Language   string    // the chat's new language; empty for no change
+	Language   string    // the chat's new language unless an admin chose one; empty for no change
 }
 
 // Card is the message that shows a match.

@@ -89,20 +89,21 @@ func (c *Client) GetMe(ctx context.Context) (Self, error) {
 // Menu is the list of commands that Telegram shows in one kind of chat.
 type Menu struct {
 	Scope    models.BotCommandScope
+	Language string // an ISO 639-1 code; empty for everybody whose language has no menu
 	Commands []models.BotCommand
 }
 
 // PublishMenus sets the menus of commands that differ from those at Telegram.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
-		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.Scope})
+		there, err := c.api.GetMyCommands(ctx, &bot.GetMyCommandsParams{Scope: menu.Scope, LanguageCode: menu.Language})
 		if err != nil {
 			return fmt.Errorf("read menu: %w", err)
 		}
 		if slices.Equal(there, menu.Commands) {
 			continue
 		}
-		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.Commands, Scope: menu.Scope})
+		_, err = c.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: menu.Commands, Scope: menu.Scope, LanguageCode: menu.Language})
 		if err != nil {
 			return fmt.Errorf("publish menu: %w", err)
 		}

@@ -337,8 +337,8 @@ func TestTransientErrors(t *testing.T) {
 }
 
 var testMenus = []Menu{
-	{&models.BotCommandScopeAllGroupChats{}, []models.BotCommand{{Command: "match", Description: "Report a match"}}},
-	{&models.BotCommandScopeAllPrivateChats{}, []models.BotCommand{{Command: "help", Description: "Show help"}}},
+	{&models.BotCommandScopeAllGroupChats{}, "", []models.BotCommand{{Command: "match", Description: "Report a match"}}},
+	{&models.BotCommandScopeAllPrivateChats{}, "de", []models.BotCommand{{Command: "help", Description: "Show help"}}},
 }
 
 func TestPublishMenu(t *testing.T) {

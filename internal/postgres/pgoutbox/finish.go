@@ -164,8 +164,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH result AS (
 		    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::float8[],
-		                         $7::boolean[])
-		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, n)
+		                         $7::boolean[], $16::text[])
+		        WITH ORDINALITY AS r (sent_to, message_id, fingerprint, covered, reason, pause, failed, language, n)
 		), outcome AS (
 		    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::boolean[], $13::boolean[],
 		                         $14::boolean[], $15::boolean[])
@@ -196,14 +196,14 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		    WHERE o.id = row_outcome.id AND o.id = ANY (ARRAY(SELECT id FROM row_outcome))
 		      AND o.state = 'sending' AND o.attempts = row_outcome.attempts
 		    RETURNING o.id, o.state, o.action, o.match_id, o.unnamed, o.payload, o.attempts, o.created_at,
-		              r.sent_to, r.message_id, r.covered, r.fingerprint, r.reason
+		              r.sent_to, r.message_id, r.covered, r.fingerprint, r.language, r.reason
 		), dead_letter AS (
 		    INSERT INTO dead_letters (kind, outbox_id, payload, last_error, attempts, first_seen_at)
 		    SELECT 'notice', id, convert_to(payload::text, 'UTF8'), reason, attempts, created_at
 		    FROM changed WHERE state = 'dead'
 		)
-		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint)
-		SELECT sent_to, message_id, match_id, id, covered, fingerprint FROM changed
+		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint, language)
+		SELECT sent_to, message_id, match_id, id, covered, fingerprint, language FROM changed
 		WHERE state = 'sent' AND action = 'send' AND match_id IS NOT NULL AND NOT unnamed AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
 	var rows []outcome
@@ -225,7 +225,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		postgres.Column(rows, func(o outcome) bool { return o.first }),
 		postgres.Column(rows, func(o outcome) bool { return o.skipped }),
 		postgres.Column(rows, func(o outcome) bool { return o.unnamed }),
-		postgres.Column(rows, func(o outcome) bool { return o.deferred }))
+		postgres.Column(rows, func(o outcome) bool { return o.deferred }),
+		postgres.Column(results, func(r outbox.Result) string { return r.Message.Language }))
 }
 
 // queueEdited records the content of edited messages.

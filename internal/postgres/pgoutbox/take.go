@@ -119,7 +119,7 @@ func itemFields(i *outbox.Item) []any {
 // because such a message becomes uncertain as a whole.
 const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
-		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id
+		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesCount + `, true) AND coalesce(o.expires_at > now(), true)`
 
 // takeRows marks what the lanes have to send as being sent, and returns the items that each message names. A row is
@@ -136,7 +136,7 @@ const takeRows = `
 	    SELECT l.n, l.chat_id, l.lane, l.parked,
 	           CASE WHEN ` + pausesCount + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesCount + ` AS thaws,
-	           o.id, o.state, o.action, o.alone, o.thread_id, o.batch, o.failures, o.possible_duplicates, o.late
+	           o.id, o.state, o.action, o.alone, o.thread_id, o.language, o.batch, o.failures, o.possible_duplicates, o.late
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, coalesce(o.expires_at <= now(), false) AS late
 	        FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
@@ -151,7 +151,7 @@ const takeRows = `
 	    WHERE l.state = 'planned' AND l.action = 'send'
 	    WINDOW lane AS (PARTITION BY l.n ORDER BY o.id)
 	), overfull AS ( -- the rows before the tail are in excess
-	    SELECT l.n, l.chat_id, l.lane, l.id, l.alone, l.thread_id, l.failures, l.possible_duplicates, tail.id AS tail
+	    SELECT l.n, l.chat_id, l.lane, l.id, l.alone, l.thread_id, l.language, l.failures, l.possible_duplicates, tail.id AS tail
 	    FROM ready l CROSS JOIN LATERAL (
 	        SELECT o.id FROM outbox o WHERE ` + waits + ` ORDER BY ` + fromTheEnd + `
 	        OFFSET (SELECT $4 - 1) LIMIT 1) AS tail
@@ -196,7 +196,7 @@ const takeRows = `
 	), thawed AS (
 	    UPDATE chats SET frozen_until = NULL WHERE id = ANY (ARRAY(SELECT chat_id FROM ready WHERE thaws)))
 	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.late THEN '1 ms' ELSE greatest('0', h.due - now()) END::interval,
-	       l.telegram_chat_id, l.private, l.language, coalesce(i.size, 0),
+	       l.telegram_chat_id, l.private, coalesce(i.language, l.language), coalesce(i.size, 0),
 	       coalesce(CASE WHEN i.id = i.first THEN (
 	           SELECT true FROM outbox o
 	           WHERE o.finished_at IS NULL AND ` + rowPosition + ` > (l.chat_id, l.lane, i.last)

@@ -15,11 +15,11 @@ const justTaken = `
 const wasTaken = `o.state = 'sending' AND o.tried_at = now()`
 
 // queueEdits finds the messages to be edited. Of those that show the match, it takes the newest that was sent to the
-// chat under its current id. An edit renders the other items of the message again; if these are not known any more,
+// chat under its current id, and its language. An edit renders the other items of the message again; if these are not known any more,
 // there is nothing to edit.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
-		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(i.found, 0),
+		SELECT l.n, mm.telegram_message_id, mm.fingerprint, mm.covered, coalesce(mm.language, c.language), coalesce(i.found, 0),
 		       ` + itemColumns + justTaken + `
 		JOIN chats c ON c.id = l.chat_id
 		CROSS JOIN LATERAL (
@@ -36,16 +36,16 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 	batch.Queue(sql, chats, kinds).Query(func(rows pgx.Rows) error {
 		var n, covered, found int
 		var target int64
-		var known string
+		var known, language string
 		var i outbox.Item
-		fields := append([]any{&n, &target, &known, &covered, &found}, itemFields(&i)...)
+		fields := append([]any{&n, &target, &known, &covered, &language, &found}, itemFields(&i)...)
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			m := turns[n-1].Message
 			if m == nil || covered > 1 && found != covered {
 				return nil
 			}
 			if m.Target == 0 {
-				m.Target, m.KnownFingerprint, m.Count, m.Items = target, known, covered, nil
+				m.Target, m.KnownFingerprint, m.Count, m.Language, m.Items = target, known, covered, language, nil
 			}
 			if i.ID == 0 { // the row that was sent is not kept any more
 				i = m.Row

@@ -57,10 +57,10 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 			return err
 		}
 		batch.Queue(`
-			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at)
-			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval)`,
+			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at, language)
+			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval, nullif($8, ''))`,
 			c.Chat, c.Key, c.CallbackAnswer.Kind(), c.CallbackAnswer.Purpose(), payload, c.Button,
-			TimeLeft(c.SentAt, now, ranking.CallbackLifetime))
+			TimeLeft(c.SentAt, now, ranking.CallbackLifetime), c.Language)
 	}
 	if err := queueNotice(batch, now, c); err != nil {
 		return err
@@ -73,9 +73,9 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 
 // insertNotice inserts a notice that is a message of its own.
 const insertNotice = `
-	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone)
+	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone, language)
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
-	        nullif($10::bigint, 0), $11)`
+	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
 // queueNotice inserts the notice of a command, if there is one.
 func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
@@ -92,9 +92,13 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) error {
 	if err != nil {
 		return err
 	}
+	language := ""
+	if c.Private {
+		language = c.Language
+	}
 	args := []any{
 		c.Chat, c.Key, c.Notice.Kind(), c.Notice.Purpose(), payload, c.Addressee.Name, c.ReplyTo, c.Thread,
-		TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice),
+		TimeLeft(c.SentAt, now, c.Notice.Purpose().Lifetime()), c.Addressee.Player, ranking.IsAlone(c.Notice), language,
 	}
 	if p, ok := c.Effect.(*ranking.NewPrompt); ok {
 		queuePrompt(batch, *p, args)

@@ -41,7 +41,7 @@ func queueGreeted(batch *pgx.Batch, c ranking.Changes) {
 		batch.Queue(`
 			WITH greeted AS (
 			    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
-			        language = coalesce(nullif($5, ''), language)
+			        language = CASE WHEN language_chosen OR $5 = '' THEN language ELSE $5 END
 			    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
 			    RETURNING 1)
 			SELECT EXISTS (SELECT FROM greeted)::unchanged`,

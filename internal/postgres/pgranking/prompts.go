@@ -54,9 +54,9 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		    RETURNING id, chat_id, expires_at
 		), asked AS (
 		    INSERT INTO prompts (id, chat_id, kind, match_id, match_changes, answerer_id)
-		    SELECT id, chat_id, $12, $13, $14, nullif($15::bigint, 0) FROM notice)
+		    SELECT id, chat_id, $13, $14, $15, nullif($16::bigint, 0) FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
-		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $16::interval) + $17::interval FROM notice`,
+		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $17::interval) + $18::interval FROM notice`,
 		append(args, p.Kind, p.Match, p.Changes, p.Answerer, undeliveredWindow, ranking.PromptWindow)...)
 }
 

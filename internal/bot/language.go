@@ -1,0 +1,49 @@
+package bot
+
+import (
+	"context"
+	"slices"
+
+	"elobot/internal/catalog"
+	"elobot/internal/ranking"
+)
+
+// languagesPerRow is how many buttons with names of languages fit side by side on a phone.
+const languagesPerRow = 3
+
+// languageButtons returns the buttons that choose a group's language. The current one is marked.
+func languageButtons(current string) [][]button {
+	var all []button
+	for _, l := range catalog.All() {
+		label := languageName(l.Tag())
+		if l == catalog.For(current) {
+			label = "✓ " + label
+		}
+		all = append(all, button{label, callbackData(languageCode, l.Tag())})
+	}
+	return slices.Collect(slices.Chunk(all, languagesPerRow))
+}
+
+// languageName returns what speakers of a language call it.
+func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
+
+// languageOf returns the language that a button chooses. ok is false for data that no button has.
+func languageOf(data string) (tag string, ok bool) {
+	tag, ok = argsOf(languageCode, data)
+	return tag, ok && slices.ContainsFunc(catalog.All(), func(l catalog.Language) bool { return l.Tag() == tag })
+}
+
+// pressLanguage handles the buttons that choose a language. Like pressPage, it edits only messages that have such buttons.
+func (r *Router) pressLanguage(ctx context.Context, p press) error {
+	tag, ok := languageOf(p.query.Data)
+	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+		return r.unknownButton(ctx, p.origin)
+	}
+	return r.rankings.ChangeLanguage(ctx, p.origin, ranking.LanguageChange{
+		Language: tag, IsAdmin: r.isAdmin(p.origin), Shown: p.query.Message.ID,
+	})
+}
+
+func (w words) languageChanged(n ranking.LanguageChanged) string {
+	return w.Text("language.changed", args{"Language": languageName(n.Language)})
+}

@@ -1,0 +1,204 @@
+package catalog
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/nicksnyder/go-i18n/v2/i18n"
+	"golang.org/x/text/language"
+)
+
+// forms are the forms of a text by their names: only "other" unless the text depends on a count.
+type forms map[string]string
+
+// formNames are CLDR's names of plural forms.
+var formNames = []string{"zero", "one", "two", "few", "many", "other"}
+
+// readTexts reads a language's file by itself, without the library that the bot reads it with.
+func readTexts(t *testing.T, tag language.Tag) map[string]forms {
+	t.Helper()
+	var file map[string]any
+	if _, err := toml.DecodeFS(files, tag.String()+".toml", &file); err != nil {
+		t.Fatal(err)
+	}
+	texts := make(map[string]forms)
+	var walk func(path string, table map[string]any)
+	walk = func(path string, table map[string]any) {
+		for name, value := range table {
+			switch value := value.(type) {
+			case string:
+				if slices.Contains(formNames, name) {
+					if texts[path] == nil {
+						texts[path] = forms{}
+					}
+					texts[path][name] = value
+				} else {
+					texts[strings.TrimPrefix(path+"."+name, ".")] = forms{"other": value}
+				}
+			case map[string]any:
+				walk(strings.TrimPrefix(path+"."+name, "."), value)
+			default:
+				t.Errorf("%s: %s.%s is no text", tag, path, name)
+			}
+		}
+	}
+	walk("", file)
+	return texts
+}
+
+// neededForms returns the plural forms that whole numbers have in a language, and which of them stand for one number only.
+func neededForms(t *testing.T, tag language.Tag) (names []string, single map[string]bool) {
+	t.Helper()
+	bundle := i18n.NewBundle(tag)
+	err := bundle.AddMessages(tag, &i18n.Message{ID: "form", Zero: "zero", One: "one", Two: "two", Few: "few", Many: "many", Other: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[string]int{"other": 1} // the library wants it, also where it stands for fractions only
+	for _, from := range []int{0, 1_000_000, 2_000_000} {
+		for n := from; n < from+200; n++ {
+			form, err := i18n.NewLocalizer(bundle, tag.String()).Localize(&i18n.LocalizeConfig{MessageID: "form", PluralCount: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers[form]++
+		}
+	}
+	single = make(map[string]bool)
+	for name, count := range numbers {
+		single[name] = name != "other" && count == 1
+	}
+	return slices.Sorted(maps.Keys(numbers)), single
+}
+
+var (
+	placeholder = regexp.MustCompile(`{{\.(\w+)}}`)
+	literal     = regexp.MustCompile(`<code>.*?</code>`)
+	tagPattern  = regexp.MustCompile(`</?(\w+)>`)
+)
+
+func found(pattern *regexp.Regexp, text string) []string {
+	all := pattern.FindAllString(text, -1)
+	slices.Sort(all)
+	return all
+}
+
+// TestLanguages: each language has every text of the English file and no other, in every plural form that it needs, with the
+// same placeholders and the same commands to copy, in valid markup.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	english := readTexts(t, language.English)
+	for _, tag := range tags {
+		t.Run(tag.String(), func(t *testing.T) {
+			t.Parallel()
+			texts := readTexts(t, tag)
+			ids := func(all map[string]forms) []string { return slices.Sorted(maps.Keys(all)) }
+			if diff := cmp.Diff(ids(english), ids(texts)); diff != "" {
+				t.Errorf("texts (-English +%s):\n%s", tag, diff)
+			}
+			needed, single := neededForms(t, tag)
+			for id, of := range texts {
+				if len(english[id]) > 1 || len(of) > 1 {
+					if got := slices.Sorted(maps.Keys(of)); !slices.Equal(got, needed) {
+						t.Errorf("%s has the plural forms %q, want %q", id, got, needed)
+					}
+				}
+				for form, text := range of {
+					checkText(t, id+" ("+form+")", english[id]["other"], text, len(of) > 1 && single[form])
+				}
+			}
+		})
+	}
+}
+
+// checkText compares a text with the English one. A form for a single number may leave out placeholders, such as the number.
+func checkText(t *testing.T, id, english, text string, single bool) {
+	t.Helper()
+	want, got := slices.Compact(found(placeholder, english)), slices.Compact(found(placeholder, text))
+	if single {
+		want = slices.DeleteFunc(want, func(p string) bool { return !slices.Contains(got, p) })
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: placeholders (-English +this):\n%s", id, diff)
+	}
+	if diff := cmp.Diff(found(literal, english), found(literal, text)); diff != "" {
+		t.Errorf("%s: commands (-English +this):\n%s", id, diff)
+	}
+	isPlain := strings.HasPrefix(id, "button.") || strings.Contains(id, "menu (")
+	var open []string
+	for _, m := range tagPattern.FindAllStringSubmatch(text, -1) {
+		switch last := len(open) - 1; {
+		case isPlain:
+			t.Errorf("%s: markup in plain text", id)
+		case !strings.HasPrefix(m[0], "</"):
+			open = append(open, m[1])
+		case last < 0 || open[last] != m[1]:
+			t.Errorf("%s: %s ends nothing", id, m[0])
+		default:
+			open = open[:last]
+		}
+		if !slices.Contains([]string{"b", "i", "s", "code"}, m[1]) {
+			t.Errorf("%s: unknown tag %s", id, m[0])
+		}
+	}
+	rest := strings.ReplaceAll(tagPattern.ReplaceAllString(placeholder.ReplaceAllString(text, ""), ""), "&amp;", "")
+	if len(open) > 0 || !isPlain && strings.ContainsAny(rest, "<>&") || strings.ContainsAny(rest, "{}") ||
+		text != strings.TrimSpace(text) && !strings.HasPrefix(id, "number.thousands") {
+		t.Errorf("%s: tags are left open, or characters unescaped: %q", id, text)
+	}
+}
+
+// limits are the most characters that a text may have without its arguments, by the beginning of its id: what more would not be
+// seen on a phone. Answers to presses are cut at 200.
+var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
+
+// TestTextsFit: menus, buttons, toasts and remarks are short in every language.
+func TestTextsFit(t *testing.T) {
+	t.Parallel()
+	for _, tag := range tags {
+		for id, of := range readTexts(t, tag) {
+			limit := 4096
+			for prefix, n := range limits {
+				if strings.HasPrefix(id, prefix) {
+					limit = n
+				}
+			}
+			if strings.HasSuffix(id, "menu") {
+				limit = 80 // Telegram allows 256
+			}
+			for form, text := range of {
+				shown := []rune(tagPattern.ReplaceAllString(placeholder.ReplaceAllString(text, ""), ""))
+				if len(shown) > limit {
+					t.Errorf("%s: %s (%s) has %d characters, want at most %d", tag, id, form, len(shown), limit)
+				}
+			}
+		}
+	}
+}
+
+func TestFor(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{
+		"": "en", "en": "en", "en-gb": "en", "xx": "en", "not a tag": "en", "ja": "en", "de": "de", "de-at": "de", "pt": "pt-BR", "pt-br": "pt-BR",
+		"es-419": "es", "ru": "ru", "uk": "uk", "be": "ru",
+	} {
+		if got := For(tag).Tag(); got != want {
+			t.Errorf("%q: %s, want %s", tag, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 12_034: "12,034", 1_000_000: "1,000,000"} {
+		if got := For("en").Number(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

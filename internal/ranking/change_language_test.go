@@ -1,0 +1,56 @@
+package ranking_test
+
+import (
+	"context"
+	"testing"
+
+	"elobot/internal/ranking"
+)
+
+// TestLanguageChosen: an admin chooses the group's language, which is told to them alone, and who adds the bot again does not
+// change it.
+func TestLanguageChosen(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	press := func(key, language string, isAdmin func(context.Context) (bool, error)) {
+		t.Helper()
+		o := g.origin(&alice)
+		o.Key, o.Button, o.Chat.Language = key, key, "uk"
+		must(t, g.ChangeLanguage(t.Context(), o, ranking.LanguageChange{Language: language, IsAdmin: isAdmin, Shown: 55}))
+	}
+	press("c:1", "de", nobodyIsAdmin)
+	press("c:2", "de", admin)
+	press("c:3", "de", admin)
+	toast := "action = 'callback_answer' AND language = 'uk'" // of who pressed
+	name := ranking.Name{Name: "Alice"}
+	checkNotice(t, g.answer(t, "c:1", toast), ranking.Refusal{Code: ranking.AdminsOnly})
+	checkNotice(t, g.answer(t, "c:2", toast), ranking.LanguageChanged{Language: "de"})
+	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
+		ranking.GroupSettings{Rules: defaultRules, Language: "de", ChangedBy: &ranking.Reporter{Name: &name}})
+	checkNotice(t, g.answer(t, "c:3", toast), ranking.Refusal{Code: ranking.SameRules})
+	if n := g.count(t, "outbox"); n != 4 {
+		t.Errorf("%d notices, want 4", n)
+	}
+
+	added := g.origin(nil)
+	added.Chat.Language = "es"
+	must(t, g.BotRemoved(t.Context(), added))
+	must(t, g.BotAdded(t.Context(), added, ranking.Joined{}))
+	if n := g.count(t, "chats WHERE language = 'de'"); n != 1 {
+		t.Error("the group no longer has the language that its admin chose")
+	}
+}
+
+// TestPrivateAnswersAreInTheSendersLanguage: the language of a private chat is that of the person as of now.
+func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, language := range []string{"de", "ru", ""} {
+		o := g.origin(&alice)
+		o.Chat = ranking.Chat{ID: ranking.ExternalChatID(alice.ID), Kind: ranking.Private, Language: language}
+		must(t, g.Answer(t.Context(), o, ranking.Refusal{Code: ranking.UnknownButton}))
+		if n := g.count(t, "outbox WHERE key = '"+o.Key+"' AND coalesce(language, '') = '"+language+"'"); n != 1 {
+			t.Errorf("the answer is not in the language %q", language)
+		}
+	}
+}
