@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/nicksnyder/go-i18n/v2/i18n"
+	"github.com/nicksnyder/go-i18n/v2/i18n/template"
 	"golang.org/x/text/language"
 )
 
@@ -95,7 +96,11 @@ func (l Language) Plural(id string, count int, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: with, PluralCount: count})
 }
 
+// parser makes a placeholder without an argument an error.
+var parser = &template.TextParser{Option: "missingkey=error"}
+
 func (l Language) must(c *i18n.LocalizeConfig) string {
+	c.TemplateParser = parser
 	text, err := l.localizer.Localize(c)
 	if err != nil {
 		panic(fmt.Errorf("text in %s: %w", l.tag, err))

@@ -194,6 +194,28 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestMistakesPanic: what would leave a gap in a message does not pass a test that renders the message.
+func TestMistakesPanic(t *testing.T) {
+	t.Parallel()
+	for what, render := range map[string]func(Language){
+		"unknown text":       func(l Language) { l.Text("note.none", nil) },
+		"no argument":        func(l Language) { l.Text("note.match", nil) },
+		"other argument":     func(l Language) { l.Text("note.match", Args{"Name": "x"}) },
+		"none with a plural": func(l Language) { l.Plural("note.new_named", 2, nil) },
+	} {
+		for _, l := range All() {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: %s is rendered", l.Tag(), what)
+					}
+				}()
+				render(l)
+			}()
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 12_034: "12,034", 1_000_000: "1,000,000"} {
