@@ -70,6 +70,8 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	if err := b.serve(server, c); err != nil {
 		return err
 	}
+	others := []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}}
+	server.Health((&readiness{bot: b, clocks: others}).check)
 	times := c.leaseTimes()
 	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
@@ -89,7 +91,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
 	parts.Go(func() error {
-		watchClocks(ctx, log, namedClock{"bot", ownClock}, namedClock{"database", b.lease.DatabaseNow}, namedClock{"telegram", client.Clock})
+		watchClocks(ctx, log, append([]namedClock{{"bot", ownClock}}, others...)...)
 		return nil
 	})
 	if !b.polls {

@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"elobot/internal/botsim"
+)
+
+// TestHealthChecks: an instance is ready while the database answers and has this release's schema. The process stays healthy
+// whatever happens to the database.
+func TestHealthChecks(t *testing.T) {
+	t.Parallel()
+	sim := botsim.Start(t)
+	url, pool := database(t)
+	proxy, address := newProxy(t, url), freeAddress(t)
+	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address), "run")
+	bot.await(t, "msg=ready")
+	answers := func(path string, code int, contents ...string) bool {
+		t.Helper()
+		r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range contents {
+			if !strings.Contains(string(body), want) {
+				return false
+			}
+		}
+		return response.StatusCode == code
+	}
+	isReady := func(when string) {
+		t.Helper()
+		eventually(t, "the bot is ready "+when, func() bool { return answers("/readyz", http.StatusOK, `"ready":true`) })
+	}
+	isUnready := func(when string) {
+		t.Helper()
+		eventually(t, "the bot is not ready "+when, func() bool {
+			return answers("/readyz", http.StatusServiceUnavailable, "the database does not answer, or does not have the schema")
+		})
+		if !answers("/healthz", http.StatusOK, "ok") {
+			t.Errorf("the process is not healthy %s", when)
+		}
+	}
+	isReady("at first")
+	eventually(t, "it leads and knows the clocks", func() bool {
+		return answers("/readyz", http.StatusOK, `"leader":true`, `"database":`, `"telegram":`)
+	})
+	for _, names := range [][2]string{{"schema_migrations", "elsewhere"}, {"elsewhere", "schema_migrations"}} {
+		if _, err := pool.Exec(t.Context(), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", names[0], names[1])); err != nil {
+			t.Fatal(err)
+		}
+		if names[1] == "elsewhere" {
+			isUnready("without a schema")
+		}
+	}
+	isReady("with its schema again")
+	proxy.stall()
+	isUnready("while the database is silent")
+	proxy.resume()
+	isReady("after the outage")
+}

@@ -1,0 +1,47 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// The paths of the health checks.
+const (
+	HealthPath = "/healthz"
+	ReadyPath  = "/readyz"
+)
+
+// Readiness says whether an instance can handle updates, and what else helps to understand it. Anybody may read it.
+type Readiness struct {
+	Ready   bool   `json:"ready"`
+	Problem string `json:"problem,omitempty"` // why it is not ready
+	// Leader is true if this instance polls and sends. An instance that stands by is as ready as the leader.
+	Leader bool `json:"leader"`
+	// Ahead is by how many seconds other clocks are ahead of this machine's, as far as known.
+	Ahead map[string]float64 `json:"clocks_ahead_seconds"`
+}
+
+// Health adds the health checks: HealthPath answers 200 as long as the process does, and ReadyPath answers 503 unless the
+// instance is ready. The server calls ready for each request, possibly concurrently.
+func (s *Server) Health(ready func(context.Context) Readiness) {
+	s.mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write([]byte("ok\n")) // the client may be gone
+	})
+	s.mux.HandleFunc("GET "+ReadyPath, func(w http.ResponseWriter, r *http.Request) {
+		state := ready(r.Context())
+		body, err := json.Marshal(state)
+		if err != nil {
+			s.log.ErrorContext(r.Context(), "failed to encode the readiness as JSON", "error", err)
+			http.Error(w, "failed to encode the readiness as JSON", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if !state.Ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write(append(body, '\n')) // the client may be gone
+	})
+}

@@ -1,0 +1,45 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"elobot/internal/web"
+)
+
+// TestHealth: the process is healthy as long as it answers, and ready only if it says so. Neither the lease nor clocks matter.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		state web.Readiness
+		code  int
+		body  string
+	}{
+		"ready": {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true,"clocks_ahead_seconds":null}`},
+		"standing by, clocks differ": {
+			web.Readiness{Ready: true, Ahead: map[string]float64{"telegram": -3600}}, http.StatusOK,
+			`{"ready":true,"leader":false,"clocks_ahead_seconds":{"telegram":-3600}}`,
+		},
+		"not ready": {
+			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable,
+			`{"ready":false,"problem":"no database","leader":false,"clocks_ahead_seconds":null}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := listen(t)
+			server.Health(func(context.Context) web.Readiness { return tc.state })
+			url, _, _ := run(t, server)
+			if a := request(t, http.MethodGet, url+web.HealthPath); a.code != http.StatusOK || a.body != "ok\n" {
+				t.Errorf("%s: %+v", web.HealthPath, a)
+			}
+			if a := request(t, http.MethodGet, url+web.ReadyPath); a.code != tc.code || a.body != tc.body+"\n" {
+				t.Errorf("%s: %+v", web.ReadyPath, a)
+			}
+			if a := request(t, http.MethodPost, url+web.ReadyPath); a.code != http.StatusMethodNotAllowed {
+				t.Errorf("POST: %+v", a)
+			}
+		})
+	}
+}
