@@ -1,6 +1,6 @@
-// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at /api/metrics as JSON, and the webhook
-// that receives updates from Telegram. Health checks and metrics are read-only and need no authentication: restrict access
-// by the listen address.
+// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at
+// /api/metrics as JSON, and the webhook that receives updates from Telegram. Health checks and metrics are read-only and need
+// no authentication: restrict access by the listen address.
 package web
 
 import (
