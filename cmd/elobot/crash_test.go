@@ -266,7 +266,7 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating kills the bot before and after a migration. The schema is the same as without crashes. Then two
+// TestKilledWhileMigrating kills the bot before and after each migration. The schema is the same as without crashes. Then two
 // bots start at the same time on a database whose migration was cut off: one of them finishes it. One of them leads, and when
 // it is killed after a renewal, the other one takes over.
 func TestKilledWhileMigrating(t *testing.T) {
@@ -274,13 +274,15 @@ func TestKilledWhileMigrating(t *testing.T) {
 	c := newCrashes(t)
 	undisturbed := c.schema()
 	c.useEmptyDatabase()
-	c.crashWhileMigrating(crashpoint.Migrating, "true")
-	c.crashWhileMigrating(crashpoint.Migrated, "false")
+	for _, version := range []string{"100", "101"} {
+		c.crashWhileMigrating(crashpoint.Migrating, version+" true")
+		c.crashWhileMigrating(crashpoint.Migrated, version+" false")
+	}
 	if got := c.schema(); got != undisturbed {
-		t.Errorf("after both crashes the schema is\n%s\nwant\n%s", got, undisturbed)
+		t.Errorf("after all crashes the schema is\n%s\nwant\n%s", got, undisturbed)
 	}
 	c.useEmptyDatabase()
-	c.crashWhileMigrating(crashpoint.Migrating, "true")
+	c.crashWhileMigrating(crashpoint.Migrating, "100 true")
 	c.startTwo()
 	if got := c.schema(); got != undisturbed {
 		t.Errorf("after two bots at once the schema is\n%s\nwant\n%s", got, undisturbed)
@@ -299,13 +301,14 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that ends at the point, and checks whether the first migration is marked as dirty then.
-func (c *crashes) crashWhileMigrating(at crashpoint.Point, dirty string) {
+// crashWhileMigrating starts a bot that ends at the point of its first migration, and checks the version of the database, and
+// whether it is marked as dirty.
+func (c *crashes) crashWhileMigrating(at crashpoint.Point, want string) {
 	c.t.Helper()
 	c.at(at, 1, crashpoint.End)
 	c.awaitCrash(c.start())
 	got := collect(c.t, c.pool, pgx.RowTo[string], `SELECT version || ' ' || dirty FROM schema_migrations`)
-	if want := []string{"100 " + dirty}; !slices.Equal(got, want) {
+	if !slices.Equal(got, []string{want}) {
 		c.t.Errorf("after a crash at %q the version is %q, want %q", at, got, want)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-func isGreeting(m botsim.Message) bool { return strings.HasPrefix(m.Text, "Hello!") }
+func isGreeting(m botsim.Message) bool {
+	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!") // in English or German
+}
 
 // greetings counts the bot's greetings in a chat.
 func greetings(group *botsim.Chat) int {
@@ -49,7 +51,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 				b.settle()
 			}
 		}
-		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Alice beat bob 3:1", "Match #1")
+		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Sieg für Alice gegen bob: 3:1", "Spiel #1")
 		language := collect(t, b.pool, pgx.RowTo[string], `SELECT language FROM chats WHERE telegram_chat_id = $1`, group.ID())
 		if !slices.Equal(language, []string{"de"}) {
 			t.Errorf("the languages of the group are %q", language)
@@ -95,9 +97,9 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 			t.Errorf("%s: %d greetings in the supergroup, want at most %d and %d possible duplicates", order.what, n, order.most, duplicates)
 		}
 		for _, who := range []botsim.User{b.alice, b.bob} {
-			says(t, visible(b.ask(supergroup, who, "/start")), "Hello!")
+			says(t, visible(b.ask(supergroup, who, "/start")), "Hallo!")
 		}
-		says(t, visible(b.ask(supergroup, b.alice, "/match @bob 3:1")), "Match #1")
+		says(t, visible(b.ask(supergroup, b.alice, "/match @bob 3:1")), "Spiel #1")
 		language := collect(t, b.pool, pgx.RowTo[string],
 			`SELECT language FROM chats WHERE telegram_chat_id = $1`, supergroup.ID())
 		if !slices.Equal(language, []string{"de"}) {

@@ -10,7 +10,7 @@ func testSettings(t *testing.T, b *botFixture) {
 	says(t, visible(frame), "K-factor: 32", "Draws: on")
 	says(t, b.press(b.alice, frame, "1r:k:24:0"), "Only the group’s admins")
 	says(t, b.press(b.olga, frame, "1r:k:24:0"), "Rules changed: K-factor 32 → 24.")
-	says(t, b.press(b.olga, frame, "1r:k:24:0"), "These are the rules already")
+	says(t, b.press(b.olga, frame, "1r:k:24:0"), "That’s set already")
 	says(t, b.press(b.olga, frame, "1r:k:25:0"), "This button no longer works")
 	now, err := group.WaitEdits(testContext(t), frame.ID, 1)
 	if err != nil {
