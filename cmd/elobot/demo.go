@@ -31,7 +31,7 @@ type demoCommand struct {
 
 // Run plays the scene, and then lets the user join the conversation.
 func (d *demoCommand) Run(ctx context.Context) error {
-	if err := unsetDatabaseVariables(); err != nil {
+	if err := pgtemp.UnsetVariables(); err != nil {
 		return err
 	}
 	paper := newTranscript(os.Stdout, isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "")
@@ -64,21 +64,6 @@ func (d *demoCommand) Run(ctx context.Context) error {
 		}
 	}
 	return s.close(ctx)
-}
-
-// unsetDatabaseVariables unsets all variables of PostgreSQL's programs. They refer to the user's own server, and would
-// otherwise complete the address of the demo's server.
-func unsetDatabaseVariables() error {
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, "PG") {
-			continue
-		}
-		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("unset %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 func stopServer(server *pgtemp.Server) {

@@ -98,8 +98,10 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	args := []string{"run", "--detach", "--name", c.name,
 		// Shows users and tests which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
-		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data", "--env", "POSTGRES_INITDB_ARGS=--no-sync"}
-	if named.named() {
+		"--env", "POSTGRES_PASSWORD", "--env", "PGDATA=/var/lib/postgresql/data"}
+	if !named.named() {
+		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--no-sync")
+	} else {
 		args = append(args, "--volume", named.data()+":/var/lib/postgresql/data")
 		if uid := os.Getuid(); uid > 0 {
 			args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))

@@ -146,8 +146,9 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder uses one data folder from two processes. The first has no privileges and is killed: its server ends, and
-// the data stays. The server of the test then finds the data and runs as its owner.
+// TestNamedFolder uses one data folder from two processes. The first has no privileges; the test uses its server, but cannot
+// start another one. When the first is killed, its server ends, and the data stays. The server of the test then waits for that
+// end, finds the data and runs as its owner. When it is killed, it is started again.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if !hasPrograms(t) {
@@ -168,21 +169,21 @@ func TestNamedFolder(t *testing.T) {
 	})
 	ready := h.await("ready", "")
 	storeValue(t, ready.URL)
-	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), "another process") {
+	inUse := fmt.Sprintf("process %d is using it", h.cmd.Process.Pid)
+	if _, err := Start(t.Context(), Options{DataDir: folder}); err == nil || !strings.Contains(err.Error(), inUse) {
 		t.Errorf("a second server on the same folder: %v", err)
 	}
-	h.kill()
-	awaitGone(t, ready.PID, ready.URL)
-	eventually(t, func() error {
-		named, err := openFolder(folder)
-		if err != nil {
-			return err
+	mustUse(t, folder, func(address string) {
+		if address != ready.URL {
+			t.Errorf("the server that runs is %s, but %s is used", ready.URL, address)
 		}
-		return named.close()
 	})
+	h.kill()
+	mustUse(t, folder, func(address string) { checkValue(t, address) })
 	server := start(t, Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}})
 	checkValue(t, server.URL())
 	mustRestart(t, server)
+	mustKeep(t, server)
 	mustStopInAnyCase(t, server)
 	mustBePrivate(t, filepath.Join(folder, "data"))
 }

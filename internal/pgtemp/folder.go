@@ -1,25 +1,39 @@
 package pgtemp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 )
+
+// lockWait is how long a start waits for a folder whose process has ended: the watcher of that process may still be stopping
+// its server.
+const lockWait = 30 * time.Second
+
+var errInUse = errors.New("another process has a server running on it")
 
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds data (the server's own folder), password (the superuser's) and lock. The process in charge of the server
-// holds the lock: this process during the start, then the server's watcher, which lives until the server has ended. The
-// server's own lock is not sufficient, because it does not work between a container and its host.
+// It holds data (the server's own folder), password (the superuser's), port (the last one) and lock. The process in charge
+// of the server holds the lock: this process during the start, then the server's watcher, which lives until the server has
+// ended. The lock contains the id of the process that started the server. The server's own lock is not sufficient, because
+// it does not work between a container and its host.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-func openFolder(path string) (*folder, error) {
+// openFolder makes the folder if necessary, and locks it. If the process that holds it has ended, it waits for the end of
+// the server.
+func openFolder(ctx context.Context, o Options) (*folder, error) {
+	path := o.DataDir
 	if path == "" {
 		return &folder{}, nil
 	}
@@ -34,11 +48,98 @@ func openFolder(path string) (*folder, error) {
 	if err := makeFolder(path, 0o711); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(path, "lock"))
-	if err != nil {
+	f := &folder{path: path}
+	if err := f.acquire(ctx, o); err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", path, err)
 	}
-	return &folder{path: path, lock: lock}, nil
+	return f, nil
+}
+
+// acquire locks the folder.
+func (f *folder) acquire(ctx context.Context, o Options) (err error) {
+	f.lock, err = lockFile(f.lockPath())
+	if errors.Is(err, errInUse) && !f.inCharge() {
+		o.log("waiting for the server that was running on %s to end", f.path)
+		ctx, cancel := context.WithTimeoutCause(ctx, lockWait, err)
+		defer cancel()
+		err = pollUntil(ctx, func() (bool, error) {
+			f.lock, err = lockFile(f.lockPath())
+			if errors.Is(err, errInUse) {
+				return false, nil
+			}
+			return true, err
+		})
+	}
+	if errors.Is(err, errInUse) && f.inCharge() {
+		return fmt.Errorf("process %d is using it: stop that one first", f.owner())
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.lock.Truncate(0), writeAll(f.lock, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return errors.Join(fmt.Errorf("write lock: %w", err), f.close())
+	}
+	return nil
+}
+
+func writeAll(file *os.File, content string) error {
+	_, err := file.WriteString(content)
+	return err
+}
+
+// owner returns the id of the process that locked the folder last, or 0.
+func (f *folder) owner() int {
+	content, err := os.ReadFile(f.lockPath())
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// inCharge reports whether the process that locked the folder last is still running.
+func (f *folder) inCharge() bool {
+	pid := f.owner()
+	return pid > 0 && processLives(pid)
+}
+
+// recordPort keeps the port for other processes that use the server, see Use.
+func (f *folder) recordPort(address string) error {
+	if !f.named() {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("find the port: %w", err)
+	}
+	if err := os.WriteFile(f.portFile(), []byte(u.Port()+"\n"), 0o644); err != nil {
+		return fmt.Errorf("write port: %w", err)
+	}
+	return nil
+}
+
+func (f *folder) lockPath() string { return filepath.Join(f.path, "lock") }
+
+func (f *folder) portFile() string { return filepath.Join(f.path, "port") }
+
+// recordedURL returns the URL of the server that ran last on the folder.
+func (f *folder) recordedURL() (string, error) {
+	content, err := os.ReadFile(f.portFile())
+	if err != nil {
+		return "", fmt.Errorf("read port: %w", err)
+	}
+	port, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return "", fmt.Errorf("read port: %w", err)
+	}
+	password, err := os.ReadFile(filepath.Join(f.path, "password"))
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return serverURL(port, strings.TrimSpace(string(password))), nil
 }
 
 // makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.

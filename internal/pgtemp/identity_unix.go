@@ -85,6 +85,14 @@ func (id identity) checkAccess(folder string) error {
 	return nil
 }
 
+// canEnter reports whether this user can enter the folder.
+func (id identity) canEnter(folder string) bool {
+	cmd := exec.Command("/bin/sh", "-c", "test -x .")
+	id.apply(cmd)
+	cmd.Dir = folder
+	return cmd.Run() == nil
+}
+
 // trusted reports whether only this user or root can write to a folder.
 func trusted(folder fs.FileInfo) bool {
 	owner := int(folder.Sys().(*syscall.Stat_t).Uid)

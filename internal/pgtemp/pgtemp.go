@@ -1,8 +1,8 @@
-// Package pgtemp starts a PostgreSQL server for the demo, the benchmark and the tests, and removes all traces of it
-// afterwards, even if this process is killed.
+// Package pgtemp starts a PostgreSQL server that ends together with this process, even if that is killed: a temporary one
+// for the demo, the benchmark and the tests, of which no traces remain, or one that keeps its data in a folder, for hosts
+// without a server.
 //
-// It finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables, no migrations. It is not
-// meant for production, where the operator provides the database.
+// It finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables, no migrations.
 //
 // Start uses the first way that works: the PostgreSQL programs on the machine, a container, or programs that it fetches
 // from an archive or from the packages of Debian or Ubuntu and keeps in a cache folder.
@@ -72,6 +72,8 @@ type engine interface {
 	pause(ctx context.Context, immediate bool) error
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
+	// checkAlive returns an error with the reason if the server has ended.
+	checkAlive(ctx context.Context) error
 }
 
 // started is the result of a way, once its server answers queries.
@@ -85,14 +87,15 @@ type started struct {
 // Server is a running PostgreSQL server.
 type Server struct {
 	started
-	mu      sync.Mutex
-	stopped bool
+	mu              sync.Mutex
+	paused, stopped bool
+	log             func(format string, args ...any)
 }
 
 // Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
 // error is one sentence that says what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	home, err := openFolder(o.DataDir)
+	home, err := openFolder(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +104,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, errors.Join(err, home.close())
 	}
 	// From here on only the server's watcher holds the lock on a named folder, see folder.
-	if err := home.close(); err != nil {
+	if err := errors.Join(home.recordPort(s.url), home.close()); err != nil {
 		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)))
 	}
-	return &Server{started: s}, nil
+	return &Server{started: s, log: o.log}, nil
 }
 
 func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
@@ -135,6 +138,11 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		reason := fmt.Sprintf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
 		o.log("%s", reason)
 		reasons = append(reasons, reason)
+	}
+	if major, err := home.dataVersion(); err == nil && major != "" {
+		return started{}, fmt.Errorf("no PostgreSQL %s could be started, and no other version can read the data in %s: "+
+			"install PostgreSQL %[1]s (Debian or Ubuntu: apt install postgresql-%[1]s; macOS: brew install postgresql@%[1]s) or "+
+			"start Docker, and try again (%[3]s)", major, home.data(), strings.Join(reasons, "; "))
 	}
 	return started{}, fmt.Errorf("no PostgreSQL could be started: install PostgreSQL 15 or newer "+
 		"(Debian or Ubuntu: apt install postgresql; macOS: brew install postgresql@17) or start Docker, "+
@@ -171,12 +179,18 @@ func (s *Server) Restart(ctx context.Context, immediate bool) error {
 // Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on
 // Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
-	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
+	return s.unlessStopped("pause", func() error {
+		s.paused = true
+		return s.engine.pause(ctx, immediate)
+	})
 }
 
 // Resume starts a paused server on the same port with the same data, and returns when it answers queries.
 func (s *Server) Resume(ctx context.Context) error {
-	return s.unlessStopped("resume", func() error { return s.engine.resume(ctx) })
+	return s.unlessStopped("resume", func() error {
+		s.paused = false
+		return s.engine.resume(ctx)
+	})
 }
 
 func (s *Server) unlessStopped(what string, do func() error) error {

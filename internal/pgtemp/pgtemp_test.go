@@ -282,8 +282,10 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Start(t.Context(), Options{DataDir: folder, Sources: []Source{Programs}})
-	if err == nil || !strings.Contains(err.Error(), "cannot read data of version 9.6") {
-		t.Errorf("Start: %v", err)
+	for _, part := range []string{"install PostgreSQL 9.6", folder, "cannot read data of version 9.6"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("Start does not say %q: %v", part, err)
+		}
 	}
 	if content, err := os.ReadFile(version); err != nil || string(content) != "9.6\n" {
 		t.Errorf("the data was changed: %q, %v", content, err)

@@ -97,3 +97,6 @@ func (p *programs) halt(ctx context.Context, mode string) error {
 	p.process = 0
 	return p.watcher.Report("")
 }
+
+// syncFolder does nothing: this system cannot sync a folder.
+func syncFolder(string) error { return nil }

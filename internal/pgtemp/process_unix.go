@@ -51,6 +51,9 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 
 // checkAlive returns an error with the reason if the server has ended.
 func (p *programs) checkAlive(context.Context) error {
+	if p.process == 0 {
+		return errors.New("the server is not running")
+	}
 	ended, err := waitFor(p.process, syscall.WNOHANG)
 	if err != nil || !ended {
 		return err
@@ -91,4 +94,16 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 		return fmt.Errorf("the server, process %d, does not stop", p.process)
 	}
 	return p.watcher.Report("")
+}
+
+// syncFolder makes sure that the names in a folder are on the disk.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open folder: %w", err)
+	}
+	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	return nil
 }

@@ -90,7 +90,7 @@ func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) (vers
 	if err != nil {
 		return "", err
 	}
-	if err := p.initialise(ctx, password); err != nil {
+	if err := p.initialise(ctx, password, named.named()); err != nil {
 		return "", err
 	}
 	for range portAttempts {
@@ -162,8 +162,8 @@ func (p *programs) prepareCommand(cmd *exec.Cmd) {
 func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
 
 // initialise makes the data folder unless it exists. It makes the folder under a temporary name and renames it when it is
-// complete.
-func (p *programs) initialise(ctx context.Context, password string) error {
+// complete. Durable data is on the disk when it returns.
+func (p *programs) initialise(ctx context.Context, password string, durable bool) error {
 	if _, err := os.Stat(p.path("data")); err == nil {
 		return p.checkAccess(p.path("data"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -177,17 +177,20 @@ func (p *programs) initialise(ctx context.Context, password string) error {
 		return err
 	}
 	// Not every system has C.UTF-8. C always exists.
-	err := p.initialiseIn(ctx, partial, passwordFile, "C.UTF-8")
+	err := p.initialiseIn(ctx, partial, passwordFile, "C.UTF-8", durable)
 	if err != nil && ctx.Err() == nil {
-		err = p.initialiseIn(ctx, partial, passwordFile, "C")
+		err = p.initialiseIn(ctx, partial, passwordFile, "C", durable)
 	}
 	if err != nil {
 		return err
 	}
-	return os.Rename(partial, p.path("data"))
+	if err := os.Rename(partial, p.path("data")); err != nil || !durable {
+		return err
+	}
+	return syncFolder(p.home)
 }
 
-func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, locale string) error {
+func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, locale string, durable bool) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
@@ -199,7 +202,10 @@ func (p *programs) initialiseIn(ctx context.Context, folder, passwordFile, local
 	}
 	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
 		"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
-		"--lc-messages=C", "--no-sync", "--no-instructions")
+		"--lc-messages=C", "--no-instructions")
+	if !durable {
+		cmd.Args = append(cmd.Args, "--no-sync")
+	}
 	p.prepareCommand(cmd)
 	cmd.Dir = folder
 	_, err := p.watcher.run(cmd)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -81,6 +82,17 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Co
 	}
 }
 
+// answers reports whether a server with this URL answers now.
+func answers(ctx context.Context, serverURL string) bool {
+	config, err := pgx.ParseConfig(serverURL)
+	if err != nil {
+		return false
+	}
+	delete(config.RuntimeParams, "options")
+	_, err = askVersion(ctx, config, time.Second)
+	return err == nil
+}
+
 func askVersion(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -94,4 +106,19 @@ func askVersion(ctx context.Context, config *pgx.ConnConfig, timeout time.Durati
 	}
 	version, _, _ = strings.Cut(version, " ")
 	return version, nil
+}
+
+// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the user's own server, and would
+// otherwise complete the URL of a server of this package.
+func UnsetVariables() error {
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "PG") {
+			continue
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("unset %s: %w", name, err)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,139 @@
+package pgtemp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// aliveInterval is how often Keep looks whether the server is running. Looking at a container takes a docker command.
+	aliveInterval     = time.Second
+	containerInterval = 5 * time.Second
+	// reviveTimeout is how long Keep tries to start a server again that has ended.
+	reviveTimeout = time.Minute
+)
+
+// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. The server recovers its
+// data and keeps its port. The error says why it cannot be started again.
+func (s *Server) Keep(ctx context.Context) error {
+	interval := aliveInterval
+	if s.PID() == 0 {
+		interval = containerInterval
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := s.revive(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// revive starts the server again if it has ended by itself.
+func (s *Server) revive(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped || s.paused {
+		return nil
+	}
+	reason := s.engine.checkAlive(ctx)
+	if reason == nil || ctx.Err() != nil {
+		return nil
+	}
+	s.log("%v; starting it again", reason)
+	ctx, cancel := context.WithTimeoutCause(ctx, reviveTimeout, reason)
+	defer cancel()
+	if err := s.resumeWithin(ctx); err != nil {
+		return err
+	}
+	s.log("%s is ready again", s.kind)
+	return nil
+}
+
+// resumeWithin starts a server that has ended. It tries until the context ends: processes of the old server may still hold its
+// memory for a moment.
+func (s *Server) resumeWithin(ctx context.Context) error {
+	var err error
+	ended := pollUntil(ctx, func() (bool, error) {
+		err = s.engine.resume(ctx)
+		return err == nil, nil
+	})
+	if ended != nil {
+		return fmt.Errorf("start postgres again: %w", errors.Join(ended, err))
+	}
+	return nil
+}
+
+// HasData reports whether a server has initialised this folder, see Options.DataDir.
+func HasData(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "data"))
+	return err == nil
+}
+
+// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
+// release stops.
+func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
+	path, err := filepath.Abs(o.DataDir)
+	if err != nil {
+		return "", nil, fmt.Errorf("find data folder: %w", err)
+	}
+	home := &folder{path: path}
+	free := false
+	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
+	defer cancel()
+	err = pollUntil(wait, func() (bool, error) {
+		if address, err = home.recordedURL(); err == nil && answers(wait, address) {
+			return true, nil
+		}
+		lock, err := lockFile(home.lockPath())
+		if errors.Is(err, errInUse) {
+			return false, nil // it is starting or stopping
+		}
+		free = err == nil
+		if free {
+			err = lock.Close()
+		}
+		return true, err
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("use data folder %s: %w", path, err)
+	}
+	if !free {
+		return address, func(context.Context) error { return nil }, nil
+	}
+	server, err := Start(ctx, o)
+	if err != nil {
+		return "", nil, err
+	}
+	return server.URL(), server.Stop, nil
+}
+
+// Enterable reports whether the server's user can enter the folder, or the nearest parent of it that exists. It matters for
+// root, as another user runs the server then.
+func Enterable(folder string) (bool, error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return false, fmt.Errorf("find data folder: %w", err)
+	}
+	user, err := chooseIdentity(filepath.Join(path, "data"))
+	if err != nil {
+		return false, err
+	}
+	for ; ; path = filepath.Dir(path) {
+		if _, err := os.Stat(path); err == nil {
+			return user.canEnter(path), nil
+		}
+		if path == filepath.Dir(path) {
+			return false, fmt.Errorf("find a parent of the folder %s", folder)
+		}
+	}
+}
