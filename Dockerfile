@@ -21,6 +21,8 @@ COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 # Go's own copy of the time zones is in every Go toolchain; the package tzdata is not in every builder image.
 COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /
 ENV ZONEINFO=/zoneinfo.zip
+# A container's files end with it: the database must be somewhere else.
+ENV DATA_DIR=off
 COPY --from=build /elobot /
 USER 65532:65532
 ENTRYPOINT ["/elobot"]

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"elobot/internal/app"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
@@ -22,11 +24,10 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}
 	}
-	pool, err := c.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer postgres.Close(pool)
+	return c.With(ctx, func(pool *pgxpool.Pool) error { return c.adopt(ctx, pool) })
+}
+
+func (c *adoptCommand) adopt(ctx context.Context, pool *pgxpool.Pool) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		self, err := client.GetMe(ctx)
 		if err != nil {

@@ -46,12 +46,7 @@ func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool
 			err = errDeadStopped // the exit code must not report success
 		}
 	}()
-	pool, err := c.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer postgres.Close(pool)
-	return do(pool, pgintake.NewDeadLetters(pool))
+	return c.With(ctx, func(pool *pgxpool.Pool) error { return do(pool, pgintake.NewDeadLetters(pool)) })
 }
 
 type deadListCommand struct {

@@ -23,14 +23,15 @@ const (
 )
 
 type commands struct {
-	Run     runCommand     `cmd:"" help:"Run the bot."`
-	Demo    demoCommand    `cmd:"" help:"Play a scene on a simulated Telegram with a temporary database, then chat with the bot."`
-	Verify  verifyCommand  `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
-	Dead    deadCommand    `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
-	Adopt   adoptCommand   `cmd:"" help:"Hand the database over to another bot: the one with this token."`
-	Webhook webhookCommand `cmd:"" help:"Show, set or delete the webhook that Telegram delivers updates to."`
-	Version versionCommand `cmd:"" help:"Print the version."`
-	Help    helpCommand    `cmd:"" help:"Show help for elobot or for one of its commands."`
+	Run      runCommand      `cmd:"" help:"Run the bot."`
+	Demo     demoCommand     `cmd:"" help:"Play a scene on a simulated Telegram with a temporary database, then chat with the bot."`
+	Verify   verifyCommand   `cmd:"" help:"Replay all matches, and list where the stored ratings differ."`
+	Dead     deadCommand     `cmd:"" help:"List, retry or drop dead letters: updates and notices that failed for good."`
+	Adopt    adoptCommand    `cmd:"" help:"Hand the database over to another bot: the one with this token."`
+	Database databaseCommand `cmd:"" help:"Run a program such as psql or pg_dump on the bot's own database, which elobot run keeps without DATABASE_URL."`
+	Webhook  webhookCommand  `cmd:"" help:"Show, set or delete the webhook that Telegram delivers updates to."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Help     helpCommand     `cmd:"" help:"Show help for elobot or for one of its commands."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }

@@ -84,7 +84,8 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
+	// without DATABASE_URL, nothing may touch a database of this machine
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off"}, env...)
 	return p
 }
 

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"elobot/internal/app"
 	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
@@ -45,11 +46,10 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 }
 
 func (v *verifyCommand) run(ctx context.Context) error {
-	pool, err := v.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer postgres.Close(pool)
+	return v.With(ctx, func(pool *pgxpool.Pool) error { return v.with(ctx, pool) })
+}
+
+func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	differences, ladders, err := v.verify(ctx, store)
 	switch {

@@ -39,11 +39,12 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	pools, err := openPools(ctx, c.DatabaseURL, log)
+	db, err := c.open(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer pools.Close()
+	defer db.close(ctx)
+	pools := db.pools
 
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -90,6 +91,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
+	parts.Go(func() error { return db.keep(ctx) })
 	parts.Go(func() error {
 		watchClocks(ctx, log, append([]namedClock{{"bot", ownClock}}, others...)...)
 		return nil

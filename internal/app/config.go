@@ -48,7 +48,8 @@ type TelegramConfig struct {
 
 // DatabaseConfig says where the database is.
 type DatabaseConfig struct {
-	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL database, such as postgres://user:password@host:5432/database."`
+	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL database, such as postgres://user:password@host:5432/database; without one, the bot keeps its own (default: none)."`
+	DataDir     string `name:"data" env:"DATA_DIR" placeholder:"DIR" help:"Folder in which the bot keeps its own database if DATABASE_URL is not set, or off to make DATABASE_URL required (default: elobot-data)."`
 }
 
 // ConfigError lists all faults of the configuration, one sentence each.
@@ -122,7 +123,10 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 
 // Faults returns the faults of DATABASE_URL.
 func (c DatabaseConfig) Faults() []string {
-	if c.DatabaseURL == "" {
+	if c.own() {
+		if c.DataDir != noDataDir {
+			return nil
+		}
 		return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, such as postgres://user:password@host:5432/database"}
 	}
 	if _, err := pgxpool.ParseConfig(c.DatabaseURL); err != nil {

@@ -9,9 +9,50 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
 	"elobot/migrations"
 )
+
+// database is the database of a running bot.
+type database struct {
+	pools postgres.Pools
+	own   *pgtemp.Server // nil if the operator provides the server
+}
+
+// open starts the database, if it is the bot's own, opens and migrates it.
+func (c DatabaseConfig) open(ctx context.Context, log *slog.Logger) (d database, err error) {
+	url := c.DatabaseURL
+	if c.own() {
+		if d.own, err = c.startOwn(ctx, log); err != nil {
+			return d, err
+		}
+		url = d.own.URL()
+	}
+	if d.pools, err = openPools(ctx, url, log); err != nil {
+		d.stopOwn(ctx)
+	}
+	return d, err
+}
+
+// keep keeps the bot's own server running until the context ends.
+func (d database) keep(ctx context.Context) error {
+	if d.own == nil {
+		return nil
+	}
+	return d.own.Keep(ctx)
+}
+
+func (d database) close(ctx context.Context) {
+	d.pools.Close()
+	d.stopOwn(ctx)
+}
+
+func (d database) stopOwn(ctx context.Context) {
+	if d.own != nil {
+		stopServer(ctx, d.own.Stop)
+	}
+}
 
 // openPools opens the database for a running bot and migrates it.
 func openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pools, error) {
@@ -26,21 +67,28 @@ func openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pool
 	return pools, nil
 }
 
-// Open opens the database for a command that uses it next to the running bot. It returns a *ConfigError if the
+// With calls a function with the database, next to the running bot or without it. It returns a *ConfigError if the
 // configuration has faults, and an error if the schema is not that of this version.
-func (c DatabaseConfig) Open(ctx context.Context) (*pgxpool.Pool, error) {
+func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
-		return nil, &ConfigError{faults}
+		return &ConfigError{faults}
 	}
-	pool, err := postgres.Open(ctx, c.DatabaseURL, databaseTimeout, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if c.own() {
+		return c.WithOwn(ctx, func(url string) error { return withDatabase(ctx, url, do) })
+	}
+	return withDatabase(ctx, c.DatabaseURL, do)
+}
+
+func withDatabase(ctx context.Context, url string, do func(*pgxpool.Pool) error) error {
+	pool, err := postgres.Open(ctx, url, databaseTimeout, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
-		return nil, withHint(err)
+		return withHint(err)
 	}
+	defer postgres.Close(pool)
 	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
-		postgres.Close(pool)
-		return nil, err
+		return err
 	}
-	return pool, nil
+	return do(pool)
 }
 
 // withHint adds to an error of opening the database what to look at.

@@ -19,7 +19,7 @@ func TestWrongAddresses(t *testing.T) {
 	const badSecret = "WEBHOOK_SECRET must be"
 	for flags, want := range map[string]string{
 		"--token=": "TELEGRAM_BOT_TOKEN is not set", "--token=hush": "does not look like a token",
-		"--database-url=": "DATABASE_URL is not set", "--database-url=postgres://elobot:hush@host:port/x": badPlace,
+		"--database-url= --data=off": "DATABASE_URL is not set", "--database-url=postgres://elobot:hush@host:port/x": badPlace,
 		database + "?sslrootcert=/hush.pem": badTLS, database + "?sslcert=/hush.pem&sslkey=/hush.key": badTLS, database + "?sslmode=hush": badTLS,
 		database + "?service=hush": badService, database + "?service=hush&servicefile=/hush": badService,
 		"--database-url=service=hush password='hush'":                             badService,

@@ -1,0 +1,165 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/botsim"
+)
+
+// ownHost runs bots without DATABASE_URL in one directory.
+type ownHost struct {
+	t      *testing.T
+	sim    *botsim.Server
+	folder string // the working directory, which every user can enter
+	// program and credential replace the bot's binary and user, if set.
+	program    string
+	credential *syscall.Credential
+}
+
+func newOwnHost(t *testing.T) *ownHost {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "elobot-own-test-") //nolint:usetesting // PostgreSQL's user cannot enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return &ownHost{t: t, sim: botsim.Start(t), folder: folder}
+}
+
+// elobot starts the binary with a token, and without DATABASE_URL.
+func (h *ownHost) elobot(args ...string) *process {
+	h.t.Helper()
+	env := append(environment(h.sim, ""), "DATA_DIR=", "PGHOST=/nonexistent", "PGOPTIONS=-c no_such_setting=1")
+	p := prepare(env, args...)
+	p.cmd.Dir = h.folder
+	if h.program != "" {
+		p.cmd.Path = h.program
+	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.credential}
+	p.start(h.t)
+	return p
+}
+
+// run starts the bot and waits until it is ready.
+func (h *ownHost) run() *process {
+	h.t.Helper()
+	p := h.elobot("run")
+	p.await(h.t, "msg=ready")
+	return p
+}
+
+// must runs a command, which must succeed and print the text.
+func (h *ownHost) must(want string, args ...string) {
+	h.t.Helper()
+	p := h.elobot(args...)
+	if code := p.wait(h.t); code != 0 || !strings.Contains(p.output.String(), want) {
+		h.t.Errorf("elobot %v ended with %d:\n%s", args, code, p.output)
+	}
+}
+
+// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database.
+func (h *ownHost) checkMatches(want int) {
+	h.t.Helper()
+	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
+	if code := p.wait(h.t); code != 1 || !strings.Contains(p.output.String(), "exit status 3") {
+		h.t.Errorf("elobot database ended with %d:\n%s", code, p.output)
+	}
+	url, _, _ := strings.Cut(p.output.String(), "\n")
+	pool, err := pgxpool.New(h.t.Context(), url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer pool.Close()
+	if n := count(h.t, pool, `SELECT count(*) FROM matches`); n != want {
+		h.t.Errorf("%d matches, want %d", n, want)
+	}
+}
+
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs.
+func (h *ownHost) server() int {
+	content, err := os.ReadFile(filepath.Join(h.folder, "elobot-data/data/postmaster.pid"))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(content), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil || syscall.Kill(pid, 0) != nil {
+		return 0
+	}
+	return pid
+}
+
+// killServer kills the bot's PostgreSQL with SIGKILL, if one runs.
+func (h *ownHost) killServer() {
+	h.t.Helper()
+	if pid := h.server(); pid != 0 {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			h.t.Errorf("kill the server: %v", err)
+		}
+	}
+}
+
+// TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of PostgreSQL and of the bot,
+// commands work beside the bot and without it, and nobody else can read the password or use the folder.
+func TestOwnDatabase(t *testing.T) {
+	t.Parallel()
+	h := newOwnHost(t)
+	alice, bob := h.sim.User("alice"), h.sim.User("bob")
+	group := h.sim.Group("Chess", alice, bob)
+	report := func(n int) {
+		t.Helper()
+		m := group.Say(alice, "/match @bob 3:1")
+		answers := awaitAnswers(t, group, n)
+		if a := answers[n-1]; a.ReplyTo != m.ID || !strings.Contains(a.Text, fmt.Sprintf("#%d", n)) {
+			t.Errorf("answer %d: %s", n, visible(a))
+		}
+	}
+
+	bot := h.run()
+	report(1)
+	h.killServer()
+	report(2)
+	h.must("Verified 1 group with 2 matches: no differences.", "verify")
+	second := h.elobot("run")
+	if code := second.wait(t); code != 1 {
+		t.Errorf("a second bot in the same folder ended with %d", code)
+	}
+	says(t, second.output.String(), fmt.Sprintf("process %d is using it: stop that one first", bot.cmd.Process.Pid))
+
+	h.checkMatches(2)
+
+	bot.kill()
+	h.must("There are no dead letters.", "dead", "list")
+	h.must("Verified 1 group with 2 matches: no differences.", "verify")
+	bot = h.run()
+	report(3)
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
+	if pid := h.server(); pid != 0 {
+		t.Errorf("PostgreSQL still runs as process %d", pid)
+	}
+	for path, mode := range map[string]os.FileMode{"password": 0o600, "data": 0o700} {
+		if info, err := os.Stat(filepath.Join(h.folder, "elobot-data", path)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	checkNoComplaints(t, h.sim)
+}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"elobot/internal/pgtemp"
+)
+
+const (
+	// dataDir is where the bot keeps its own database by default, in the working directory.
+	dataDir = "elobot-data"
+	// systemDataDir replaces it for root, if no other user can enter the working directory: PostgreSQL does not run as root.
+	systemDataDir = "/var/lib/elobot"
+	// noDataDir as the folder means that the bot must not keep a database.
+	noDataDir = "off"
+	// stopTimeout limits how long the bot waits for its own database to stop. It is stopped by force after that.
+	stopTimeout = 20 * time.Second
+)
+
+// own reports whether the bot keeps its own database.
+func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
+
+// ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place.
+func (c DatabaseConfig) ownDir() (dir, note string, err error) {
+	if c.DataDir != "" && c.DataDir != dataDir {
+		return c.DataDir, "", nil
+	}
+	fits, err := pgtemp.Enterable(dataDir)
+	if err != nil {
+		return "", "", fmt.Errorf("choose a folder for the database: %w", err)
+	}
+	if fits {
+		return dataDir, "", nil
+	}
+	return systemDataDir, "PostgreSQL does not run as root, and no other user can enter this directory", nil
+}
+
+// serverOptions configure the bot's own server: its log, which nobody rotates, has only what helps, and no data.
+func serverOptions(dir string, report func(string)) pgtemp.Options {
+	return pgtemp.Options{
+		DataDir: dir, Log: report,
+		Settings: map[string]string{"log_checkpoints": "off", "log_error_verbosity": "terse", "log_min_error_statement": "panic"},
+	}
+}
+
+// startOwn starts the bot's own server.
+func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp.Server, error) {
+	dir, note, err := c.ownDir()
+	if err != nil {
+		return nil, err
+	}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the database's folder: %w", err)
+	}
+	attributes := []any{"folder", full}
+	if note != "" {
+		attributes = append(attributes, "reason", note)
+	}
+	log.InfoContext(ctx, "DATABASE_URL is not set, the bot keeps its own database", attributes...)
+	if err := pgtemp.UnsetVariables(); err != nil {
+		return nil, err
+	}
+	server, err := pgtemp.Start(ctx, serverOptions(dir, func(progress string) {
+		log.InfoContext(ctx, "own database", "progress", progress)
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("start the bot's own database: %w", err)
+	}
+	return server, nil
+}
+
+// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running. It returns a
+// *ConfigError if there is none.
+func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) error {
+	if !c.own() || c.DataDir == noDataDir {
+		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}
+	}
+	dir, _, err := c.ownDir()
+	if err != nil {
+		return err
+	}
+	if !pgtemp.HasData(dir) {
+		return &ConfigError{[]string{"DATABASE_URL is not set, and the bot has not made its own database in " + dir + " yet: " +
+			"use this in the directory where `elobot run` runs, or set DATABASE_URL or DATA_DIR"}}
+	}
+	if err := pgtemp.UnsetVariables(); err != nil {
+		return err
+	}
+	url, release, err := pgtemp.Use(ctx, serverOptions(dir, func(progress string) { fmt.Fprintln(os.Stderr, progress) }))
+	if err != nil {
+		return err
+	}
+	defer stopServer(ctx, release)
+	return do(url)
+}
+
+// stopServer stops the bot's own server, even if the context has ended.
+func stopServer(ctx context.Context, stop func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := stop(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "elobot:", err)
+	}
+}
