@@ -24,6 +24,9 @@ ENV ZONEINFO=/zoneinfo.zip
 # A container's files end with it: the database must be somewhere else.
 ENV DATA_DIR=off
 COPY --from=build /elobot /
+# Only the container itself can reach this address: it is for the health check.
+ENV ADMIN_ADDR=127.0.0.1:8081
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["/elobot", "health"]
 USER 65532:65532
 ENTRYPOINT ["/elobot"]
 CMD ["run"]

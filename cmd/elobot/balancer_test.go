@@ -12,6 +12,7 @@ import (
 
 // The log lines that say where a bot listens: on this machine only, or everywhere.
 var (
+	servingMetrics  = regexp.MustCompile(`msg=serving metrics=true addr=(127\.0\.0\.1:\d+)`)
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 	servingAnywhere = regexp.MustCompile(`msg=serving addr=\[::\]:(\d+)`)
 )

@@ -16,9 +16,17 @@ func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
 	url, pool := database(t)
-	proxy, address := newProxy(t, url), freeAddress(t)
-	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address), "run")
+	proxy, address, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
+	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address, "ADMIN_ADDR="+admin), "run")
 	bot.await(t, "msg=ready")
+	says(t, get(t, "http://"+admin+"/readyz"), `"ready":true`)
+	health := func(code int, want string) {
+		t.Helper()
+		p := launch(t, []string{"ADMIN_ADDR=" + admin}, "health")
+		if got := p.wait(t); got != code || !strings.HasPrefix(p.output.String(), want) {
+			t.Errorf("health ended with %d, want %d, %s:\n%s", got, code, want, p.output)
+		}
+	}
 	answers := func(path string, code int, contents ...string) bool {
 		t.Helper()
 		r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
@@ -58,6 +66,7 @@ func TestHealthChecks(t *testing.T) {
 	eventually(t, "it leads and knows the clocks", func() bool {
 		return answers("/readyz", http.StatusOK, `"leader":true`, `"database":`, `"telegram":`)
 	})
+	health(0, "ready, leading\n")
 	for _, names := range [][2]string{{"schema_migrations", "elsewhere"}, {"elsewhere", "schema_migrations"}} {
 		if _, err := pool.Exec(t.Context(), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", names[0], names[1])); err != nil {
 			t.Fatal(err)
@@ -69,6 +78,9 @@ func TestHealthChecks(t *testing.T) {
 	isReady("with its schema again")
 	proxy.stall()
 	isUnready("while the database is silent")
+	health(1, "elobot: not ready: the database does not answer")
 	proxy.resume()
 	isReady("after the outage")
+	bot.kill()
+	health(1, "elobot: no answer: ")
 }

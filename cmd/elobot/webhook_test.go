@@ -48,7 +48,8 @@ func newEntrance(t *testing.T) *entrance {
 // launch starts a bot behind the entrance, and waits until it listens.
 func (e *entrance) launch(t *testing.T, env []string) *process {
 	t.Helper()
-	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0"), "run")
+	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0",
+		"ADMIN_ADDR=127.0.0.1:0"), "run")
 	e.lead(t, p)
 	return p
 }
@@ -142,7 +143,7 @@ func TestWebhook(t *testing.T) {
 		return p.output.String()
 	}
 	says(t, webhook("info"), door.URL+"/telegram\n", "nothing: it matches WEBHOOK_URL")
-	// another secret is detected; and on PORT, which platforms open to the public, there are no metrics
+	// another secret is detected; and on the public listener there are no metrics
 	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "PORT=0"), "run")
 	awaitWebhooks(t, sim, 2)
 	eventually(t, "the bot serves", func() bool {
@@ -152,8 +153,10 @@ func TestWebhook(t *testing.T) {
 		}
 		return found != nil
 	})
-	if got := door.post(t, "GET", "/metrics", "", nil); got != 404 {
-		t.Errorf("/metrics is answered with %d", got)
+	for _, path := range []string{"/metrics", "/api/metrics"} {
+		if got := door.post(t, "GET", path, "", nil); got != 404 {
+			t.Errorf("%s is answered with %d", path, got)
+		}
 	}
 	says(t, webhook("info"), "differs in  secret")
 	other.kill()
@@ -245,7 +248,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	if n := strings.Count(b.bot.output.String(), "webhook requests refused: no update id"); n != 1 {
 		t.Errorf("the log reports requests without an update id %d times, want once", n)
 	}
-	says(t, get(t, door.bot.Load().String()+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")
+	says(t, get(t, adminOf(t, b.bot)+"/metrics"), "elobot_webhook_requests_total{status=\"400\"} 4\n")
 
 	const malformed = 12
 	for i := range malformed {
@@ -275,7 +278,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 
 // testMetrics checks the metrics that the bot serves.
 func testMetrics(t *testing.T, b *botFixture, door *entrance) {
-	address := door.bot.Load().String()
+	address := adminOf(t, b.bot)
 	b.settle()
 	var metrics struct {
 		Dispatching     bool
@@ -294,6 +297,16 @@ func testMetrics(t *testing.T, b *botFixture, door *entrance) {
 	if text := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(text) {
 		t.Errorf("metrics:\n%s", text)
 	}
+}
+
+// adminOf returns the URL of a bot's admin listener.
+func adminOf(t *testing.T, p *process) string {
+	t.Helper()
+	found := servingMetrics.FindStringSubmatch(p.output.String())
+	if found == nil {
+		t.Fatal("the bot does not serve metrics")
+	}
+	return "http://" + found[1]
 }
 
 func get(t *testing.T, url string) string {

@@ -112,5 +112,5 @@ func play(ctx context.Context, p project) (err error) {
 	if card.ReplyTo != report.ID || !strings.Contains(card.Text, "1516") || !strings.Contains(card.Text, "1484") {
 		return errors.New("the card is not a reply with the ratings 1516 and 1484")
 	}
-	return nil
+	return p.compose(ctx, "exec", "-T", "bot", "/elobot", "health")
 }

@@ -22,7 +22,6 @@ import (
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
-	"elobot/internal/web"
 )
 
 const (
@@ -61,18 +60,17 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	publishMenu(ctx, client, log)
 
 	// not earlier: clients that can connect must get an answer
-	server, err := web.Listen(ctx, c.listenAddr(), log)
+	servers, err := c.listen(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer servers.close()
 
 	b := newInstance(c, pools, client, self, settings, log)
-	if err := b.serve(server, c); err != nil {
+	others := []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}}
+	if err := servers.add(b, c, (&readiness{bot: b, clocks: others}).check); err != nil {
 		return err
 	}
-	others := []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}}
-	server.Health((&readiness{bot: b, clocks: others}).check)
 	times := c.leaseTimes()
 	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
@@ -84,7 +82,8 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	parts.Go(func() error {
 		defer stopNotifying() // not earlier: the work before it still notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
-		working.Go(func() error { return server.Run(ctx) })
+		working.Go(func() error { return servers.public.Run(ctx) })
+		working.Go(func() error { return servers.admin.Run(ctx) })
 		working.Go(func() error {
 			return leadership{b.lease, times.renewal, b.released, b.withLease.worker.Careful, log}.lead(ctx, b.work)
 		})
@@ -181,22 +180,6 @@ func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
 	}
-}
-
-// serve registers the metrics and the webhook at the server.
-func (b *instance) serve(server *web.Server, c Config) error {
-	if c.ListenAddr != "" { // not on PORT, which platforms open to the public
-		server.Stats(b.dispatcher.Stats)
-	}
-	if b.polls {
-		return nil
-	}
-	path, err := c.webhookPath()
-	if err != nil {
-		return err
-	}
-	server.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.withoutLease.worker))
-	return nil
 }
 
 // work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time:

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +28,11 @@ type Config struct {
 	TelegramConfig
 	DatabaseConfig
 	WebhookConfig
-	UndoWindow    string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long the players and the reporter of a match can undo or correct it, and an undo can be taken back, such as 90m or 24h (default: 24h)."`
-	LogLevel      string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
-	LogFormat     string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
-	ResultLimit   string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos, restores and corrections each person may send per minute, or off for no limit (default: 60)."`
-	ListenAddr    string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Address to serve the metrics and the webhook at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
-	Port          string `env:"PORT" placeholder:"N" help:"Port to serve the webhook at if LISTEN_ADDR is not set; the metrics are not served there (default: none)."`
+	UndoWindow  string `env:"UNDO_WINDOW" placeholder:"DURATION" help:"How long the players and the reporter of a match can undo or correct it, and an undo can be taken back, such as 90m or 24h (default: 24h)."`
+	LogLevel    string `env:"LOG_LEVEL" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: info)."`
+	LogFormat   string `env:"LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json (default: text)."`
+	ResultLimit string `env:"RESULT_LIMIT" placeholder:"N" help:"How many results, undos, restores and corrections each person may send per minute, or off for no limit (default: 60)."`
+	ServingConfig
 	SendingConfig `group:"Sending"`
 
 	resultLimit int // set by Resolve; negative for no limit
@@ -85,12 +83,7 @@ func (c *Config) Resolve() error {
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		faults = append(faults, "LOG_FORMAT must be text or json")
 	}
-	if fault := listenFault(c.ListenAddr); fault != "" {
-		faults = append(faults, fault)
-	}
-	if _, err := strconv.ParseUint(orDefault(c.Port, "1"), 10, 16); err != nil {
-		faults = append(faults, "PORT must be a port number such as 8080, or not set")
-	}
+	faults = append(faults, c.ServingConfig.faults()...)
 	c.resultLimit = -1
 	if c.ResultLimit != "off" {
 		var r settingsReader

@@ -85,8 +85,8 @@ func TestSettingsDocumented(t *testing.T) {
 
 // meaningOf returns the effective values of a resolved configuration.
 func meaningOf(c *Config) []any {
-	return []any{sendingOf(c), c.Token, c.DatabaseURL, orDefault(c.DataDir, dataDir), c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat, c.ListenAddr,
-		c.WebhookConfig, c.Port, c.resultLimit}
+	return []any{sendingOf(c), c.Token, c.DatabaseURL, orDefault(c.DataDir, dataDir), c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat,
+		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
 // TestSettingsInFiles: the example and the Compose file have all settings, with their real defaults. A setting that the
@@ -120,6 +120,7 @@ func TestSettingsInFiles(t *testing.T) {
 		name, value := m[1], m[2]
 		switch {
 		case name == "DATABASE_URL": // of the project's own database
+		case name == "ADMIN_ADDR" && value == "${ADMIN_ADDR:-127.0.0.1:8081}": // as in the image
 		case name == "TELEGRAM_BOT_TOKEN" && strings.HasPrefix(value, "${TELEGRAM_BOT_TOKEN:?"):
 		case value == "${"+name+":-}" || value == "${"+name+":-"+want[name]+"}":
 		default:

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -152,16 +151,4 @@ func (r *settingsReader) chats(name, value string) []int64 {
 		ids = append(ids, id)
 	}
 	return ids
-}
-
-// listenFault returns the fault of LISTEN_ADDR, or "".
-func listenFault(address string) string {
-	if address == "" {
-		return ""
-	}
-	_, port, err := net.SplitHostPort(address)
-	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		return "LISTEN_ADDR must be a colon and a port, optionally after an address, such as :8080 or 127.0.0.1:8080, or not be set"
-	}
-	return ""
 }

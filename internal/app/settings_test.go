@@ -115,7 +115,8 @@ func TestWrongSendingSettings(t *testing.T) {
 	const chats = "SEND_FAVOURED_CHATS must be Telegram ids of chats, separated by commas, such as 123456789,-1001234567890"
 	const duration = "LEASE_DURATION must be a duration of at least 500ms, such as 10s"
 	const renewal = "LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
-	const listen = "LISTEN_ADDR must be a colon and a port, optionally after an address, such as :8080 or 127.0.0.1:8080, or not be set"
+	const address = " must be a colon and a port, optionally after an address, such as "
+	notAddresses := []string{"hush", "8080", "127.0.0.1", "127.0.0.1:", ":hush", ":-1", ":65536", "http://127.0.0.1:8080", "::1:8080"}
 	for _, tc := range []struct {
 		flag   string
 		values []string
@@ -134,7 +135,8 @@ func TestWrongSendingSettings(t *testing.T) {
 		{"--send-favoured-chats", []string{"hush", "@hush", "0", "1,", ",1", "1;2", "1 2", "1.5", "9223372036854775808"}, chats},
 		{"--lease-duration", []string{"hush", "10", "0s"}, duration},
 		{"--lease-renewal", []string{"hush", "3", "0s", "-3s", "99ms", "4.001s", "10s", "1h"}, renewal},
-		{"--listen-addr", []string{"hush", "8080", "127.0.0.1", "127.0.0.1:", ":hush", ":-1", ":65536", "http://127.0.0.1:8080", "::1:8080"}, listen},
+		{"--listen-addr", notAddresses, "LISTEN_ADDR" + address + ":8080 or 127.0.0.1:8080, or not be set"},
+		{"--admin-addr", notAddresses, "ADMIN_ADDR" + address + "127.0.0.1:8081 or :8081, or not be set"},
 	} {
 		for _, value := range tc.values {
 			_, err := configured(t, tc.flag+"="+value)
@@ -151,12 +153,38 @@ func TestWrongSendingSettings(t *testing.T) {
 	}
 }
 
-func TestListenAddr(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"", ":8080", ":0", ":65535", "127.0.0.1:8080", "[::1]:8080", "localhost:9090"} {
-		c, err := configured(t, "--listen-addr="+addr)
-		if err != nil || c.ListenAddr != addr {
-			t.Errorf("%q: %q, %v", addr, c.ListenAddr, err)
+		c, err := configured(t, "--listen-addr="+addr, "--admin-addr="+addr)
+		if err != nil || c.publicAddr("") != addr || c.AdminAddr != addr {
+			t.Errorf("%q: %q, %q, %v", addr, c.publicAddr(""), c.AdminAddr, err)
 		}
+	}
+	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
+	for _, tc := range []struct {
+		flags        []string
+		public, asks string // asks is the address that a health check asks
+	}{
+		{[]string{"--port=99"}, ":99", "127.0.0.1:99"},
+		{[]string{"--port=99", "--listen-addr=:98"}, ":98", "127.0.0.1:98"},
+		{[]string{hook, secret}, ":8080", "127.0.0.1:8080"},
+		{[]string{hook, secret, "--listen-addr=0.0.0.0:98"}, "0.0.0.0:98", "127.0.0.1:98"},
+		{[]string{"--listen-addr=[::]:98"}, "[::]:98", "127.0.0.1:98"},
+		{[]string{"--listen-addr=10.0.0.1:98"}, "10.0.0.1:98", "10.0.0.1:98"},
+		{[]string{"--admin-addr=localhost:97", "--port=99"}, ":99", "localhost:97"},
+	} {
+		c, err := configured(t, tc.flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks, err := c.HealthURL(c.WebhookURL, "/healthz")
+		if public := c.publicAddr(c.WebhookURL); err != nil || public != tc.public || asks != "http://"+tc.asks+"/healthz" {
+			t.Errorf("%v: public %q, health checks ask %q, %v", tc.flags, public, asks, err)
+		}
+	}
+	var none ServingConfig
+	if url, err := none.HealthURL("", "/healthz"); err == nil || !strings.Contains(err.Error(), "set ADMIN_ADDR") {
+		t.Errorf("without an address: %q, %v", url, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -33,8 +32,8 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 		faults = append(faults, "WEBHOOK_URL must be a web address without a query, such as https://elo.example.org/telegram, or not be set: then the bot polls")
 	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
-	case u.Path == web.MetricsPath || u.Path == web.StatsPath:
-		faults = append(faults, "WEBHOOK_URL must have another path: this one serves the metrics")
+	case u.Path == web.HealthPath || u.Path == web.ReadyPath:
+		faults = append(faults, "WEBHOOK_URL must have another path: this one serves a health check")
 	}
 	if !secretForm.MatchString(c.WebhookSecret) {
 		faults = append(faults, "WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -, such as the output of `openssl rand -hex 32`: it keeps others from delivering updates")
@@ -54,16 +53,6 @@ func (c WebhookConfig) webhookPath() (string, error) {
 		return "", fmt.Errorf("read webhook address: %w", err)
 	}
 	return orDefault(u.Path, "/"), nil
-}
-
-// listenAddr returns where to listen, empty for nowhere.
-func (c *Config) listenAddr() string {
-	switch {
-	case c.ListenAddr != "", c.WebhookURL == "":
-		return c.ListenAddr
-	default:
-		return net.JoinHostPort("", orDefault(c.Port, "8080"))
-	}
 }
 
 // reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If none is configured but

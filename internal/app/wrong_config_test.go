@@ -38,7 +38,7 @@ func TestWrongAddresses(t *testing.T) {
 		hook + "?key=hush " + secret:                                 "WEBHOOK_URL must be a web address without a query",
 		"--webhook-url=https://hush:hush@elo.example.org/ " + secret: "WEBHOOK_URL must be a web address",
 		"--webhook-url=http://elo.example.org/ " + secret:            "WEBHOOK_URL must begin with https://",
-		"--webhook-url=https://elo.example.org/metrics " + secret:    "WEBHOOK_URL must have another path",
+		"--webhook-url=https://elo.example.org/readyz " + secret:     "WEBHOOK_URL must have another path",
 	} {
 		_, err := configured(t, strings.Split(strings.ReplaceAll(flags, " --", "\x00--"), "\x00")...)
 		if err == nil || !strings.Contains(err.Error(), want) {

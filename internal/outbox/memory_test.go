@@ -152,10 +152,10 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 		}
 	}
 	for chat, n := range in {
-		s.Largest = append(s.Largest, ChatBacklog{To: m.to(chat), Waiting: n})
+		s.Largest = append(s.Largest, ChatBacklog{Chat: chat, Waiting: n})
 	}
 	slices.SortFunc(s.Largest, func(a, b ChatBacklog) int {
-		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.To, a.To))
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Chat, b.Chat))
 	})
 	s.Largest = s.Largest[:min(len(s.Largest), largest)]
 	return s, ctx.Err()

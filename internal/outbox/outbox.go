@@ -256,8 +256,9 @@ type Survey struct {
 	LastID int64
 }
 
-// ChatBacklog is the number of waiting items in a chat.
+// ChatBacklog is the number of waiting items in a chat, which has the bot's own id: whoever may see how much waits need not
+// know who the people are.
 type ChatBacklog struct {
-	To      int64 `json:"chat_id"`
-	Waiting int   `json:"waiting"`
+	Chat    ChatID `json:"chat"`
+	Waiting int    `json:"waiting"`
 }

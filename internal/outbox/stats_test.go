@@ -42,7 +42,7 @@ func TestGauges(t *testing.T) {
 		if len(largest) != 20 {
 			t.Fatalf("%d chats are listed, want 20", len(largest))
 		}
-		if diff := cmp.Diff([]ChatBacklog{{-30, 6}, {-1, 4}, {-2, 3}}, largest[:3]); diff != "" {
+		if diff := cmp.Diff([]ChatBacklog{{30, 6}, {1, 4}, {2, 3}}, largest[:3]); diff != "" {
 			t.Errorf("the largest chats (-want +got):\n%s", diff)
 		}
 		p.stop()

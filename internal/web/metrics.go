@@ -95,7 +95,7 @@ var metrics = []metric{
 }
 
 var chatWaiting = prometheus.NewDesc("elobot_outbox_chat_waiting_items",
-	"Items waiting to be sent to a chat, for the 20 chats with the most.", []string{"chat_id"}, nil)
+	"Items waiting to be sent to a chat, for the 20 chats with the most.", []string{"chat"}, nil)
 
 // collector reads all values at once for each scrape.
 type collector struct {
@@ -118,7 +118,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, chat := range s.Largest[:min(len(s.Largest), maxChatSeries)] {
 		ch <- prometheus.MustNewConstMetric(chatWaiting, prometheus.GaugeValue, float64(chat.Waiting),
-			strconv.FormatInt(chat.To, 10))
+			strconv.FormatInt(int64(chat.Chat), 10))
 	}
 }
 

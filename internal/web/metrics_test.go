@@ -105,12 +105,12 @@ func TestLargestChats(t *testing.T) {
 	for given, want := range map[int]int{0: 0, 1: 1, 20: 20, 30: 20} {
 		var s outbox.Stats
 		for i := range given {
-			s.Largest = append(s.Largest, outbox.ChatBacklog{To: int64(-1_001_000_000_000 - i), Waiting: 500 - i})
+			s.Largest = append(s.Largest, outbox.ChatBacklog{Chat: outbox.ChatID(1000 + i), Waiting: 500 - i})
 		}
 		url, _, _ := serve(t, func() outbox.Stats { return s })
 		text := request(t, "GET", url+"/metrics").body
 		for i := range given {
-			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat_id=%q} %d\n", fmt.Sprint(-1_001_000_000_000-i), 500-i)
+			line := fmt.Sprintf("\nelobot_outbox_chat_waiting_items{chat=%q} %d\n", fmt.Sprint(1000+i), 500-i)
 			if strings.Contains(text, line) != (i < want) {
 				t.Errorf("of %d chats, number %d: %v", given, i+1, i >= want)
 			}
@@ -132,7 +132,7 @@ func TestJSONWithoutChats(t *testing.T) {
 // TestLint: names and help texts follow the conventions of Prometheus.
 func TestLint(t *testing.T) {
 	t.Parallel()
-	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}} })
 	text := request(t, "GET", url+"/metrics").body
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
@@ -155,7 +155,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{To: 1, Waiting: 1}}} })
+	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{Largest: []outbox.ChatBacklog{{Chat: 1, Waiting: 1}}} })
 	text := request(t, "GET", url+"/metrics").body
 	body := request(t, "GET", url+"/api/metrics").body
 	var fields map[string]any

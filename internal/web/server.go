@@ -1,6 +1,6 @@
 // Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at
 // /api/metrics as JSON, and the webhook that receives updates from Telegram. Health checks and metrics are read-only and need
-// no authentication: restrict access by the listen address.
+// no authentication. Health checks say nothing that others must not know; the metrics belong on an address of their own.
 package web
 
 import (
@@ -31,10 +31,11 @@ const (
 	StatsPath   = "/api/metrics"
 )
 
-// Server serves the metrics and receives webhook requests.
+// Server serves health checks, the metrics and the webhook, as far as they are added.
 type Server struct {
 	listener        net.Listener // nil: does not listen
 	mux             *http.ServeMux
+	metrics         bool
 	webhookPath     string
 	webhook         http.Handler  // nil: none
 	webhookStatuses *statusCounts // of the webhook
@@ -51,17 +52,19 @@ func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w\nIs the port of LISTEN_ADDR or PORT free, and the address one of this machine?", err)
+		return nil, fmt.Errorf("listen: %w", err)
 	}
 	s.listener = listener
 	return s, nil
 }
 
-// Stats adds the handlers of the metrics. It calls stats for each request, possibly concurrently.
-func (s *Server) Stats(stats func() outbox.Stats) {
+// Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request,
+// possibly concurrently.
+func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
+	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
-	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, s.webhookStatuses, s.errorLog))
-	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.webhookStatuses, s.log))
+	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookStatuses, s.errorLog))
+	s.mux.Handle("GET "+StatsPath, statsHandler(stats, webhook.webhookStatuses, s.log))
 }
 
 // Webhook sets the handler for the path of the webhook. Call it before Run.
@@ -104,7 +107,11 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       s.errorLog,
 	}
-	s.log.InfoContext(ctx, "serving", "addr", s.Addr())
+	if s.metrics {
+		s.log.InfoContext(ctx, "serving", "metrics", true, "addr", s.Addr())
+	} else {
+		s.log.InfoContext(ctx, "serving", "addr", s.Addr())
+	}
 	stopped := make(chan error, 1)
 	cancelStop := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx, server) })
 	err := server.Serve(s.listener)

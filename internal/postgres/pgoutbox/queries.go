@@ -86,26 +86,24 @@ func (o *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) 
 		    SELECT chat_id, count(*) FILTER (WHERE lane <> 3) AS waiting, count(*) FILTER (WHERE lane = 3) AS deferred
 		    FROM outbox WHERE finished_at IS NULL GROUP BY chat_id
 		), largest AS (
-		    SELECT c.telegram_chat_id, b.waiting
-		    FROM (SELECT * FROM backlog WHERE waiting > 0 ORDER BY waiting DESC, chat_id LIMIT $1) AS b JOIN chats c ON c.id = b.chat_id
-		    ORDER BY b.waiting DESC, b.chat_id
+		    SELECT chat_id, waiting FROM backlog WHERE waiting > 0 ORDER BY waiting DESC, chat_id LIMIT $1
 		)
 		SELECT (SELECT coalesce(sum(waiting), 0)::bigint FROM backlog),
-		       ARRAY(SELECT telegram_chat_id FROM largest), ARRAY(SELECT waiting FROM largest),
+		       ARRAY(SELECT chat_id FROM largest ORDER BY waiting DESC, chat_id), ARRAY(SELECT waiting FROM largest ORDER BY waiting DESC, chat_id),
 		       (SELECT count(*) FROM dead_letters WHERE outbox_id IS NOT NULL),
 		       (SELECT count(*) FROM chats WHERE frozen_until > now()),
 		       (SELECT count(*) FROM backlog b JOIN chats c ON c.id = b.chat_id WHERE b.waiting > 0 AND c.parked_at IS NOT NULL),
 		       (SELECT coalesce(sum(deferred), 0)::bigint FROM backlog),
 		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
 	var s outbox.Survey
-	var chats []int64
+	var chats []outbox.ChatID
 	var waiting []int
 	err := o.pool.QueryRow(ctx, sql, largest).Scan(&s.Waiting, &chats, &waiting, &s.Dead, &s.Frozen, &s.Parked, &s.Deferred, &s.LastID)
 	if err != nil {
 		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
 	}
 	for i := range chats {
-		s.Largest = append(s.Largest, outbox.ChatBacklog{To: chats[i], Waiting: waiting[i]})
+		s.Largest = append(s.Largest, outbox.ChatBacklog{Chat: chats[i], Waiting: waiting[i]})
 	}
 	return s, nil
 }
