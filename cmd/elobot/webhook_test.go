@@ -277,7 +277,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 }
 
 // testMetrics checks the metrics that the bot serves.
-func testMetrics(t *testing.T, b *botFixture, door *entrance) {
+func testMetrics(t *testing.T, b *botFixture, _ *entrance) {
 	address := adminOf(t, b.bot)
 	b.settle()
 	var metrics struct {

@@ -72,7 +72,7 @@ func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, err
 	version, dirty, err := versionOf(ctx, pool)
 	var pg *pgconn.PgError
 	switch {
-	case errors.Is(err, errNoSchema), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
+	case errors.Is(err, ErrNoSchema), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
 		return false, nil
 	case err != nil:
 		return false, err
@@ -124,16 +124,17 @@ func versions(files fs.FS) (first, newest uint, err error) {
 var errTooOld = errors.New(
 	"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
 
-var errNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
+// ErrNoSchema means that the database has no tables of elobot.
+var ErrNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
 
-// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with errNoSchema
+// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with ErrNoSchema
 // if there is no version.
 func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty bool, err error) {
 	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
 	var pg *pgconn.PgError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
-		return 0, false, errNoSchema
+		return 0, false, ErrNoSchema
 	case err != nil:
 		return 0, false, fmt.Errorf("read the version of the database: %w", err)
 	}

@@ -34,6 +34,8 @@ type Client struct {
 type Self struct {
 	ID       int64
 	Username string
+	// JoinsGroups is false if nobody can add the bot to a group. ReadsAll is true if privacy mode is off.
+	JoinsGroups, ReadsAll bool
 }
 
 // AddToGroupLink returns the link that adds the bot to a group.
@@ -83,7 +85,7 @@ func (c *Client) GetMe(ctx context.Context) (Self, error) {
 	if err != nil {
 		return Self{}, fmt.Errorf("get the bot's account: %w", err)
 	}
-	return Self{ID: me.ID, Username: me.Username}, nil
+	return Self{ID: me.ID, Username: me.Username, JoinsGroups: me.CanJoinGroups, ReadsAll: me.CanReadAllGroupMessages}, nil
 }
 
 // Menu is the list of commands that Telegram shows in one kind of chat.

@@ -1,0 +1,137 @@
+package main_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"elobot/internal/botsim"
+	"elobot/internal/pgtemp/pgtest"
+)
+
+// patient is a bot's surroundings that a doctor examines.
+type patient struct {
+	*botFixture
+}
+
+// examine runs the doctor and checks its exit code and that its output has the lines.
+func (p patient) examine(when string, code int, env []string, want ...string) {
+	p.t.Helper()
+	doctor := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "doctor")
+	got, output := doctor.wait(p.t), doctor.output.String()
+	if got != code {
+		p.t.Errorf("%s, the doctor ended with %d, want %d", when, got, code)
+	}
+	lines := strings.Split(output, "\n")
+	for _, w := range want {
+		mark, rest, _ := strings.Cut(w, " ")
+		about, text, _ := strings.Cut(rest, ": ")
+		found := false
+		for _, line := range lines {
+			found = found || strings.HasPrefix(line, fmt.Sprintf("%s %-13s ", mark, about)) && strings.Contains(line, text)
+		}
+		if !found {
+			p.t.Errorf("%s, %q is not in\n%s", when, w, output)
+		}
+	}
+	if strings.Contains(output, p.sim.Token()) || strings.Contains(output, "hush") {
+		p.t.Errorf("%s, the doctor shows a secret:\n%s", when, output)
+	}
+}
+
+// TestDoctor: the doctor finds nothing in a healthy bot, and says what to do about everything that can be broken.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	p := patient{startBotFixture(t)}
+	p.settle()
+	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: on", "✓ updates: by polling, 0 waiting",
+		"✓ database: PostgreSQL 1", "✓ rights: create", "✓ clocks: Telegram +0 s", "✓ schema: this release", "✓ owner: belongs to @",
+		"✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
+	if code, _ := p.bot.stop(t); code != 0 {
+		t.Fatalf("the bot ended with %d", code)
+	}
+	p.examine("after a stop", 0, nil, "✓ lease: free")
+	p.atTelegram()
+	p.inTheDatabase()
+	p.examine("in the end", 0, nil)
+}
+
+func (p patient) atTelegram() {
+	p.t.Helper()
+	p.examine("with wrong settings", 1, []string{"LOG_LEVEL=hush", "PORT=hush"}, "✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ token: @", "✓ schema: ")
+	p.examine("without a token", 1, []string{"TELEGRAM_BOT_TOKEN="}, "✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: ")
+	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush"}, "✗ token: Copy the token again", "✓ schema: ")
+	p.examine("without Telegram", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1"}, "✗ token: reachable", "✓ schema: ")
+	p.later.Store(3600)
+	p.examine("with another clock", 1, nil, "✗ clocks: Synchronize the clocks")
+	p.later.Store(0)
+
+	const hook = "https://elo.example.org/telegram"
+	env := []string{"WEBHOOK_URL=" + hook, "WEBHOOK_SECRET=hush"}
+	p.examine("without the webhook", 1, env, "✗ updates: `elobot webhook set` corrects it")
+	webhook := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "webhook", "set")
+	if code := webhook.wait(p.t); code != 0 {
+		p.t.Fatalf("set the webhook: %s", webhook.output)
+	}
+	p.examine("with the webhook", 0, env, "✓ updates: by webhook at "+hook)
+	p.examine("with a webhook that is not wanted", 1, nil, "✗ updates: `elobot webhook delete`")
+	if code := launch(p.t, plainEnvironment(p.sim, p.url), "webhook", "delete").wait(p.t); code != 0 {
+		p.t.Errorf("deleting the webhook ended with %d", code)
+	}
+}
+
+func (p patient) inTheDatabase() {
+	p.t.Helper()
+	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}, "✗ database: Is PostgreSQL running", "✓ token: ")
+	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
+
+	for _, tc := range []struct{ when, change, back, want string }{
+		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m0s ago"},
+		{"with a backlog", `INSERT INTO outbox (chat_id, kind, payload, created_at) SELECT min(id), 'k', '{}', now() - interval '1 hour' FROM chats`,
+			`DELETE FROM outbox WHERE kind = 'k'`, "✗ backlog: 1 notices wait, the oldest for 1h0m0s"},
+		{"with a dead letter", `INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'x', 1, now())`,
+			`DELETE FROM dead_letters`, "✗ dead letters: `elobot dead list`"},
+		{"with another bot's database", `UPDATE bot SET telegram_user_id = telegram_user_id + 1`, `UPDATE bot SET telegram_user_id = telegram_user_id - 1`, "✗ owner: `elobot adopt`"},
+		{"with an older schema", `UPDATE schema_migrations SET version = version - 1`, `UPDATE schema_migrations SET version = version + 1`, "✗ schema: brings it up to date"},
+		{"with a newer schema", `UPDATE schema_migrations SET version = version + 1`, `UPDATE schema_migrations SET version = version - 1`, "✗ schema: a newer elobot"},
+	} {
+		p.exec(tc.change)
+		p.examine(tc.when, 1, nil, tc.want)
+		p.exec(tc.back)
+	}
+
+	// a role that may read, but not write
+	role := fmt.Sprintf("reader_%d", time.Now().UnixNano())
+	p.exec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'hush'`)
+	p.exec(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ` + role)
+	address, err := url.Parse(p.url)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	address.User = url.UserPassword(role, "hush")
+	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not create tables", "✓ schema: ")
+	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
+	p.examine("without rights to tables", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not read and write bot, ")
+	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
+	p.examine("without writes", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes")
+	p.exec(`DROP OWNED BY ` + role)
+	p.exec(`DROP ROLE ` + role)
+}
+
+// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither makes a database nor misses one.
+func TestDoctorBeforeTheFirstStart(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	sim := botsim.Start(t)
+	folder := filepath.Join(t.TempDir(), "data")
+	p := patient{&botFixture{t: t, sim: sim, later: &later}}
+	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder}, "✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("the doctor made the folder: %v", err)
+	}
+}

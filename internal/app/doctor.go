@@ -1,0 +1,305 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/pgtemp"
+	"elobot/internal/postgres"
+	"elobot/internal/telegram"
+	"elobot/migrations"
+)
+
+const (
+	// doctorPatience limits each step of an examination.
+	doctorPatience = 5 * time.Second
+	// longBacklog is how long a notice may wait that could be sent at once.
+	longBacklog = 5 * time.Minute
+	// oldestPostgres is the oldest major version of PostgreSQL that the bot works with.
+	oldestPostgres = 15
+	// deliveryTrouble is how long ago a failed delivery to the webhook still matters.
+	deliveryTrouble = time.Hour
+)
+
+// Finding is what an examination says about one thing: that it is well, or what is wrong and what to do.
+type Finding struct {
+	About string
+	Well  bool
+	Text  string // one line
+}
+
+// doctor examines the surroundings of a bot. It changes nothing.
+type doctor struct {
+	config *Config
+	report func(Finding)
+	self   telegram.Self // zero if unknown
+	clocks []namedClock
+}
+
+// Examine examines everything that the bot needs, and reports each finding. It changes nothing.
+func (c *Config) Examine(ctx context.Context, report func(Finding)) {
+	d := doctor{config: c, report: report, clocks: []namedClock{{"this machine", ownClock}}}
+	d.settings()
+	d.telegram(ctx)
+	d.database(ctx)
+}
+
+func (d *doctor) well(about, format string, args ...any) {
+	d.report(Finding{about, true, fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) wrong(about, format string, args ...any) {
+	d.report(Finding{about, false, fmt.Sprintf(format, args...)})
+}
+
+// failed reports an error, which may have several lines.
+func (d *doctor) failed(about string, err error) {
+	d.wrong(about, "%s", strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", ". ").Replace(err.Error()))
+}
+
+func (d *doctor) settings() {
+	var invalid *ConfigError
+	switch err := d.config.Resolve(); {
+	case errors.As(err, &invalid):
+		for _, fault := range invalid.Faults {
+			d.wrong("settings", "%s", fault)
+		}
+	case err != nil:
+		d.failed("settings", err)
+	default:
+		d.well("settings", "valid")
+	}
+}
+
+func (d *doctor) telegram(ctx context.Context) {
+	if len(d.config.TelegramConfig.Resolve()) > 0 {
+		return // reported by settings
+	}
+	err := d.config.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
+		self, err := client.GetMe(ctx)
+		if err != nil {
+			return err
+		}
+		d.self = self
+		d.account()
+		d.updates(ctx, client)
+		now, known := client.Clock()
+		read := time.Now()
+		d.clocks = append(d.clocks, namedClock{"Telegram", func() (time.Time, bool) { return now.Add(time.Since(read)), known }})
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	if telegram.IsTransient(err) {
+		d.wrong("token", "Telegram does not answer: %v. Is %s reachable from here?", err, d.config.TelegramURL)
+	} else {
+		d.wrong("token", "Telegram refuses it: %v. Copy the token again from @BotFather, and check TELEGRAM_API_URL", err)
+	}
+}
+
+// account reports what Telegram says about the bot.
+func (d *doctor) account() {
+	d.well("token", "it is that of @%s (%d)", d.self.Username, d.self.ID)
+	if d.self.JoinsGroups {
+		d.well("groups", "anybody may add the bot: %s", d.self.AddToGroupLink())
+	} else {
+		d.wrong("groups", "nobody can add the bot to a group: send /setjoingroups to @BotFather, and choose Enable")
+	}
+	if d.self.ReadsAll {
+		d.well("privacy mode", "off: the bot receives all messages of its groups, and stores only those meant for it")
+	} else {
+		d.well("privacy mode", "on: the bot receives commands and replies to its messages, which is all it needs. "+
+			"If other bots are in the group, write /match@%s, or make this bot an admin", d.self.Username)
+	}
+}
+
+// updates reports how updates arrive.
+func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
+	polls := d.config.WebhookURL == ""
+	state, err := client.Webhook(ctx, d.config.Webhook())
+	waiting := fmt.Sprintf("%d waiting at Telegram", state.Pending)
+	switch {
+	case err != nil:
+		d.failed("updates", err)
+	case polls && state.URL != "":
+		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL", state.URL)
+	case polls:
+		d.well("updates", "by polling, %s", waiting)
+	case len(state.Differences) > 0:
+		d.wrong("updates", "the webhook at Telegram differs in %s: `elobot run` or `elobot webhook set` corrects it",
+			strings.Join(state.Differences, ", "))
+	case state.LastError != "" && state.Pending > 0 && client.Now().Sub(state.LastErrorAt) < deliveryTrouble:
+		d.wrong("updates", "Telegram cannot deliver them to %s: %q at %s, %s. Is that address reachable from the internet, and does the bot run?",
+			state.URL, state.LastError, state.LastErrorAt.Format(time.RFC3339), waiting)
+	default:
+		d.well("updates", "by webhook at %s, %s", state.URL, waiting)
+	}
+}
+
+func (d *doctor) database(ctx context.Context) {
+	c := d.config.DatabaseConfig
+	if len(c.Faults()) > 0 {
+		return // reported by settings
+	}
+	examine := func(address string) error {
+		pool, err := postgres.Open(ctx, address, doctorPatience, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return withHint(err)
+		}
+		defer postgres.Close(pool)
+		f, err := postgres.ExamineServer(ctx, pool)
+		if err != nil {
+			return err
+		}
+		d.server(f, place(address))
+		d.schema(ctx, pool)
+		return nil
+	}
+	var err error
+	if c.own() {
+		dir, _, dirErr := c.ownDir()
+		if dirErr == nil && !pgtemp.HasData(dir) {
+			d.well("database", "none yet: `elobot run` makes its own in %s", absolute(dir))
+			d.compareClocks()
+			return
+		}
+		err = errors.Join(dirErr, c.WithOwn(ctx, examine))
+	} else {
+		err = examine(c.DatabaseURL)
+	}
+	if err != nil {
+		d.failed("database", err)
+		d.compareClocks()
+	}
+}
+
+// absolute returns the full path of a folder, if it can be found.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// place names a database without its password.
+func place(address string) string {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return ""
+	}
+	u := url.URL{Host: fmt.Sprintf("%s:%d", config.Host, config.Port), Path: config.Database}
+	return strings.TrimPrefix(u.String(), "//")
+}
+
+// server reports what does not need the bot's tables.
+func (d *doctor) server(f postgres.ServerFacts, place string) {
+	read := time.Now()
+	d.clocks = append(d.clocks, namedClock{"database", func() (time.Time, bool) { return f.Now.Add(time.Since(read)), true }})
+	switch {
+	case f.Major < oldestPostgres:
+		d.wrong("database", "PostgreSQL %s at %s is too old: upgrade it to %d or newer", f.Version, place, oldestPostgres)
+	case f.ReadOnly:
+		d.wrong("database", "PostgreSQL %s at %s accepts no writes: is it a standby? DATABASE_URL may name several hosts", f.Version, place)
+	default:
+		d.well("database", "PostgreSQL %s at %s", f.Version, place)
+	}
+	switch {
+	case !f.MayCreate:
+		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
+	case len(f.Closed) > 0:
+		d.wrong("rights", "the role may not read and write %s: make it the owner of these tables", strings.Join(f.Closed, ", "))
+	default:
+		d.well("rights", "the role may create, read and write tables")
+	}
+	d.compareClocks()
+}
+
+// schema reports the bot's tables, and what is in them.
+func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
+	switch err := postgres.CheckSchema(ctx, pool, migrations.FS); {
+	case errors.Is(err, postgres.ErrNoSchema):
+		d.well("schema", "none yet: `elobot run` creates its tables")
+		return
+	case err != nil:
+		d.failed("schema", err)
+		return
+	}
+	d.well("schema", "that of this release")
+	f, err := postgres.ExamineWork(ctx, pool)
+	if err != nil {
+		d.failed("schema", err)
+		return
+	}
+	d.owner(f)
+	d.lease(f)
+	if f.Oldest > longBacklog {
+		d.wrong("backlog", "%d notices wait, the oldest for %s: is the bot running, and can it reach Telegram? Its log says why they are not sent",
+			f.Waiting, f.Oldest.Round(time.Second))
+	} else {
+		d.well("backlog", "%d notices wait, and %d more for chats that are closed or limited", f.Waiting, f.HeldBack)
+	}
+	if f.DeadLetters > 0 {
+		d.wrong("dead letters", "%d: `elobot dead list` shows why they failed", f.DeadLetters)
+	} else {
+		d.well("dead letters", "none")
+	}
+}
+
+// owner reports which bot the database belongs to.
+func (d *doctor) owner(f postgres.WorkFacts) {
+	switch {
+	case f.Owner == 0 || d.self.ID == 0:
+	case int64(f.Owner) == d.self.ID:
+		d.well("owner", "the database belongs to @%s", d.self.Username)
+	default:
+		d.failed("owner", &otherBotError{f.Owner, d.self})
+	}
+}
+
+func (d *doctor) lease(f postgres.WorkFacts) {
+	switch {
+	case f.Leader == "":
+		d.well("lease", "free: no bot is running on this database")
+	case f.LeaseEnds > 0:
+		d.well("lease", "%s leads", f.Leader)
+	default:
+		d.wrong("lease", "no bot is running on this database: %s ended without a clean stop %s ago. Start it, and look at the end of its log",
+			f.Leader, (-f.LeaseEnds).Round(time.Second))
+	}
+}
+
+// compareClocks reports whether the clocks that could be read agree.
+func (d *doctor) compareClocks() {
+	base, _ := ownClock()
+	var differ, agree []string
+	for _, c := range d.clocks[1:] {
+		now, known := c.now()
+		if !known {
+			continue
+		}
+		ahead := now.Sub(base)
+		text := fmt.Sprintf("%s %+.0f s", c.name, math.Round(ahead.Seconds())+0) // no −0
+		if ahead.Abs() > clockTolerance {
+			differ = append(differ, text)
+		} else {
+			agree = append(agree, text)
+		}
+	}
+	switch {
+	case len(differ) > 0:
+		d.wrong("clocks", "ahead of this machine: %s. Synchronize the clocks, for example with NTP", strings.Join(append(differ, agree...), ", "))
+	case len(agree) > 0:
+		d.well("clocks", "ahead of this machine: %s", strings.Join(agree, ", "))
+	}
+}

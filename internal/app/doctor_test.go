@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elobot/internal/postgres"
+	"elobot/internal/telegram"
+)
+
+// TestFindings: what a test cannot easily break for real is reported with what to do.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Now: time.Now()}
+	server := func(change func(*postgres.ServerFacts)) func(*doctor) {
+		return func(d *doctor) {
+			f := good
+			change(&f)
+			d.server(f, "db:5432/elobot")
+		}
+	}
+	account := func(self telegram.Self) func(*doctor) {
+		return func(d *doctor) {
+			d.self = self
+			d.account()
+		}
+	}
+	for name, tc := range map[string]struct {
+		examine func(*doctor)
+		want    string
+	}{
+		"good server": {server(func(*postgres.ServerFacts) {}), `
+			✓ database: PostgreSQL 17.2 at db:5432/elobot
+			✓ rights: the role may create, read and write tables
+			✓ clocks: ahead of this machine: database +0 s`},
+		"too old": {server(func(f *postgres.ServerFacts) { f.Version, f.Major = "14.9", 14 }), `
+			✗ database: PostgreSQL 14.9 at db:5432/elobot is too old: upgrade it to 15 or newer`},
+		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
+			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
+		"no groups": {account(telegram.Self{ID: 7, Username: "elo_bot"}), `
+			✗ groups: nobody can add the bot to a group: send /setjoingroups to @BotFather, and choose Enable`},
+		"privacy mode off": {account(telegram.Self{ID: 7, Username: "elo_bot", JoinsGroups: true, ReadsAll: true}), `
+			✓ groups: anybody may add the bot: https://t.me/elo_bot?startgroup=true
+			✓ privacy mode: off: the bot receives all messages`},
+		"just crashed": {func(d *doctor) { d.lease(postgres.WorkFacts{Leader: "host/7", LeaseEnds: -time.Minute}) }, `
+			✗ lease: no bot is running on this database: host/7 ended without a clean stop 1m0s ago.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			d := doctor{clocks: []namedClock{{"this machine", ownClock}}}
+			d.report = func(f Finding) {
+				fmt.Fprintf(&b, "%s %s: %s\n", map[bool]string{true: "✓", false: "✗"}[f.Well], f.About, f.Text)
+			}
+			tc.examine(&d)
+			for line := range strings.Lines(tc.want) {
+				if line = strings.TrimSpace(line); !strings.Contains(b.String(), line) {
+					t.Errorf("%q is not in\n%s", line, b.String())
+				}
+			}
+		})
+	}
+}

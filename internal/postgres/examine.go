@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"elobot/internal/ranking"
+)
+
+// ServerFacts describe a server and what the bot's role may do there.
+type ServerFacts struct {
+	Version   string // such as "17.2"
+	Major     int
+	ReadOnly  bool     // it accepts no writes
+	MayCreate bool     // tables, which an upgrade of the bot needs
+	Closed    []string // tables that the role may not read and write
+	Now       time.Time
+}
+
+// ExamineServer returns the facts of a server, with or without the bot's tables. It changes nothing.
+func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
+	const sql = `
+		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
+		       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
+		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
+		       ARRAY(SELECT relname::text FROM pg_class
+		             WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind = 'r' AND NOT
+		                 (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND
+		                  has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+		             ORDER BY relname),
+		       clock_timestamp()`
+	if err := pool.QueryRow(ctx, sql).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.Now); err != nil {
+		return f, fmt.Errorf("examine the server: %w", err)
+	}
+	return f, nil
+}
+
+// WorkFacts describe what the bot has to do and who does it.
+type WorkFacts struct {
+	Owner  ranking.UserID // the bot that the database belongs to, 0 for none yet
+	Leader string         // the last leader, unless it released its lease
+	// LeaseEnds is when the leader's lease ends, or ended, by the database's clock, from now on.
+	LeaseEnds   time.Duration
+	Waiting     int           // notices that could be sent now
+	Oldest      time.Duration // how long the oldest of them has been waiting
+	HeldBack    int           // notices that wait for a chat that Telegram limits or closes to the bot, or for another release
+	DeadLetters int
+}
+
+// ExamineWork returns the facts of a database with the schema of this release. It changes nothing.
+func ExamineWork(ctx context.Context, pool *pgxpool.Pool) (f WorkFacts, err error) {
+	const sql = `
+		WITH open AS (
+		    SELECT o.created_at, o.deferred_at IS NULL AND c.parked_at IS NULL AND coalesce(c.frozen_until <= now(), true) AS is_due
+		    FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.finished_at IS NULL
+		)
+		SELECT coalesce((SELECT telegram_user_id FROM bot), 0),
+		       coalesce((SELECT holder FROM leases WHERE name = $1), ''),
+		       coalesce((SELECT expires_at - clock_timestamp() FROM leases WHERE name = $1), '0'),
+		       (SELECT count(*) FROM open WHERE is_due),
+		       coalesce((SELECT now() - min(created_at) FROM open WHERE is_due), '0'),
+		       (SELECT count(*) FROM open WHERE NOT is_due),
+		       (SELECT count(*) FROM dead_letters)`
+	err = pool.QueryRow(ctx, sql, LeaderLease).
+		Scan(&f.Owner, &f.Leader, &f.LeaseEnds, &f.Waiting, &f.Oldest, &f.HeldBack, &f.DeadLetters)
+	if err != nil {
+		return f, fmt.Errorf("examine the work: %w", err)
+	}
+	return f, nil
+}
