@@ -13,10 +13,11 @@ import (
 // TestFindings: what a test cannot easily break for real is reported with what to do.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Now: time.Now()}
+	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true}
 	server := func(change func(*postgres.ServerFacts)) func(*doctor) {
 		return func(d *doctor) {
 			f := good
+			f.Now = time.Now()
 			change(&f)
 			d.server(f, "db:5432/elobot")
 		}

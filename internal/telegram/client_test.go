@@ -295,7 +295,7 @@ func TestGetMe(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t, botsim.WithBotUsername("Chess_Bot"))
 	got, err := client.GetMe(testContext(t))
-	if err != nil || got != (Self{ID: 7000000001, Username: "Chess_Bot"}) {
+	if err != nil || got != (Self{ID: 7000000001, Username: "Chess_Bot", JoinsGroups: true, ReadsAll: true}) {
 		t.Errorf("account %+v, error %v", got, err)
 	}
 	sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: 401, Description: "Unauthorized"})
