@@ -102,6 +102,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"edited result", testEditedResult},
 		{"added to a group", testAddedToAGroup},
 		{"settings", testSettings},
+		{"tables", testTables},
 		{"upgraded group", testUpgradedGroup},
 		{"upgraded group is greeted once", testUpgradedGroupIsGreetedOnce},
 		{"removed from a group", testRemovedFromAGroup},

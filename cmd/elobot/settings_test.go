@@ -1,6 +1,11 @@
 package main_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"elobot/internal/botsim"
+)
 
 // testSettings: admins change the rules with the buttons of one message, which always shows the current rules.
 func testSettings(t *testing.T, b *botFixture) {
@@ -22,6 +27,35 @@ func testSettings(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.alice, "/match @bob 2:2")), "This ranking has no draws")
 	b.settle()
 	if n := len(group.BotMessages()); n != 4 {
+		t.Errorf("there are %d messages, want one for each command", n)
+	}
+}
+
+// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where Telegram refuses a table, the
+// text comes once.
+func testTables(t *testing.T, b *botFixture) {
+	group := b.group("Chess")
+	for i := range 10 {
+		b.ask(group, b.alice, fmt.Sprintf("/match @player%c 3:1", 'a'+i))
+	}
+	says(t, b.press(b.olga, b.ask(group, b.olga, "/settings"), "1t:on"), "tables from now on")
+	ranking := b.ask(group, b.bob, "/ranking")
+	if !ranking.Rich {
+		t.Errorf("the ranking is no table:\n%s", visible(ranking))
+	}
+	says(t, visible(ranking), "# | Player | Rating | W–D–L", "1 | Alice | ", "1–10 of 11 players")
+	b.sim.Press(b.bob, ranking, fmt.Sprintf("1p:2:%d", b.bob.ID))
+	page, err := group.WaitEdits(testContext(t), ranking.ID, 1)
+	if err != nil || !page.Rich {
+		t.Errorf("the next page is no table: %v\n%s", err, visible(page))
+	}
+	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendRichMessage", Status: 400, Description: "Bad Request: not supported", Times: 1})
+	b.later.Add(61)
+	if m := b.ask(group, b.alice, "/me"); m.Rich {
+		t.Error("the refused table was sent")
+	}
+	b.settle()
+	if n := len(group.BotMessages()); n != 13 {
 		t.Errorf("there are %d messages, want one for each command", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
+	"slices"
 )
 
 // button is a button below a message.
@@ -30,7 +31,7 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 	case stats.RankingPage:
 		return turnButtons(n)
 	case ranking.GroupSettings:
-		return append(languageButtons(n.Language), ruleButtons(n.Rules, w)...)
+		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
 	default:

@@ -31,6 +31,7 @@ const (
 	ruleCode     = "r"
 	promptCode   = "q"
 	languageCode = "l"
+	tablesCode   = "t"
 )
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -46,6 +47,7 @@ func callbacks() []Callback {
 		{Code: ruleCode, Command: command.NameSettings, Handle: (*Router).pressRule},
 		{Code: promptCode, Command: command.NameUndo, Handle: (*Router).pressPrompt},
 		{Code: languageCode, Command: command.NameSettings, Handle: (*Router).pressLanguage},
+		{Code: tablesCode, Command: command.NameSettings, Handle: (*Router).pressTables},
 	}
 }
 

@@ -153,7 +153,7 @@ func Menus() []telegram.Menu {
 		if i > 0 {
 			code, _, _ = strings.Cut(l.Tag(), "-") // Telegram knows no regions here
 		}
-		all = append(all, menusIn(words{l}, code)...)
+		all = append(all, menusIn(words{Language: l}, code)...)
 	}
 	return all
 }

@@ -15,23 +15,24 @@ import (
 var errNothingToEdit = errors.New("no message to edit")
 
 // edit updates an existing message.
-func (s *Sender) edit(ctx context.Context, m outbox.Message) error {
-	w := wordsFor(m.Language)
+func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+	w := wordsOf(m)
 	out, err := render(m.Items[0], w)
 	if err != nil {
-		return telegram.Rejected(err)
+		return outbox.Receipt{}, telegram.Rejected(err)
 	}
 	if max(m.Count, len(m.Items)) > 1 {
 		out, _ = merge(m, w)
 	}
 	if m.Target == 0 {
-		return &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
+		return outbox.Receipt{}, &outbox.Failure{Class: outbox.Obsolete, NotAttempted: true, Err: errNothingToEdit}
 	}
 	return s.rewrite(ctx, m, m.Target, out)
 }
 
 // rewrite replaces the text and the buttons of an existing message.
-func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) error {
+func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out outgoing) (outbox.Receipt, error) {
+	receipt := outbox.Receipt{MessageID: id}
 	params := &botapi.EditMessageTextParams{
 		ChatID:             m.ExternalChat,
 		MessageID:          int(id),
@@ -42,17 +43,27 @@ func (s *Sender) rewrite(ctx context.Context, m outbox.Message, id int64, out ou
 	if keyboard := s.keyboard(out); keyboard != nil {
 		params.ReplyMarkup = keyboard
 	}
+	var refusal error
+	if s.isTable(m, out) {
+		err := s.editToTable(ctx, params, out)
+		if !isRefusal(err) {
+			return receipt, err
+		}
+		refusal = err
+	}
 	err := s.editMessage(ctx, params)
 	if err != nil && s.unparsed(ctx, m.Row, err) {
+		refusal = nil // the table need not be at fault
 		params.Text, params.ParseMode = plain(params.Text), ""
 		err = s.editMessage(ctx, params)
 	}
-	return err
+	receipt.TableRefused = s.remember(ctx, m, refusal, err)
+	return receipt, err
 }
 
 // editMessage edits a message. It ignores the result of a successful request. "Not modified" is a success: the message was
 // edited before.
-func (s *Sender) editMessage(ctx context.Context, params *botapi.EditMessageTextParams) error {
+func (s *Sender) editMessage(ctx context.Context, params any) error {
 	_, err := s.client.Call(ctx, "editMessageText", params)
 	var api *telegram.APIError
 	if errors.As(err, &api) && api.Says("message is not modified") {

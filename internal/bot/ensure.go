@@ -15,13 +15,13 @@ import (
 // ensure updates a message that exists once in a chat. It edits the known message. If that one is gone or unknown, it edits
 // the chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
 func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
-	out, err := render(m.Row, wordsFor(m.Language))
+	out, err := render(m.Row, wordsOf(m))
 	if err != nil {
 		return 0, telegram.Rejected(err)
 	}
 	out.html += s.mark(m.Object)
 	if m.Target != 0 {
-		if err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
+		if _, err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
 			return m.Target, err
 		}
 	}
@@ -30,15 +30,15 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (int64, error) {
 		return 0, err
 	}
 	if pinned != 0 {
-		if err := s.rewrite(ctx, m, pinned, out); !isObsolete(err) {
+		if _, err := s.rewrite(ctx, m, pinned, out); !isObsolete(err) {
 			return pinned, err
 		}
 	}
-	id, err := s.post(ctx, m, out)
-	if err == nil && id != 0 {
-		s.pin(ctx, m, id)
+	sent, err := s.post(ctx, m, out)
+	if err == nil && sent.MessageID != 0 {
+		s.pin(ctx, m, sent.MessageID)
 	}
-	return id, err
+	return sent.MessageID, err
 }
 
 // isObsolete reports whether an edit failed because the message does not exist or cannot be edited.

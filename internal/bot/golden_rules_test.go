@@ -31,8 +31,9 @@ func goldenSettings() map[string]ranking.Notice {
 	alice, hostileName := called("Alice"), called(hostile)
 	return map[string]ranking.Notice{
 		"default":  ranking.GroupSettings{Rules: ranking.Rules{Start: 1500, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}},
-		"changed":  ranking.GroupSettings{Rules: changed, Language: "de-AT", ChangedBy: &ranking.Reporter{Name: &alice}},
+		"changed":  ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "de-AT", Tables: true}, ChangedBy: &ranking.Reporter{Name: &alice}},
 		"language": ranking.LanguageChanged{Language: "de"},
-		"hostile":  ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
+		"tables":   ranking.TablesChanged{Tables: true}, "no_tables": ranking.TablesChanged{},
+		"hostile": ranking.GroupSettings{Rules: changed, ChangedBy: &ranking.Reporter{Name: &hostileName}},
 	}
 }

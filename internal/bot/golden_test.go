@@ -46,7 +46,7 @@ func compareGolden(t *testing.T, language catalog.Language) {
 		t.Run(name, func(t *testing.T) {
 			item := itemOf(t, notice)
 			item.ID, item.ReplyTo = 5, 7
-			out, err := render(item, words{language})
+			out, err := render(item, words{Language: language, tables: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,6 +57,9 @@ func compareGolden(t *testing.T, language catalog.Language) {
 					line += " [" + b.text + "] " + b.data
 				}
 				got += "\n" + strings.TrimSpace(line) + "\n"
+			}
+			if out.table != "" {
+				got += "\ntable: " + out.table + "\n"
 			}
 			if out.line != "" && out.line != out.html {
 				got += "\nline: " + out.line + "\n"
@@ -83,9 +86,14 @@ func compareGolden(t *testing.T, language catalog.Language) {
 			}
 			sent := messageOf(t, group.ID(), notice)
 			sent.Language = language.Tag()
-			m := deliver(testContext(t), t, sim, sender, group, sent)
-			if strings.ContainsAny(m.Text, "<>") && !strings.Contains(name, "hostile") {
-				t.Errorf("markup is left in %q", m.Text)
+			for _, sent.Tables = range []bool{false, true} {
+				m := deliver(testContext(t), t, sim, sender, group, sent)
+				if strings.ContainsAny(m.Text, "<>") && !strings.Contains(name, "hostile") {
+					t.Errorf("markup is left in %q", m.Text)
+				}
+				if isTable := sent.Tables && out.table != ""; m.Rich != isTable {
+					t.Errorf("with tables %t, a table was sent: %t", sent.Tables, m.Rich)
+				}
 			}
 		})
 	}

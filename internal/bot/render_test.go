@@ -81,7 +81,7 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 	if !ok {
 		t.Fatalf("no message %d", receipt.MessageID)
 	}
-	if m.ParseMode != "HTML" {
+	if m.ParseMode != "HTML" && !m.Rich {
 		t.Errorf("parse mode %q: the markup was not accepted", m.ParseMode)
 	}
 	checkNames(t, m)

@@ -21,7 +21,7 @@ type Rankings interface {
 	Join(ctx context.Context, o ranking.Origin) error
 	ShowSettings(ctx context.Context, o ranking.Origin, isAdmin func(context.Context) (bool, error)) error
 	ChangeRules(ctx context.Context, o ranking.Origin, r ranking.RulesChange) error
-	ChangeLanguage(ctx context.Context, o ranking.Origin, l ranking.LanguageChange) error
+	ChangeDisplay(ctx context.Context, o ranking.Origin, d ranking.DisplayChange) error
 	UndoMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	RestoreMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment) error
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error

@@ -21,15 +21,15 @@ import (
 
 // call is one call of the ranking service.
 type call struct {
-	method   string
-	origin   ranking.Origin
-	report   ranking.Report
-	take     ranking.Amendment
-	scores   []ranking.Score // of a fix
-	rules    ranking.RulesChange
-	language string // of ChangeLanguage only
-	notice   ranking.Notice
-	who      ranking.Person // who has left
+	method  string
+	origin  ranking.Origin
+	report  ranking.Report
+	take    ranking.Amendment
+	scores  []ranking.Score // of a fix
+	rules   ranking.RulesChange
+	display ranking.Display // of ChangeDisplay only, where English was spoken without tables
+	notice  ranking.Notice
+	who     ranking.Person // who has left
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -194,8 +194,8 @@ func (f *fakeRankings) ChangeRules(_ context.Context, o ranking.Origin, r rankin
 	return f.add(call{method: "rules", origin: o, rules: r})
 }
 
-func (f *fakeRankings) ChangeLanguage(_ context.Context, o ranking.Origin, l ranking.LanguageChange) error {
-	return f.add(call{method: "language", origin: o, language: l.Language, take: ranking.Amendment{IsAdmin: l.IsAdmin}})
+func (f *fakeRankings) ChangeDisplay(_ context.Context, o ranking.Origin, d ranking.DisplayChange) error {
+	return f.add(call{method: "display", origin: o, display: d.Change(ranking.Display{Language: "en"}), take: ranking.Amendment{IsAdmin: d.IsAdmin}})
 }
 
 func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {

@@ -21,13 +21,15 @@ type Sender struct {
 	client *telegram.Client
 	self   telegram.Self
 	log    *slog.Logger
+
+	refusals refusals
 }
 
 var _ outbox.Sender = (*Sender)(nil)
 
 // NewSender returns a sender for the bot with this account.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
-	return &Sender{client: client, self: self, log: log}
+	return &Sender{client: client, self: self, log: log, refusals: newRefusals()}
 }
 
 var errNoItems = errors.New("the message has no items")
@@ -44,7 +46,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	case m.Action == outbox.Send:
 		receipt, err = s.send(ctx, m)
 	case m.Action == outbox.Edit, m.Action == outbox.Page:
-		receipt.MessageID, err = m.Target, s.edit(ctx, m)
+		receipt, err = s.edit(ctx, m)
 	case m.Action == outbox.Ensure:
 		receipt.MessageID, err = s.ensure(ctx, m)
 	case m.Action == outbox.CallbackAnswer:
@@ -60,32 +62,42 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 
 // send sends a new message: several items together, or only the first one.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	w := wordsFor(m.Language)
+	w := wordsOf(m)
 	first, err := render(m.Items[0], w)
 	if err != nil {
 		return outbox.Receipt{Covered: 1}, telegram.Rejected(err)
 	}
 	if out, covered := merge(m, w); covered > 1 && first.line != "" {
-		id, err := s.post(ctx, m, out)
-		if err == nil || telegram.Failure(err).Class != outbox.Rejected {
-			return outbox.Receipt{MessageID: id, Covered: covered}, err
+		receipt, err := s.post(ctx, m, out)
+		if receipt.Covered = covered; err == nil || telegram.Failure(err).Class != outbox.Rejected {
+			return receipt, err
 		}
 		s.log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
 			"kind", m.Row.Kind, "operation_id", m.Row.ID, "covered", covered, "error", err)
 	}
 	first.replyTo = m.Items[0].ReplyTo
-	id, err := s.post(ctx, m, first)
-	return outbox.Receipt{MessageID: id, Covered: 1}, err
+	receipt, err := s.post(ctx, m, first)
+	receipt.Covered = 1
+	return receipt, err
 }
 
 // post sends a new message. If Telegram rejects it, post sends a simpler form of it.
-func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (int64, error) {
+func (s *Sender) post(ctx context.Context, m outbox.Message, out outgoing) (outbox.Receipt, error) {
 	params := s.params(m, out)
+	var refusal error
+	if s.isTable(m, out) {
+		id, err := s.sendTable(ctx, params, out)
+		if !isRefusal(err) {
+			return outbox.Receipt{MessageID: id}, err
+		}
+		refusal = err
+	}
 	id, err := s.sendMessage(ctx, params)
 	if err != nil && s.simplify(ctx, params, m.Row, err) {
+		refusal = nil // the table need not be at fault
 		id, err = s.sendMessage(ctx, params)
 	}
-	return id, err
+	return outbox.Receipt{MessageID: id, TableRefused: s.remember(ctx, m, refusal, err)}, err
 }
 
 func (s *Sender) params(m outbox.Message, out outgoing) *botapi.SendMessageParams {
@@ -126,10 +138,15 @@ func (s *Sender) keyboard(out outgoing) *models.InlineKeyboardMarkup {
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// sendMessage sends a message and returns its id. A message that Telegram accepted counts as sent even if the result cannot be
-// read; the id is 0 then.
+// sendMessage sends a message as text and returns its id.
 func (s *Sender) sendMessage(ctx context.Context, params *botapi.SendMessageParams) (int64, error) {
-	result, err := s.client.Call(ctx, "sendMessage", params)
+	return s.sendAs(ctx, "sendMessage", params)
+}
+
+// sendAs sends a message by a method and returns its id. A message that Telegram accepted counts as sent even if the result
+// cannot be read; the id is 0 then.
+func (s *Sender) sendAs(ctx context.Context, method string, params any) (int64, error) {
+	result, err := s.client.Call(ctx, method, params)
 	if err != nil {
 		return 0, err
 	}

@@ -250,7 +250,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	t.Parallel()
 	team := []string{"Ann", "Ben", "Cem", "Dora"}
 	for i, size := range slices.Repeat([]int{1, 4}, len(catalog.All())) {
-		w := words{catalog.All()[i/2]}
+		w := words{Language: catalog.All()[i/2]}
 		card := func(number, change int) ranking.MatchRecorded {
 			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
 		}

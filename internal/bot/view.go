@@ -15,6 +15,8 @@ import (
 // outgoing is a rendered message.
 type outgoing struct {
 	html string
+	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the chat does not want it.
+	table string
 	// line is the short form for a merged message; empty if ranking.IsAlone.
 	line string
 	// answers says that the message is meant for one person, whose name it may not contain.
@@ -69,6 +71,8 @@ func render(item outbox.Item, w words) (outgoing, error) {
 		return renderAs(item, w, w.rulesChanged, w.rulesChangedLine)
 	case ranking.KindLanguageChanged:
 		return renderAs(item, w, w.languageChanged, w.languageChanged)
+	case ranking.KindTablesChanged:
+		return renderAs(item, w, w.tablesChanged, w.tablesChanged)
 	case stats.KindMyStanding:
 		return renderAs(item, w, w.myStanding, w.myStandingLine)
 	case stats.KindMyStandings:
@@ -106,7 +110,7 @@ func renderAs[N ranking.Notice](item outbox.Item, w words, text, line func(N) st
 		return outgoing{}, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	fillNames(reflect.ValueOf(&n).Elem(), item.Names)
-	out := outgoing{html: text(n), answers: answers(n), buttons: buttonsOf(n, item, w)}
+	out := outgoing{html: text(n), table: w.table(n), answers: answers(n), buttons: buttonsOf(n, item, w)}
 	if line != nil {
 		out.line = line(n)
 	}

@@ -2,16 +2,23 @@ package bot
 
 import (
 	"elobot/internal/catalog"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
 // words puts notices into the words of one language. Its methods return Telegram's HTML, except for the labels of buttons, which
 // are plain text. Every text that people chose must go through showText or showName. A method whose name ends in Line returns
 // what stands for the item in a merged message: one line without line breaks.
-type words struct{ catalog.Language }
+type words struct {
+	catalog.Language
+	tables bool // the chat wants tables where they help
+}
 
 // wordsFor returns the words for an IETF language tag.
-func wordsFor(tag string) words { return words{catalog.For(tag)} }
+func wordsFor(tag string) words { return words{Language: catalog.For(tag)} }
+
+// wordsOf returns the words for a message.
+func wordsOf(m outbox.Message) words { return words{catalog.For(m.Language), m.Tables} }
 
 // args are the arguments of a text.
 type args = catalog.Args

@@ -55,6 +55,7 @@ func (w words) settings(n ranking.GroupSettings) string {
 	lines := []string{
 		w.Text("rules.title", nil),
 		capitalised(w.Text("rules.language", nil)) + ": <b>" + languageName(n.Language) + "</b>",
+		capitalised(w.Text("rules.tables", nil)) + ": <b>" + w.onOff(n.Tables) + "</b>",
 	}
 	for _, rule := range w.ruleValues(n.Rules) {
 		lines = append(lines, capitalised(rule.name)+": <b>"+rule.value+"</b>")

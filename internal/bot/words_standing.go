@@ -12,11 +12,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return w.Text("ranking.empty", nil)
 	}
-	title := w.Text("ranking.title", nil)
-	if n.Title != "" {
-		title = w.Text("ranking.title_of", args{"Title": showText(n.Title)})
-	}
-	lines := []string{title}
+	lines := []string{w.rankingTitle(n)}
 	for _, r := range n.Rows {
 		lines = append(lines, rankingRow(r))
 	}
@@ -24,6 +20,13 @@ func (w words) rankingPage(n stats.RankingPage) string {
 		lines = append(lines, "…", rankingRow(*n.Own))
 	}
 	return strings.Join(append(lines, "<i>"+w.shownPlayers(n)+"</i>"), "\n")
+}
+
+func (w words) rankingTitle(n stats.RankingPage) string {
+	if n.Title == "" {
+		return w.Text("ranking.title", nil)
+	}
+	return w.Text("ranking.title_of", args{"Title": showText(n.Title)})
 }
 
 // shownPlayers says which players a page shows, out of how many.
@@ -67,13 +70,22 @@ func (w words) myStanding(n stats.MyStanding) string {
 		w.Text("me.best", args{"Rating": n.Best}),
 		w.Text("me.results", args{"Results": winsDrawsLosses(n.Won, n.Drawn, n.Lost)}),
 	}
-	switch {
-	case n.Streak > 1:
-		lines = append(lines, w.Plural("me.wins", n.Streak, nil))
-	case n.Streak < -1:
-		lines = append(lines, w.Plural("me.losses", -n.Streak, nil))
+	if streak := w.streak(n); streak != "" {
+		lines = append(lines, streak)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// streak says how many matches a player has won or lost in a row, or nothing.
+func (w words) streak(n stats.MyStanding) string {
+	switch {
+	case n.Streak > 1:
+		return w.Plural("me.wins", n.Streak, nil)
+	case n.Streak < -1:
+		return w.Plural("me.losses", -n.Streak, nil)
+	default:
+		return ""
+	}
 }
 
 func (w words) myStandingLine(n stats.MyStanding) string {

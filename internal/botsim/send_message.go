@@ -16,7 +16,7 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := &message{}
-	explicit, err := s.readText(r, m)
+	explicit, err := s.readContent(r, m)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	m.Silent = r.params.Boolean("disable_notification")
 	c.add(m)
 	c.setReplyTarget(m)
-	s.complainOfDetected("sendMessage", m, explicit)
+	s.complainOfDetected(r.call.Method, m, explicit)
 	r.call.MessageID = m.ID
 	return m.wire()
 }
@@ -55,7 +55,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	edited := &message{}
-	explicit, err := s.readText(r, edited)
+	explicit, err := s.readContent(r, edited)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 		return nil, err
 	}
 	m.Text, m.HTML, m.ParseMode, m.Entities = edited.Text, edited.HTML, edited.ParseMode, edited.Entities
-	m.NoPreview, m.Buttons = edited.NoPreview, edited.Buttons
+	m.Rich, m.NoPreview, m.Buttons = edited.Rich, edited.NoPreview, edited.Buttons
 	m.EditDate = s.now()
 	m.Edits++
 	c.edited.fire()
@@ -97,8 +97,46 @@ func sameContent(a, b *message) bool {
 		x.User, y.User = nil, nil
 		return x == y && (xUser == nil) == (yUser == nil) && (xUser == nil || xUser.ID == yUser.ID)
 	}
-	return a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
+	return a.Rich == b.Rich && (!a.Rich || a.HTML == b.HTML) && a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
 		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
+}
+
+// readContent sets the content of a message that the bot writes, either a text or a rich message. It returns the entities that
+// the bot marked.
+func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
+	var rich struct {
+		HTML     string `json:"html"`
+		Markdown string `json:"markdown"`
+		Verbatim bool   `json:"skip_entity_detection"`
+	}
+	given, err := r.params.Object("rich_message", &rich)
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return s.readText(r, m)
+	case r.params["text"] != "", rich.HTML != "" && rich.Markdown != "":
+		return nil, badRequest("a message has either a text or a rich message, in HTML or in Markdown")
+	case rich.Markdown != "":
+		s.complaints.add(r.call.Method + ": Markdown of rich messages is not simulated")
+		return nil, badRequest("unsupported markup")
+	}
+	text, marked, warnings, err := markup.ParseRich(rich.HTML, s.userExists)
+	if err != nil {
+		return nil, badRequest(err.Error())
+	}
+	for _, w := range warnings {
+		s.complaints.add(r.call.Method + ": " + w)
+	}
+	m.Rich, m.HTML = true, rich.HTML
+	var explicit []Entity
+	if m.Text, explicit = trim(text, s.entities(marked)); m.Text == "" {
+		return nil, badRequest("message text is empty")
+	}
+	if m.Entities = explicit; !rich.Verbatim {
+		m.Entities = withDetected(m.Text, explicit)
+	}
+	return explicit, nil
 }
 
 // readText sets the text and the entities of a message that the bot writes. It returns the entities that the bot marked.

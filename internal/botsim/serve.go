@@ -43,6 +43,7 @@ func methods() map[string]method {
 		{"getMe", (*Server).getMe},
 		{"getUpdates", (*Server).getUpdates},
 		{"sendMessage", (*Server).sendMessage},
+		{"sendRichMessage", (*Server).sendMessage},
 		{"editMessageText", (*Server).editMessageText},
 		{"sendChatAction", (*Server).sendChatAction},
 		{"answerCallbackQuery", (*Server).answerCallbackQuery},

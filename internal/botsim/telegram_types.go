@@ -24,6 +24,7 @@ type Message struct {
 	Text      string // without markup
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
+	Rich      bool     // a rich message: HTML has its blocks, and Text a line for each of them
 	Entities  []Entity // marked and detected entities, in order
 	ReplyTo   int      // id of the message replied to, 0 for none
 	ThreadID  int      // forum topic, 0 for General and for chats without topics

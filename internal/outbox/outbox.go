@@ -89,6 +89,7 @@ type Message struct {
 	// Language is the language to render the message in, as an IETF tag: the chat's, that of the only person who reads it, or
 	// for Edit the one that the message was sent in.
 	Language string
+	Tables   bool  // the chat wants tables where they help
 	Thread   int64 // the topic of the message, 0 for none
 	Action   Action
 	Purpose  Purpose // of the first item
@@ -119,6 +120,8 @@ type Receipt struct {
 	// Covered is the number of items that the request covered, counted from the first. The others did not fit or must
 	// be sent alone; they wait for their turn. 0 means all.
 	Covered int
+	// TableRefused says that the messenger refused the message as a table, so that it was sent as text.
+	TableRefused bool
 }
 
 // Sender renders a message and sends it, or as much of it as fits. Its errors should be of type *Failure; any other

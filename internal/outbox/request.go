@@ -262,6 +262,9 @@ func (m Message) fingerprint(covered int) string {
 		}
 	}
 	write(m.Language)
+	if m.Tables {
+		write("tables")
+	}
 	for _, item := range m.Items[:covered] {
 		write(item.Kind, string(item.Payload), item.Addressee)
 		for _, id := range slices.Sorted(maps.Keys(item.Names)) {

@@ -31,6 +31,7 @@ type Stats struct {
 	Dropped            int64 `json:"dropped"`             // items mentioned only as a number, or not at all, because too many waited
 	Expired            int64 `json:"expired"`             // items that expired or became obsolete
 	Skipped            int64 `json:"skipped"`             // edits that were unnecessary
+	TablesRefused      int64 `json:"tables_refused"`      // messages sent as text because the messenger refused them as a table
 	RateLimited        int64 `json:"rate_limited"`        // times that the messenger asked to wait
 	LongWaits          int64 `json:"long_waits"`          // times that it asked to wait for more than 10 minutes
 	PossibleDuplicates int64 `json:"possible_duplicates"` // items sent again although a previous request may have delivered them
@@ -137,6 +138,9 @@ func (m *statsRecorder) finished(r result) {
 	case r.Failure == nil:
 		covered := r.Message.storedItems(r.coveredItems())
 		stats.Sent++
+		if r.TableRefused {
+			stats.TablesRefused++
+		}
 		stats.Delivered += int64(covered)
 		if covered > 1 {
 			stats.Merged += int64(covered)

@@ -13,19 +13,19 @@ type CommandOutcome string
 
 // The outcomes. A failed command has none, because it is retried.
 const (
-	OutcomeRecorded        CommandOutcome = "recorded"
-	OutcomeUndone          CommandOutcome = "undone"
-	OutcomeRestored        CommandOutcome = "restored"
-	OutcomeFixed           CommandOutcome = "fixed"
-	OutcomeJoined          CommandOutcome = "joined"
-	OutcomeRulesChanged    CommandOutcome = "rules_changed"
-	OutcomeLanguageChanged CommandOutcome = "language_changed"
-	OutcomeAsked           CommandOutcome = "asked" // a prompt asks whether to do it
-	OutcomeAnswered        CommandOutcome = "answered"
-	OutcomeRefused         CommandOutcome = "refused"
-	OutcomeUnanswered      CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
-	OutcomeDuplicate       CommandOutcome = "duplicate"   // already handled
-	OutcomeDeadLetter      CommandOutcome = "dead_letter" // failed for good
+	OutcomeRecorded       CommandOutcome = "recorded"
+	OutcomeUndone         CommandOutcome = "undone"
+	OutcomeRestored       CommandOutcome = "restored"
+	OutcomeFixed          CommandOutcome = "fixed"
+	OutcomeJoined         CommandOutcome = "joined"
+	OutcomeRulesChanged   CommandOutcome = "rules_changed"
+	OutcomeDisplayChanged CommandOutcome = "display_changed"
+	OutcomeAsked          CommandOutcome = "asked" // a prompt asks whether to do it
+	OutcomeAnswered       CommandOutcome = "answered"
+	OutcomeRefused        CommandOutcome = "refused"
+	OutcomeUnanswered     CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
+	OutcomeDuplicate      CommandOutcome = "duplicate"   // already handled
+	OutcomeDeadLetter     CommandOutcome = "dead_letter" // failed for good
 )
 
 // CommandLog holds the log fields of a command that only the caller of the service knows.

@@ -44,6 +44,7 @@ const (
 	KindGroupsMerged    = "groups_merged"
 	KindRulesChanged    = "rules_changed"
 	KindLanguageChanged = "language_changed"
+	KindTablesChanged   = "tables_changed"
 	KindNotRecorded     = "not_recorded"
 	KindFixOffer        = "fix_offer"
 	KindUndoPrompt      = "undo_prompt"

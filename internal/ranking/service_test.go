@@ -110,6 +110,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.RulesChanged](t, g, payload)
 	case ranking.KindLanguageChanged:
 		return decode[ranking.LanguageChanged](t, g, payload)
+	case ranking.KindTablesChanged:
+		return decode[ranking.TablesChanged](t, g, payload)
 	case ranking.KindJoined:
 		return decode[ranking.Joined](t, g, payload)
 	case ranking.KindRefusal:

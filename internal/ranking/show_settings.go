@@ -10,8 +10,8 @@ const KindSettings = "settings"
 
 // GroupSettings shows the settings of a group, with buttons to change them.
 type GroupSettings struct {
-	Rules     Rules     `json:"rules"`                // of the default ladder
-	Language  string    `json:"language,omitempty"`   // of the chat, as an IETF tag
+	Rules     Rules     `json:"rules"` // of the default ladder
+	Display             // of the chat
 	ChangedBy *Reporter `json:"changed_by,omitempty"` // who pressed a button last, nil if nobody has yet
 }
 
@@ -35,7 +35,7 @@ func (s *Service) ShowSettings(ctx context.Context, o Origin, isAdmin func(conte
 type settingsOperation struct{ adminsOnly }
 
 func (settingsOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	return Changes{Notice: GroupSettings{Rules: snap.Ladder.Rules, Language: snap.Language}}, nil
+	return Changes{Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display}}, nil
 }
 
 // adminsOnly is an operation that only admins may do. Others embed it.

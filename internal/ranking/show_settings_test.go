@@ -18,7 +18,7 @@ func TestShowSettings(t *testing.T) {
 		must(t, g.ShowSettings(t.Context(), o, isAdmin))
 		return g.notice(t, o.Key)
 	}
-	checkNotice(t, show(admin), ranking.GroupSettings{Rules: defaultRules, Language: "en"}) // in a new group
+	checkNotice(t, show(admin), ranking.GroupSettings{Rules: defaultRules, Display: ranking.Display{Language: "en"}}) // in a new group
 	checkNotice(t, show(nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
 	if n := g.count(t, "players"); n != 0 {
@@ -48,7 +48,7 @@ func TestRulesChangedByButton(t *testing.T) {
 	by := ranking.Reporter{Name: &name}
 	checkNotice(t, g.answer(t, "c:1", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.RulesChanged{Before: defaultRules, After: changed, By: by})
-	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55"), ranking.GroupSettings{Rules: changed, Language: "en", ChangedBy: &by})
+	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55"), ranking.GroupSettings{Rules: changed, Display: ranking.Display{Language: "en"}, ChangedBy: &by})
 	checkNotice(t, g.answer(t, "c:3", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
 	if n := g.count(t, "outbox"); n != 4 {
 		t.Errorf("%d notices, want 4", n)

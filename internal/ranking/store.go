@@ -119,7 +119,7 @@ type Snapshot struct {
 	Ladder  Ladder  // the group's default ladder
 	People  []Known // in the order of the query's people
 
-	Language    string      // of the chat, as an IETF tag
+	Display     Display     // of the chat
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
@@ -234,7 +234,7 @@ type Changes struct {
 }
 
 // Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
-// *ChangedLanguage, *NewPrompt or *Greeted.
+// *ChangedDisplay, *NewPrompt or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
 	outcome() CommandOutcome

@@ -84,6 +84,8 @@ var metrics = []metric{
 		func(s *outbox.Stats) int64 { return s.Expired }),
 	counter("skipped_edits", "Edits skipped because the message already showed the content.",
 		func(s *outbox.Stats) int64 { return s.Skipped }),
+	counter("tables_refused", "Messages sent as text because Telegram refused them as a table.",
+		func(s *outbox.Stats) int64 { return s.TablesRefused }),
 	counter("rate_limited", "Times that Telegram asked to wait (429).", func(s *outbox.Stats) int64 { return s.RateLimited }),
 	counter("long_waits", "Times that Telegram asked to wait for more than 10 minutes.",
 		func(s *outbox.Stats) int64 { return s.LongWaits }),

@@ -56,7 +56,7 @@ func (s *Store) writeAll(ctx context.Context, all []ranking.Changes, slot *outbo
 	for _, c := range all {
 		queueAmendment(&batch, c.Effect)
 		queueRules(&batch, c.Effect)
-		queueLanguage(&batch, c.Effect)
+		queueDisplay(&batch, c.Effect)
 		if err := queueNotices(&batch, now, c); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2),
 		       coalesce(c.id, 0), coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
-		       coalesce(c.language, ''), coalesce(g.id, 0),
+		       coalesce(c.language, ''), coalesce(c.tables, false), coalesce(g.id, 0),
 		       coalesce(l.id, 0), coalesce(l.start_elo, 0), coalesce(l.k_factor, 0), coalesce(l.draws_allowed, false),
 		       coalesce(l.uneven_teams_allowed, false), coalesce(l.provisional_k_factor, 0),
 		       coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false), c.greeted_at, c.added_at
@@ -46,7 +46,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN ladders l ON l.group_id = g.id AND l.is_default`
 	batch.Queue(sql, q.Chat.ID, q.Key).QueryRow(func(row pgx.Row) error {
 		c, l := &snap.Chat, &snap.Ladder
-		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Language, &snap.Group,
+		return row.Scan(&snap.Handled, &snap.ChatID, &c.ID, &c.Kind, &c.Title, &snap.Display.Language, &snap.Display.Tables, &snap.Group,
 			&l.ID, &l.Start, &l.K, &l.DrawsAllowed, &l.UnevenTeamsAllowed, &l.Provisional.K, &l.Provisional.Matches, &l.Margin,
 			(*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added))
 	})

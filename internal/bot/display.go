@@ -39,9 +39,46 @@ func (r *Router) pressLanguage(ctx context.Context, p press) error {
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
 		return r.unknownButton(ctx, p.origin)
 	}
-	return r.rankings.ChangeLanguage(ctx, p.origin, ranking.LanguageChange{
-		Language: tag, IsAdmin: r.isAdmin(p.origin), Shown: p.query.Message.ID,
+	return r.changeDisplay(ctx, p, func(d ranking.Display) ranking.Display {
+		d.Language = tag
+		return d
 	})
+}
+
+func (r *Router) changeDisplay(ctx context.Context, p press, change func(ranking.Display) ranking.Display) error {
+	return r.rankings.ChangeDisplay(ctx, p.origin, ranking.DisplayChange{
+		Change: change, IsAdmin: r.isAdmin(p.origin), Shown: p.query.Message.ID,
+	})
+}
+
+// tableButtons returns the buttons that switch tables on and off. The current value is marked.
+func tableButtons(current bool, w words) []button {
+	var row []button
+	for _, on := range []bool{false, true} {
+		label := w.Text("button.tables_"+switchName(on), nil)
+		if on == current {
+			label = "✓ " + label
+		}
+		row = append(row, button{label, callbackData(tablesCode, switchName(on))})
+	}
+	return row
+}
+
+// pressTables handles the buttons that switch tables on and off. Like pressPage, it edits only messages that have such buttons.
+func (r *Router) pressTables(ctx context.Context, p press) error {
+	args, ok := argsOf(tablesCode, p.query.Data)
+	on := args == switchName(true)
+	if !ok || args != switchName(on) || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
+		return r.unknownButton(ctx, p.origin)
+	}
+	return r.changeDisplay(ctx, p, func(d ranking.Display) ranking.Display {
+		d.Tables = on
+		return d
+	})
+}
+
+func (w words) tablesChanged(n ranking.TablesChanged) string {
+	return w.Text("table."+switchName(n.Tables), nil)
 }
 
 func (w words) languageChanged(n ranking.LanguageChanged) string {

@@ -16,7 +16,13 @@ func TestLanguageChosen(t *testing.T) {
 		t.Helper()
 		o := g.origin(&alice)
 		o.Key, o.Button, o.Chat.Language = key, key, "uk"
-		must(t, g.ChangeLanguage(t.Context(), o, ranking.LanguageChange{Language: language, IsAdmin: isAdmin, Shown: 55}))
+		must(t, g.ChangeDisplay(t.Context(), o, ranking.DisplayChange{
+			Change: func(d ranking.Display) ranking.Display {
+				d.Language = language
+				return d
+			},
+			IsAdmin: isAdmin, Shown: 55,
+		}))
 	}
 	press("c:1", "de", nobodyIsAdmin)
 	press("c:2", "de", admin)
@@ -26,7 +32,7 @@ func TestLanguageChosen(t *testing.T) {
 	checkNotice(t, g.answer(t, "c:1", toast), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, g.answer(t, "c:2", toast), ranking.LanguageChanged{Language: "de"})
 	checkNotice(t, g.answer(t, "c:2", "action = 'page' AND edited_message_id = 55 AND language IS NULL"),
-		ranking.GroupSettings{Rules: defaultRules, Language: "de", ChangedBy: &ranking.Reporter{Name: &name}})
+		ranking.GroupSettings{Rules: defaultRules, Display: ranking.Display{Language: "de"}, ChangedBy: &ranking.Reporter{Name: &name}})
 	checkNotice(t, g.answer(t, "c:3", toast), ranking.Refusal{Code: ranking.SameRules})
 	if n := g.count(t, "outbox"); n != 4 {
 		t.Errorf("%d notices, want 4", n)
@@ -52,5 +58,30 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 		if n := g.count(t, "outbox WHERE key = '"+o.Key+"' AND coalesce(language, '') = '"+language+"'"); n != 1 {
 			t.Errorf("the answer is not in the language %q", language)
 		}
+	}
+}
+
+// TestTablesChosen: an admin switches tables on, once, which does not choose a language.
+func TestTablesChosen(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	for _, key := range []string{"c:1", "c:2"} {
+		o := g.origin(&alice)
+		o.Key, o.Button = key, key
+		must(t, g.ChangeDisplay(t.Context(), o, ranking.DisplayChange{
+			Change: func(d ranking.Display) ranking.Display {
+				d.Tables = true
+				return d
+			},
+			IsAdmin: admin, Shown: 55,
+		}))
+	}
+	checkNotice(t, g.answer(t, "c:1", "action = 'callback_answer'"), ranking.TablesChanged{Tables: true})
+	checkNotice(t, g.answer(t, "c:2", "action = 'callback_answer'"), ranking.Refusal{Code: ranking.SameRules})
+	if n := g.count(t, "chats WHERE tables AND NOT language_chosen"); n != 1 {
+		t.Error("the group has no tables, or a language that nobody chose")
+	}
+	if n := g.count(t, "handled_commands WHERE outcome = 'display_changed'"); n != 1 {
+		t.Errorf("%d changes, want 1", n)
 	}
 }

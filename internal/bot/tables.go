@@ -1,0 +1,189 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	botapi "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"elobot/internal/outbox"
+	"elobot/internal/ranking"
+	"elobot/internal/stats"
+	"elobot/internal/telegram"
+)
+
+const (
+	// refusalKept is how long a chat gets text after Telegram refused a table there.
+	refusalKept = 24 * time.Hour
+	// maxRefusals is for how many chats that is remembered.
+	maxRefusals = 10_000
+	// everyChat stands for all chats, if the Bot API server does not know tables.
+	everyChat = 0
+)
+
+// table returns a notice as a table, or "" if it has none or the chat does not want it.
+func (w words) table(n ranking.Notice) string {
+	if !w.tables {
+		return ""
+	}
+	switch n := n.(type) {
+	case stats.RankingPage:
+		return w.rankingTable(n)
+	case stats.MyStanding:
+		return w.standingTable(n)
+	default:
+		return ""
+	}
+}
+
+// rankingTable has the contents of rankingPage.
+func (w words) rankingTable(n stats.RankingPage) string {
+	if len(n.Rows) == 0 {
+		return ""
+	}
+	t := newTable(w.rankingTitle(n))
+	t.row(header(numberCell("#")), header(textCell(w.Text("table.player", nil))), header(numberCell(w.Text("table.rating", nil))),
+		header(numberCell(w.Text("table.results", nil))))
+	row := func(r stats.Row) {
+		t.row(numberCell(strconv.Itoa(r.Position)), textCell("<b>"+showName(r.Name)+"</b>"), numberCell(strconv.Itoa(r.Elo)),
+			numberCell(winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
+	}
+	for _, r := range n.Rows {
+		row(r)
+	}
+	if n.Own != nil {
+		t.row(textCell("…"), textCell(""), textCell(""), textCell(""))
+		row(*n.Own)
+	}
+	return t.end(w.shownPlayers(n))
+}
+
+// standingTable has the contents of myStanding.
+func (w words) standingTable(n stats.MyStanding) string {
+	if n.Position == 0 {
+		return ""
+	}
+	t := newTable("<b>" + showName(n.Name) + "</b>")
+	row := func(label, value string) { t.row(textCell(w.Text(label, nil)), numberCell(value)) }
+	row("table.place", w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total}))
+	row("table.rating", strconv.Itoa(n.Elo))
+	row("table.best", strconv.Itoa(n.Best))
+	row("table.record", winsDrawsLosses(n.Won, n.Drawn, n.Lost))
+	return t.end(w.streak(n))
+}
+
+// table is a table in the HTML of rich messages. Its cells are HTML too.
+type table struct{ strings.Builder }
+
+func newTable(caption string) *table {
+	t := new(table)
+	t.WriteString("<table bordered striped><caption>" + caption + "</caption>")
+	return t
+}
+
+func (t *table) row(cells ...string) { t.WriteString("<tr>" + strings.Join(cells, "") + "</tr>") }
+
+// end returns the table with a remark below it, unless that is empty.
+func (t *table) end(remark string) string {
+	t.WriteString("</table>")
+	if remark != "" {
+		t.WriteString("<footer>" + remark + "</footer>")
+	}
+	return t.String()
+}
+
+func textCell(text string) string { return "<td>" + text + "</td>" }
+
+// numberCell returns a cell whose contents end at the same place as those above and below it.
+func numberCell(text string) string { return `<td align="right">` + text + "</td>" }
+
+// header makes a cell the head of its column.
+func header(cell string) string {
+	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
+}
+
+// refusals remembers where Telegram refused tables.
+type refusals struct {
+	until *lru.Cache[int64, time.Time]
+	now   func() time.Time
+}
+
+func newRefusals() refusals {
+	until, err := lru.New[int64, time.Time](maxRefusals)
+	if err != nil { // only if the size is not positive
+		panic(err)
+	}
+	return refusals{until, time.Now}
+}
+
+// has reports whether tables were refused in a chat within the last day.
+func (r refusals) has(chat int64) bool {
+	for _, id := range []int64{chat, everyChat} {
+		if until, ok := r.until.Get(id); ok && r.now().Before(until) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTable reports whether a message is to be sent as a table.
+func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
+	return out.table != "" && !s.refusals.has(m.ExternalChat)
+}
+
+// rich returns the content of a table message.
+func rich(out outgoing) *models.InputRichMessage {
+	return &models.InputRichMessage{HTML: out.table, SkipEntityDetection: true}
+}
+
+// sendTable sends a message as a table.
+func (s *Sender) sendTable(ctx context.Context, text *botapi.SendMessageParams, out outgoing) (int64, error) {
+	return s.sendAs(ctx, "sendRichMessage", &botapi.SendRichMessageParams{
+		ChatID: text.ChatID, MessageThreadID: text.MessageThreadID, RichMessage: *rich(out), DisableNotification: text.DisableNotification,
+		ReplyParameters: text.ReplyParameters, ReplyMarkup: text.ReplyMarkup,
+	})
+}
+
+// tableEdit are the parameters of an edit that replaces a message by a table. Those of the library always have a text, which
+// takes the place of the table.
+type tableEdit struct {
+	ChatID      any                      `json:"chat_id"`
+	MessageID   int                      `json:"message_id"`
+	RichMessage *models.InputRichMessage `json:"rich_message"`
+	ReplyMarkup models.ReplyMarkup       `json:"reply_markup,omitempty"`
+}
+
+// editToTable replaces a message by a table.
+func (s *Sender) editToTable(ctx context.Context, text *botapi.EditMessageTextParams, out outgoing) error {
+	return s.editMessage(ctx, tableEdit{text.ChatID, text.MessageID, rich(out), text.ReplyMarkup})
+}
+
+// isRefusal reports whether Telegram refused a table as such, as far as one can tell: the request had no effect, and the same
+// message as text may be accepted.
+func isRefusal(err error) bool {
+	var api *telegram.APIError
+	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.Failure(err).Class == outbox.Rejected)
+}
+
+// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. It reports whether that is
+// so. refusal is nil if no table was tried.
+func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) bool {
+	var api *telegram.APIError
+	if textErr != nil || !errors.As(refusal, &api) {
+		return false
+	}
+	chat := m.ExternalChat
+	if api.Status == http.StatusNotFound { // no such method
+		chat = everyChat
+	}
+	s.refusals.until.Add(chat, s.refusals.now().Add(refusalKept))
+	s.log.WarnContext(ctx, "Telegram refused a table, sending text for a day", "everywhere", chat == everyChat,
+		"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", refusal)
+	return true
+}

@@ -1,0 +1,93 @@
+package ranking
+
+import "context"
+
+// Display is how the bot shows things in a chat.
+type Display struct {
+	Language string `json:"language,omitempty"` // an IETF tag
+	Tables   bool   `json:"tables,omitempty"`   // rankings and standings are tables
+}
+
+// DisplayChange says what a group changes about how the bot shows things.
+type DisplayChange struct {
+	Change func(Display) Display // returns what is shown from now on
+	// IsAdmin reports whether the sender is an admin of the chat.
+	IsAdmin func(context.Context) (bool, error)
+	// Shown is the message that shows the settings, with the pressed button. It is edited.
+	Shown int64
+}
+
+// ChangeDisplay changes how the bot shows things in a group at the press of a button. Only admins may do so. Messages that were
+// sent before keep their language, also when they are edited.
+func (s *Service) ChangeDisplay(ctx context.Context, o Origin, d DisplayChange) error {
+	people := senderOf(o)
+	return s.handle(ctx, o, command{
+		name: "change display", people: people, needed: len(people), class: RatePress,
+		operation: displayOperation{DisplayChange: d, adminsOnly: adminsOnly{isAdmin: d.IsAdmin, origin: o, log: s.log}},
+	})
+}
+
+// displayOperation is a change of how the bot shows things in a group.
+type displayOperation struct {
+	adminsOnly
+	DisplayChange
+}
+
+func (d displayOperation) refuse(snap Snapshot) Notice {
+	if snap.Display == d.Change(snap.Display) {
+		return Refusal{Code: SameRules}
+	}
+	return nil
+}
+
+func (d displayOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
+	changed := &ChangedDisplay{Chat: snap.ChatID, Before: snap.Display, After: d.Change(snap.Display)}
+	by := Reporter{}
+	if d.origin.Sender != nil {
+		name := snap.senderName()
+		by.Name = &name
+	}
+	return Changes{
+		Effect: changed, CallbackAnswer: changed.toast(), Edits: d.Shown,
+		Notice: GroupSettings{Rules: snap.Ladder.Rules, Display: changed.After, ChangedBy: &by},
+	}, nil
+}
+
+// ChangedDisplay is what an admin changed about how the bot shows things in a chat. If what is stored differs from Before, Apply
+// fails with ErrConflict.
+type ChangedDisplay struct {
+	Chat          ChatID
+	Before, After Display
+}
+
+func (*ChangedDisplay) outcome() CommandOutcome { return OutcomeDisplayChanged }
+
+// toast tells the person who pressed the button what has changed.
+func (c *ChangedDisplay) toast() Notice {
+	if c.Before.Language != c.After.Language {
+		return LanguageChanged{Language: c.After.Language}
+	}
+	return TablesChanged{Tables: c.After.Tables}
+}
+
+// LanguageChanged says which language the bot speaks in the chat from now on.
+type LanguageChanged struct {
+	Language string `json:"language"` // an IETF tag
+}
+
+// Kind implements Notice.
+func (LanguageChanged) Kind() string { return KindLanguageChanged }
+
+// Purpose implements Notice.
+func (LanguageChanged) Purpose() Purpose { return Outcome }
+
+// TablesChanged says whether rankings and standings are tables in the chat from now on.
+type TablesChanged struct {
+	Tables bool `json:"tables"`
+}
+
+// Kind implements Notice.
+func (TablesChanged) Kind() string { return KindTablesChanged }
+
+// Purpose implements Notice.
+func (TablesChanged) Purpose() Purpose { return Outcome }
