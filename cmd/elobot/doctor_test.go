@@ -49,7 +49,7 @@ func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
 	p.settle()
-	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: on", "✓ updates: by polling, 0 waiting",
+	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: off: the bot receives all", "✓ updates: by polling, 0 waiting",
 		"✓ database: PostgreSQL 1", "✓ rights: create", "✓ clocks: Telegram +0 s", "✓ schema: this release", "✓ owner: belongs to @",
 		"✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
 	if code, _ := p.bot.stop(t); code != 0 {
@@ -91,9 +91,9 @@ func (p patient) inTheDatabase() {
 	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
 
 	for _, tc := range []struct{ when, change, back, want string }{
-		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m0s ago"},
+		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m"},
 		{"with a backlog", `INSERT INTO outbox (chat_id, kind, payload, created_at) SELECT min(id), 'k', '{}', now() - interval '1 hour' FROM chats`,
-			`DELETE FROM outbox WHERE kind = 'k'`, "✗ backlog: 1 notices wait, the oldest for 1h0m0s"},
+			`DELETE FROM outbox WHERE kind = 'k'`, "✗ backlog: 1 notices wait, the oldest for 1h0m"},
 		{"with a dead letter", `INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'x', 1, now())`,
 			`DELETE FROM dead_letters`, "✗ dead letters: `elobot dead list`"},
 		{"with another bot's database", `UPDATE bot SET telegram_user_id = telegram_user_id + 1`, `UPDATE bot SET telegram_user_id = telegram_user_id - 1`, "✗ owner: `elobot adopt`"},
