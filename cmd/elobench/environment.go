@@ -46,7 +46,7 @@ func newEnvironment(
 			err = errors.Join(err, e.close())
 		}
 	}()
-	if err := unsetPostgresVariables(); err != nil {
+	if err := pgtemp.UnsetVariables(); err != nil {
 		return nil, err
 	}
 	if e.profiles, err = newProfiles(profileFolder); err != nil {

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -74,19 +73,4 @@ func report(err error) int {
 		fmt.Fprintln(os.Stderr, "elobench:", err)
 		return exitFailure
 	}
-}
-
-// unsetPostgresVariables removes the environment variables of PostgreSQL's programs. They refer to the user's own server
-// and would otherwise supplement the URL of the measured one.
-func unsetPostgresVariables() error {
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, "PG") {
-			continue
-		}
-		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("unset %s: %w", name, err)
-		}
-	}
-	return nil
 }

@@ -76,15 +76,14 @@ func (f *folder) acquire(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.lock.Truncate(0), writeAll(f.lock, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+	err = f.lock.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintln(f.lock, os.Getpid())
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("write lock: %w", err), f.close())
 	}
 	return nil
-}
-
-func writeAll(file *os.File, content string) error {
-	_, err := file.WriteString(content)
-	return err
 }
 
 // owner returns the id of the process that locked the folder last, or 0.
