@@ -3,6 +3,7 @@ package bot
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -243,6 +244,10 @@ func goldenUndoPrompts() map[string]ranking.Notice {
 		"prompt_as_group": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
 		"prompt": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
+		},
+		"prompt_of_old_match": ranking.UndoPrompt{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
+			Played: time.Date(2026, time.March, 31, 12, 0, 0, 0, time.UTC),
 		},
 		"prompt_hostile": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},

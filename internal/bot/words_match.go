@@ -82,11 +82,16 @@ func (w words) matchRestored(n ranking.MatchRestored) string {
 // undoPrompt asks an admin whether to undo a match of other people.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
 	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
-	if n.Asked.Name == nil {
-		return w.Text("prompt.undo", with)
+	id := "prompt.undo"
+	if n.Asked.Name != nil {
+		id = "prompt.undo_named"
+		with["Name"] = showName(*n.Asked.Name)
 	}
-	with["Name"] = showName(*n.Asked.Name)
-	return w.Text("prompt.undo_named", with)
+	question := w.Text(id, with)
+	if n.Played.IsZero() {
+		return question
+	}
+	return question + " " + w.Text("prompt.undo_played", args{"Date": w.Date(n.Played)})
 }
 
 func (w words) undoDropped(n ranking.UndoDropped) string {

@@ -1,5 +1,5 @@
 // Package catalog has all texts of the bot: one file for each language, such as en.toml. It knows no notices and no commands,
-// only texts with placeholders, and how a language forms plurals and writes numbers.
+// only texts with placeholders, and how a language forms plurals and writes numbers and dates.
 //
 // The texts are Telegram's HTML, except for menus, the labels of buttons and what a press is answered with. Arguments go into
 // them unescaped.
@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/nicksnyder/go-i18n/v2/i18n"
@@ -121,4 +123,11 @@ func (l Language) Number(n int) string {
 		return strconv.Itoa(n)
 	}
 	return l.Number(n/1_000) + l.Text("number.thousands", nil) + fmt.Sprintf("%03d", n%1_000)
+}
+
+// Date writes a day, in UTC: the bot does not know in which time zone a group is.
+func (l Language) Date(at time.Time) string {
+	at = at.UTC()
+	month := l.Text("date.months."+strings.ToLower(at.Month().String()), nil)
+	return l.Text("date.day", Args{"Day": at.Day(), "Month": month, "Year": at.Year()})
 }

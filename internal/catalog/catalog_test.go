@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
@@ -221,6 +222,19 @@ func TestNumber(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 12_034: "12,034", 1_000_000: "1,000,000"} {
 		if got := For("en").Number(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDate(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, time.November, 3, 23, 30, 0, 0, time.FixedZone("", -3600)) // the next day in UTC
+	for tag, want := range map[string]string{
+		"en": "4 November 2026", "de": "4. November 2026", "es": "4 de noviembre de 2026", "pt-BR": "4 de novembro de 2026",
+		"ru": "4 ноября 2026 г.", "uk": "4 листопада 2026 р.",
+	} {
+		if got := For(tag).Date(at); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}
 }

@@ -165,7 +165,8 @@ type UndoPrompt struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
-	Asked  Reporter   `json:"asked"` // who is asked
+	Asked  Reporter   `json:"asked"`           // who is asked
+	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
 }
 
 // Kind implements Notice.

@@ -47,7 +47,24 @@ func (g *game) askBy(t *testing.T, sender *ranking.Person) {
 	}
 	checkNotice(t, g.notice(t, o.Key), ranking.UndoPrompt{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}, Asked: asked,
+		Played: time.Unix(1_700_000_000, 0).UTC(),
 	})
+}
+
+// TestPromptOfYoungMatch: nobody needs to be told that a match is of today.
+func TestPromptOfYoungMatch(t *testing.T) {
+	t.Parallel()
+	for age, wantsDate := range map[time.Duration]bool{0: false, 24*time.Hour - time.Second: false, 24 * time.Hour: true} {
+		g := newGame(t)
+		g.record(t, &alice, alice, bob, 3, 1)
+		o := g.origin(&zoe)
+		o.SentAt = o.SentAt.Add(age)
+		must(t, g.UndoMatch(t.Context(), o, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}))
+		prompt, ok := g.notice(t, o.Key).(ranking.UndoPrompt)
+		if !ok || prompt.Played.IsZero() == wantsDate {
+			t.Errorf("after %v the prompt is %+v", age, prompt)
+		}
+	}
 }
 
 // mustEnd checks how prompts ended, that closed ones have no timer, and whether match 1 is undone.

@@ -1,6 +1,9 @@
 package ranking
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
 // it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first.
@@ -46,9 +49,13 @@ func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	}
 	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
 	by, asked := u.by(snap)
+	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked}
+	if u.origin.SentAt.Sub(u.found.PlayedAt) >= 24*time.Hour {
+		prompt.Played = u.found.PlayedAt.UTC()
+	}
 	return Changes{
 		Effect:         &NewPrompt{Kind: PromptUndo, Match: u.found.ID, Changes: u.found.Changes, Answerer: by},
-		Notice:         UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked},
+		Notice:         prompt,
 		CallbackAnswer: Acknowledged{},
 	}, nil
 }
