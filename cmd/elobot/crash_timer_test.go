@@ -50,7 +50,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says(t, visible(now), "Nobody answered in time whether to undo match")
+		says(t, visible(now), "Time is up: nobody said whether to undo match")
 		c.settle()
 		if now, _ := group.Message(prompt); now.Edits != 1 || len(now.Buttons) != 0 {
 			t.Errorf("after %d edits the prompt is %+v", now.Edits, now)
