@@ -40,7 +40,7 @@ const (
 func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
-		{Name: command.NameMatch, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
+		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
 		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
 		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},

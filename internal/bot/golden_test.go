@@ -246,6 +246,7 @@ var details = map[command.Reason]string{
 	command.ReasonDecimalNumber:   "2.5",
 	command.ReasonForeignDigits:   "３",
 	command.ReasonScoreTooLarge:   "1000",
+	command.ReasonUnclearTotal:    "3:1",
 }
 
 func called(name string) ranking.Name { return ranking.Name{Name: name} }

@@ -33,7 +33,7 @@ var wrongForms = map[string][]command.Reason{
 		command.ReasonEmpty, command.ReasonNoScore, command.ReasonIncompleteScore, command.ReasonThirdNumber,
 		command.ReasonSeveralScores, command.ReasonTooManySets, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
 		command.ReasonForeignDigits, command.ReasonScoreTooLarge, command.ReasonNoSuchNumber, command.ReasonUnexpectedWord,
-		command.ReasonUnknownMention,
+		command.ReasonUnknownMention, command.ReasonUnclearTotal,
 	},
 }
 

@@ -118,7 +118,11 @@ func (req request) report() (ranking.Report, error) {
 	if req.origin.Sender != nil {
 		sender = req.message.From.mentioned()
 	}
-	m, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
+	readings, err := command.ParseMatch(req.command, sender, req.message.repliedPerson())
+	if err != nil {
+		return ranking.Report{}, err
+	}
+	m, err := command.Certain(readings)
 	return ranking.Report{A: people(m.A), B: people(m.B), Scores: scores(m.Scores)}, err
 }
 

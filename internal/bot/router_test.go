@@ -317,7 +317,7 @@ func TestCommandsInAGroup(t *testing.T) {
 
 		"/match [Dan 2](tg://user?id=1004) 3:1":      "match Alice@alice#1001 Dan_2#1004 3:1",
 		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",
-		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"😀"}`,
+		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    "match Alice@alice#1001 Dan_2#1004 3:1",
 		"/match [🏓🏓 2](tg://user?id=1004) @bob 3:1":  "match Dan_2#1004 @bob 3:1",
 		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
 		"/match":                                     "answer wrong_form " + empty,
@@ -332,7 +332,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match @alice @bob @carol":                  `answer wrong_form {"command":"match","reason":"no_versus","teams":true}`,
 		"/match @alice @bob @carol 3:x":              `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"3:x","teams":true}`,
 		"/match @ab v 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@ab","teams":true}`,
-		"/match @alice & @bob against":               `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"against"}`,
+		"/match @alice & @bob near":                  `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"near"}`,
 
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,

@@ -94,7 +94,7 @@ func (r *Router) edited(ctx context.Context, m *message, retried bool) error {
 	}
 	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
 	req := request{message: m, command: c, origin: m.origin()}
-	if !ok || c.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
+	if known, _ := findCommand(c.Name); !ok || known.Name != command.NameMatch || !req.origin.Chat.IsGroup() {
 		return nil
 	}
 	report, err := req.report()

@@ -42,6 +42,7 @@ func (w words) refusal(n ranking.Refusal) string {
 // The forms of commands, as examples to copy. Inside <code> nothing becomes a link or a mention.
 const (
 	formMatch     = "<code>/match @bob 3:1</code>"
+	formBoth      = "<code>/match @alice @bob 3:1</code>"
 	formSets      = "<code>/match @bob 11:7 9:11 11:5</code>"
 	formTeams     = "<code>/match @alice @bob vs @carol @dave 10:8</code>"
 	formTeamsSets = "<code>/match @alice @bob vs @carol @dave 11:7 9:11 11:5</code>"
@@ -63,6 +64,8 @@ func (w words) wrongForm(n WrongForm) string {
 		form, sets = formFix, formFixSets
 	case n.Teams:
 		form, sets = formTeams, formTeamsSets
+	case n.Reason == command.ReasonUnclearWinner:
+		form = formBoth
 	}
 	id := "form." + string(n.Reason)
 	switch {

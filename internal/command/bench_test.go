@@ -57,7 +57,7 @@ func BenchmarkParseMatch(b *testing.B) {
 		b.Run("form="+c.form, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if m, err := command.ParseMatch(read, from, nil); (err == nil) != c.valid {
+				if m, err := parseOne(read, from, nil); (err == nil) != c.valid {
 					b.Fatal(m, err)
 				}
 			}

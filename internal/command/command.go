@@ -11,6 +11,9 @@ const (
 	NameJoin     = "join"
 	NameSettings = "settings"
 	NameMatch    = "match"
+	NameWon      = "won"
+	NameLost     = "lost"
+	NameDraw     = "draw"
 	NameRanking  = "ranking"
 	NameUndo     = "undo"
 	NameRestore  = "restore"
@@ -22,6 +25,9 @@ const (
 type Command struct {
 	// Name is what was written, in lower case and without the slash. It is never empty.
 	Name string
+	// Written is what was written, if Name is replaced by the command that it is an
+	// alias of; otherwise the same.
+	Written string
 	// Args is the trimmed text after the command, with each mention replaced by a
 	// space.
 	Args string
@@ -47,7 +53,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	if addressed && !strings.EqualFold(bot, botUsername) {
 		return Command{}, false
 	}
-	c = Command{Name: Name(name), Addressed: addressed}
+	c = Command{Name: Name(name), Written: Name(name), Addressed: addressed}
 	c.Args, c.Mentions, c.MentionOffsets = cutMentions(text, len(head), entities, botUsername)
 	return c, true
 }

@@ -46,7 +46,7 @@ func TestParseName(t *testing.T) {
 				t.Fatal("no command")
 			}
 			if diff := cmp.Diff(command.Command{
-				Name: tc.name, Args: tc.args, Addressed: strings.Contains(tc.text[:tc.length], "@"),
+				Name: tc.name, Written: tc.name, Args: tc.args, Addressed: strings.Contains(tc.text[:tc.length], "@"),
 			}, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -181,7 +181,7 @@ func TestParseBadEntities(t *testing.T) {
 				t.Parallel()
 				got, ok := command.Parse(text, entities, botUsername)
 				want := command.Command{
-					Name: "match", Args: "🏓   דוד 3:1",
+					Name: "match", Written: "match", Args: "🏓   דוד 3:1",
 					Mentions: []command.Person{{Username: "alice"}}, MentionOffsets: []int{5},
 				}
 				if diff := cmp.Diff(want, got); !ok || diff != "" {
@@ -204,7 +204,7 @@ func TestParseOverlap(t *testing.T) {
 				{Kind: command.KindTextMention, Offset: 3, Length: 6, User: user},
 				{Kind: command.KindMention, Offset: 3, Length: 6},
 			},
-			command.Command{Name: "x", Args: "3", Mentions: []command.Person{*user}, MentionOffsets: []int{0}},
+			command.Command{Name: "x", Written: "x", Args: "3", Mentions: []command.Person{*user}, MentionOffsets: []int{0}},
 		},
 		"bad one does not hide a good one": {
 			[]command.Entity{
@@ -212,7 +212,7 @@ func TestParseOverlap(t *testing.T) {
 				{Kind: command.KindMention, Offset: 3, Length: 6},
 			},
 			command.Command{
-				Name: "x", Args: "3", Mentions: []command.Person{{Username: "alice"}}, MentionOffsets: []int{0},
+				Name: "x", Written: "x", Args: "3", Mentions: []command.Person{{Username: "alice"}}, MentionOffsets: []int{0},
 			},
 		},
 		"earlier one counts": {
@@ -221,7 +221,7 @@ func TestParseOverlap(t *testing.T) {
 				{Kind: command.KindTextMention, Offset: 2, Length: 2, User: user},
 			},
 			command.Command{
-				Name: "x", Args: "alice 3", Mentions: []command.Person{*user}, MentionOffsets: []int{0},
+				Name: "x", Written: "x", Args: "alice 3", Mentions: []command.Person{*user}, MentionOffsets: []int{0},
 			},
 		},
 	} {

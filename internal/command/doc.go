@@ -32,7 +32,7 @@
 //
 //	people    = [ mention [ mention ] ]
 //	          | { mention } versus { mention }
-//	versus    = "v" | "vs" | "versus"           in any letter case
+//	versus    = "v" | "vs" | "versus" | …       in any letter case
 //
 // The rest without the versus must be:
 //
@@ -46,10 +46,28 @@
 // White space includes line breaks, invisible formatting characters, mentions,
 // commas and semicolons at either end of a word, and a full stop after it. Commas
 // and semicolons inside a word are white space if there is a colon or dash both in
-// the part before them and in the part after them. The words "&", "+" and "and",
-// in any letter case, are white space in a match. A dash that touches the number
-// after it, but not one before it, is a minus sign: "3-1" and "3 - 1" are scores,
-// "3 -1" is not.
+// the part before them and in the part after them. Brackets, quotes, exclamation
+// marks and emoji around a word are white space in a match, and so are a colon or a
+// dash after a name. A dash between two names is a versus. A dash that touches the
+// number after it, but not one before it, is a minus sign: "3-1" and "3 - 1" are
+// scores, "3 -1" is not.
+//
+// The words of the vocabulary, in all languages of the bot and in any letter case,
+// have a meaning in a match: fillers ("with", "gg") and "and" are white space; "me"
+// is the sender; "to" and "x" between two numbers are colons. "won", "lost" and
+// "drew" say how the match ended for the side before them, and separate the sides
+// if no versus does. /won, /lost and /draw say it of the first side. If a winner
+// contradicts the score, or it is not clear whom the word is about, there are two
+// readings.
+//
+// If at least two lines have people and numbers, each line is a report. If in one
+// line each person has scores behind the name, each is a result of the sender.
+// Results that cannot be told apart are an error.
+//
+// Of at least three scores, the first or the last one is their total if no number
+// in it exceeds the count of the others, and each of the others has a number that
+// does. It is left out if it equals the sets that were won. If it does not, there
+// is a reading without it and one with it.
 //
 // The first number of each score belongs to the first side. Without a versus
 // there is one person on each side: with one mention the first is the sender;
@@ -69,6 +87,15 @@
 //	/match @alice @bob 11:7 9:11 11:5     alice 11:7 9:11 11:5 bob
 //	/match @bob 11-7, 9-11, 11-5          sam 11:7 9:11 11:5 bob
 //	/match 11:7,9:11                      sam 11:7 9:11 rita
+//	/match @bob 3:1 11:5 9:11 11:7 11:9   sam 11:5 9:11 11:7 11:9 bob
+//	/match @bob 2:1 11:5 9:11 11:7 11:9   ReasonUnclearTotal "2:1"
+//	/match @alice beat @bob 3:1           alice 3:1 bob
+//	/match I lost to @bob, 1 to 3!        sam 1:3 bob
+//	/match @alice beat @bob 1:3           ReasonUnclearWinner
+//	/lost @bob 1:3                        sam 1:3 bob
+//	/draw @bob 2:1                        ReasonContradiction
+//	/match @bob 3:1 and @carl 3:2         ReasonSeveralResults
+//	/match @a 10 @b 7 @c 3                ReasonFreeForAll
 //	/match @alice @bob vs @carl @dora 3:1 alice bob 3:1 carl dora
 //	/match @a & @b vs @c and @d 10:8      a b 10:8 c d
 //	/match 3:1 @alice VS. @carl @dora     alice 3:1 carl dora
@@ -79,7 +106,7 @@
 //	/match @alice vs 3:1                  ReasonEmptySide
 //	/match vs @alice @bob 3:1             ReasonEmptySide
 //	/match @alice vs @bob vs @carl 3:1    ReasonUnexpectedWord "vs"
-//	/match @alice against @bob 3:1        ReasonUnexpectedWord "against"
+//	/match @alice near @bob 3:1           ReasonUnexpectedWord "near"
 //	/match @alice vs @bob @alice 3:1      ReasonSamePerson "@alice"
 //	/match @bob 3 1 2                     ReasonThirdNumber "2"
 //	/match @bob 11:7 9:11 11              ReasonIncompleteScore "11"

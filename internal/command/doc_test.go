@@ -20,7 +20,7 @@ func TestDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile(`(?m)^//\t(/(match|undo|restore|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
+	examples := regexp.MustCompile(`(?m)^//\t(/(match|won|lost|draw|undo|restore|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
 	if len(examples) < 40 {
 		t.Fatalf("only %d examples", len(examples))
 	}
@@ -28,7 +28,7 @@ func TestDoc(t *testing.T) {
 	for _, example := range examples {
 		line := []rune(example[1])
 		if strings.HasSuffix(example[1], " WantsHelp") {
-			c, _ := parseDoc(strings.Fields(example[1]))
+			c, _ := parseDoc(strings.TrimSpace(strings.TrimSuffix(example[1], "WantsHelp")))
 			if !c.WantsHelp() {
 				t.Errorf("%q does not ask for help", example[1])
 			}
@@ -36,7 +36,7 @@ func TestDoc(t *testing.T) {
 		}
 		text := strings.TrimSpace(string(line[:column]))
 		want := strings.TrimSpace(string(line[column:]))
-		c, ok := parseDoc(strings.Fields(text))
+		c, ok := parseDoc(text)
 		if !ok {
 			t.Errorf("%q is no command", text)
 			continue
@@ -48,32 +48,47 @@ func TestDoc(t *testing.T) {
 }
 
 // parseDoc parses a command of the doc, where every word with an @ is a mention.
-func parseDoc(words []string) (command.Command, bool) {
+func parseDoc(text string) (command.Command, bool) {
 	var m message
-	m.mark(command.KindBotCommand, words[0], nil)
-	for _, word := range words[1:] {
-		if word == "WantsHelp" {
-			break
+	head, rest, _ := strings.Cut(text, " ")
+	if before, after, ok := strings.Cut(head, "\n"); ok {
+		head, rest = before, "\n"+after+" "+rest
+	}
+	m.mark(command.KindBotCommand, head, nil)
+	m.plain(" ")
+	for rest != "" {
+		at := regexp.MustCompile(`@\w+`).FindStringIndex(rest)
+		if at == nil {
+			at = []int{len(rest), len(rest)}
 		}
-		m.plain(" ")
-		if strings.HasPrefix(word, "@") {
-			m.mark(command.KindMention, word, nil)
-		} else {
-			m.plain(word)
+		m.plain(rest[:at[0]])
+		if at[1] > at[0] {
+			m.mark(command.KindMention, rest[at[0]:at[1]], nil)
 		}
+		rest = rest[at[1]:]
 	}
 	return command.Parse(m.text, m.entities, botUsername)
+}
+
+// describeMatch returns a match in the form of the doc.
+func describeMatch(m command.Match) string {
+	var parts []string
+	for _, p := range m.A {
+		parts = append(parts, p.Username)
+	}
+	for _, s := range m.Scores {
+		parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
+	}
+	for _, p := range m.B {
+		parts = append(parts, p.Username)
+	}
+	return strings.ToLower(strings.Join(parts, " "))
 }
 
 // describe returns the outcome of a command in the form of the doc, if sam replies
 // with it to rita.
 func describe(c command.Command) string {
 	var parts []string
-	people := func(side []command.Person) {
-		for _, p := range side {
-			parts = append(parts, p.Username)
-		}
-	}
 	scores := func(scores []command.Score) {
 		for _, s := range scores {
 			parts = append(parts, fmt.Sprintf("%d:%d", s.A, s.B))
@@ -88,12 +103,10 @@ func describe(c command.Command) string {
 	}
 	var err error
 	switch c.Name {
-	case command.NameMatch:
+	case command.NameMatch, command.NameWon, command.NameLost, command.NameDraw:
 		var m command.Match
-		m, err = command.ParseMatch(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"})
-		people(m.A)
-		scores(m.Scores)
-		people(m.B)
+		m, err = parseOne(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"})
+		parts = append(parts, describeMatch(m))
 	case command.NameUndo, command.NameRestore:
 		var n int
 		n, err = command.ParseNumber(c)

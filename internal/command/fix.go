@@ -32,7 +32,7 @@ func ParseFix(c Command) (Fix, error) {
 	for rest != "" {
 		var word string
 		word, rest = cutWord(rest)
-		if err := text.add(word); err != nil {
+		if err := text.add(word, 0); err != nil {
 			return Fix{}, err
 		}
 	}
@@ -45,7 +45,11 @@ func ParseFix(c Command) (Fix, error) {
 			return Fix{}, formError(ReasonIncompleteScore, loose)
 		}
 	}
-	f.Scores = scores
+	meant := withoutTotal(scores)
+	if len(meant) > 1 {
+		return Fix{}, unclearTotal(meant[0], meant[1])
+	}
+	f.Scores = meant[0]
 	return f, nil
 }
 

@@ -1,6 +1,10 @@
 package command
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	// MaxSets is the maximum number of scores in a match.
@@ -20,59 +24,302 @@ type Match struct {
 // Score is the score of a match or a set: the points of A and B, each from 0 to 999.
 type Score struct{ A, B int }
 
-// ParseMatch reads the arguments of /match. sender is the zero Person if unknown
-// (an anonymous admin). reply is the author of the message replied to, nil if
-// there is none; its IsBot must be set for bots, including this one. A mention of
-// the sender or of the author yields that Person. Every error is a *FormError.
-func ParseMatch(c Command, sender Person, reply *Person) (Match, error) {
+// Reading is one way to read a report: the matches that it reports, in their
+// order. There is at least one.
+type Reading []Match
+
+// ParseMatch reads the arguments of /match, /won, /lost and /draw. sender is the
+// zero Person if unknown (an anonymous admin). reply is the author of the message
+// replied to, nil if there is none; its IsBot must be set for bots, including this
+// one. A mention of the sender or of the author yields that Person.
+//
+// There are several readings, the likeliest one first, if the report does not say
+// which of them is meant. Every error is a *FormError.
+func ParseMatch(c Command, sender Person, reply *Person) ([]Reading, error) {
 	if c.Args == "" && len(c.Mentions) == 0 {
-		return Match{}, formError(ReasonEmpty, "")
+		return nil, formError(ReasonEmpty, "")
 	}
-	// Report malformed words first: they explain why a person is missing.
-	text := scoreText{numbers: make([]number, 0, 2)}
-	versus := 0 // end of the word between the sides, in bytes
+	p := parser{sender: sender}
+	if reply != nil {
+		p.replied = *reply
+	}
+	lines, err := p.lines(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) == 1 {
+		return p.readings(lines[0])
+	}
+	var all Reading
+	for _, line := range lines {
+		of, err := p.readings(line)
+		if err != nil {
+			return nil, err
+		}
+		if len(of) > 1 || len(of[0]) > 1 {
+			return nil, formError(ReasonSeveralResults, "")
+		}
+		all = append(all, of[0][0])
+	}
+	return []Reading{all}, nil
+}
+
+// parser reads a report.
+type parser struct{ sender, replied Person }
+
+// senderPlays reports whether the sender can be one of the players.
+func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
+
+// report is the text of one result, or of several on one line.
+type report struct {
+	scores scoreText
+	people []Person
+	// versus are the words between sides, and claims those that say who won or lost.
+	versus, claims []mark
+	names          bool // a word stands for the sender
+}
+
+// mark is a word in a report.
+type mark struct {
+	word    string
+	meaning meaning
+	at      int // how many people stand before it
+	numbers int // how many numbers stand before it
+}
+
+// lines reads all words of a report. If at least two lines name people and numbers,
+// each line is a report of its own; otherwise the whole text is one.
+func (p parser) lines(c Command) ([]report, error) {
+	whole, err := p.report(c)
+	if err != nil || !strings.Contains(c.Args, "\n") || len(whole.scores.numbers) < 4 {
+		return []report{whole}, err
+	}
+	var complete, partial []report
+	start := 0
+	for line := range strings.SplitAfterSeq(c.Args, "\n") {
+		r, err := p.report(c.part(start, start+len(line)))
+		if err != nil {
+			return nil, err
+		}
+		start += len(line)
+		switch hasPeople, hasNumbers := len(r.people) > 0, len(r.scores.numbers) > 0; {
+		case hasPeople && hasNumbers:
+			complete = append(complete, r)
+		case hasPeople || hasNumbers || len(r.versus)+len(r.claims) > 0:
+			partial = append(partial, r)
+		}
+	}
+	switch {
+	case len(complete) < 2:
+		return []report{whole}, nil
+	case len(partial) > 0:
+		return nil, formError(ReasonSeveralResults, "")
+	default:
+		return complete, nil
+	}
+}
+
+// part returns the command with a part of its arguments, from one offset to another.
+func (c Command) part(start, end int) Command {
+	isLast := end == len(c.Args)
+	c.Args = c.Args[start:end]
+	mentions, offsets := c.Mentions, c.MentionOffsets
+	c.Mentions, c.MentionOffsets = nil, nil
+	for i := range min(len(mentions), len(offsets)) {
+		if offsets[i] >= start && (offsets[i] < end || isLast) {
+			c.Mentions, c.MentionOffsets = append(c.Mentions, mentions[i]), append(c.MentionOffsets, offsets[i]-start)
+		}
+	}
+	return c
+}
+
+// report reads the words of a report, and puts its people in their order.
+func (p parser) report(c Command) (report, error) {
+	r := report{scores: scoreText{numbers: make([]number, 0, 2)}}
+	if claim := claimOf(c.Written); claim != unknown {
+		r.claims = append(r.claims, mark{word: c.Written, meaning: claim})
+	}
+	added, named := 0, false // how many mentions are people already, and whether the last thing was a person
+	add := func(before int) {
+		for ; added < c.mentionsBefore(before); added++ {
+			r.people, named = append(r.people, c.Mentions[added].identify(p.sender).identify(p.replied)), true
+		}
+	}
 	for rest := c.Args; rest != ""; {
 		var word string
 		word, rest = cutWord(rest)
-		if versus == 0 && isVersus(word) {
-			versus = len(c.Args) - len(rest)
+		if word == "" {
+			break
+		}
+		add(len(c.Args) - len(rest))
+		afterName := named
+		if word = bare(word); word == "" {
 			continue
 		}
-		if isAnd(word) {
-			continue
+		named = false
+		m := r.meaningOf(word, rest)
+		at := mark{word, m, len(r.people), len(r.scores.numbers)}
+		switch {
+		case m == filler, m == and:
+		case m == me:
+			r.people, r.names, named = append(r.people, p.sender), true, true
+		case m == versus, afterName && isDash(word) && c.mentionFollows(rest):
+			r.versus = append(r.versus, at)
+		case m == won, m == lost, m == drew:
+			r.claims = append(r.claims, at)
+		case afterName && (isDash(word) || isColonWord(word)): // punctuation after a name
+		default:
+			if m == separator {
+				word = ":"
+			}
+			if afterName {
+				word = cutColon(word)
+			}
+			if err := r.scores.add(withColon(word), len(r.people)); err != nil {
+				return report{}, err
+			}
 		}
-		if err := text.add(word); err != nil {
-			return Match{}, err
-		}
 	}
-	var replied Person
-	if reply != nil {
-		replied = *reply
+	for ; added < len(c.Mentions); added++ {
+		r.people = append(r.people, c.Mentions[added].identify(p.sender).identify(p.replied))
 	}
-	m, err := players(c, versus, sender, replied)
-	if err != nil {
-		return Match{}, err
-	}
-	m.Scores, err = text.scores()
-	if err != nil {
-		return Match{}, err
-	}
-	return m, nil
+	return r, nil
 }
 
-// isVersus reports whether a word separates the two sides of a match.
-func isVersus(word string) bool {
-	switch strings.ToLower(word) {
-	case "v", "vs", "versus":
-		return true
+// claimOf returns what a command says about who won.
+func claimOf(name string) meaning {
+	switch name {
+	case NameWon:
+		return won
+	case NameLost:
+		return lost
+	case NameDraw:
+		return drew
+	default:
+		return unknown
+	}
+}
+
+// meaningOf returns what a word stands for where it is. rest is the text after it.
+func (r *report) meaningOf(word, rest string) meaning {
+	m := meaningOf(word)
+	if m != separator && m != times {
+		return m
+	}
+	next, _ := cutWord(rest)
+	switch between := r.scores.afterNumber && startsWithDigit(next); {
+	case between:
+		return separator
+	case m == times:
+		return versus
+	default:
+		return filler
+	}
+}
+
+// mentionFollows reports whether a mention is the next thing in the rest of the arguments.
+func (c Command) mentionFollows(rest string) bool {
+	from := len(c.Args) - len(rest)
+	next := strings.TrimLeftFunc(rest, isBreak)
+	if next == "" {
+		return c.mentionsBefore(from) < len(c.Mentions)
+	}
+	return c.mentionsBefore(from) < c.mentionsBefore(len(c.Args)-len(next)+1)
+}
+
+func isColonWord(word string) bool {
+	r, size := utf8.DecodeRuneInString(word)
+	return size == len(word) && isColon(r)
+}
+
+// cutColon removes the colon between a name and its score, as in "@bob:3:1".
+func cutColon(word string) string {
+	if rest := strings.TrimLeftFunc(word, isColon); startsWithDigit(rest) && strings.ContainsFunc(rest, isSeparator) {
+		return rest
+	}
+	return word
+}
+
+// withColon returns a word such as "3x1" as "3:1".
+func withColon(word string) string {
+	for _, sign := range [...]string{"x", "X", "х", "Х", "×"} {
+		if a, b, ok := strings.Cut(word, sign); ok && isNumber(a) && isNumber(b) {
+			return a + ":" + b
+		}
+	}
+	return word
+}
+
+// readings returns the ways to read a report.
+func (p parser) readings(r report) ([]Reading, error) {
+	if r.isFreeForAll() {
+		return nil, formError(ReasonFreeForAll, "")
+	}
+	scores, scoresErr := r.scores.scores()
+	if scoresErr == nil && len(r.people) > 1 && r.isSpread() {
+		return p.several(r, scores)
+	}
+	m, err := p.players(r)
+	if err != nil {
+		return nil, err
+	}
+	if scoresErr != nil {
+		return nil, scoresErr
+	}
+	m.Scores = scores
+	return r.likely(m)
+}
+
+// isFreeForAll reports whether the report has at least three people or sides, with a number for each.
+func (r report) isFreeForAll() bool {
+	count := len(r.scores.numbers)
+	return count >= 3 && (len(r.versus) == 0 && len(r.people) == count && r.scores.count()%(count-1) < 2 || len(r.versus) == count-1)
+}
+
+// isSpread reports whether people stand between the scores.
+func (r report) isSpread() bool {
+	all := r.scores.numbers
+	for i := 2; i < len(all); i += 2 {
+		if all[i].at != all[0].at {
+			return true
+		}
 	}
 	return false
 }
 
-// isAnd reports whether a word joins the people of a side. It has no effect:
-// mentions need no separator.
-func isAnd(word string) bool {
-	return word == "&" || word == "+" || strings.ToLower(word) == "and"
+// several reads several results in one text: each person has a score behind the name, and has played the sender.
+func (p parser) several(r report, scores []Score) ([]Reading, error) {
+	if len(r.versus)+len(r.claims) > 0 || r.names {
+		return nil, formError(ReasonSeveralResults, "")
+	}
+	of := make([][]Score, len(r.people))
+	for i, s := range scores {
+		at := r.scores.numbers[2*i].at
+		if at == 0 || at != r.scores.numbers[2*i+1].at {
+			return nil, formError(ReasonSeveralResults, "")
+		}
+		of[at-1] = append(of[at-1], s)
+	}
+	var all Reading
+	for i, person := range r.people {
+		if len(of[i]) == 0 {
+			return nil, formError(ReasonSeveralResults, "")
+		}
+		m, err := p.players(report{people: []Person{person}})
+		if err != nil {
+			return nil, err
+		}
+		m.Scores = of[i]
+		readings, err := report{}.likely(m)
+		if err != nil {
+			return nil, err
+		}
+		if len(readings) > 1 {
+			return nil, formError(ReasonSeveralResults, "")
+		}
+		all = append(all, readings[0]...)
+	}
+	return []Reading{all}, nil
 }
 
 // NamesTeams reports whether the arguments of /match, even malformed ones, are
@@ -84,45 +331,74 @@ func (c Command) NamesTeams() bool {
 	for rest := c.Args; rest != ""; {
 		var word string
 		word, rest = cutWord(rest)
-		if isVersus(word) {
+		if meaningOf(word) == versus {
 			return true
 		}
 	}
 	return false
 }
 
-// players returns the match without its scores. versus is the end of the word
-// between the sides, 0 if there is none. Mentions take precedence over the reply.
-func players(c Command, versus int, sender, replied Person) (Match, error) {
-	a, b := sides(c, versus)
-	senderPlays := sender.isKnown() && !sender.IsBot
+// boundary returns how many people are on the first side. ok is false if no word says so.
+func (r report) boundary() (at int, ok bool, err error) {
+	marks := r.versus
+	if len(marks) == 0 {
+		for _, claim := range r.claims {
+			if 0 < claim.at && claim.at < len(r.people) {
+				marks = append(marks, claim)
+			}
+		}
+	}
+	if len(marks) == 0 {
+		return 0, false, nil
+	}
+	if len(marks) > 1 {
+		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
+	}
+	return marks[0].at, true, nil
+}
+
+// players returns the match without its scores. Mentions take precedence over the reply.
+func (p parser) players(r report) (Match, error) {
+	at, divided, err := r.boundary()
+	if err != nil {
+		return Match{}, err
+	}
+	switch onlySender := len(r.people) == 1 && r.names && !r.claimsOfSender(); {
+	case divided:
+	case onlySender && p.replied.isKnown():
+		at, divided = 1, true
+		r.people = append(r.people, p.replied)
+	default:
+		at = max(0, len(r.people)-1) // the last person is the second side
+	}
+	a, b := r.people[:at], r.people[at:]
 	self := false
 	switch {
-	case versus == 0 && len(c.Mentions) > 2:
+	case r.names && !p.senderPlays():
+		return Match{}, formError(ReasonNameBothPlayers, "")
+	case !divided && len(r.people) > 2, !divided && len(r.people) == 2 && r.claimsOfSender():
 		return Match{}, formError(ReasonNoVersus, "")
 	case len(a) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
 	case len(b) > MaxTeam:
 		return Match{}, formError(ReasonTooManyPeople, b[MaxTeam].label())
 	case len(a) > 0 && len(b) > 0:
-	case versus > 0 && (!senderPlays || len(b) != 1):
+	case divided && (!p.senderPlays() || len(b) != 1):
 		return Match{}, formError(ReasonEmptySide, "")
-	case !senderPlays:
+	case !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
-	case len(b) == 0 && !replied.isKnown():
+	case len(b) == 0 && !p.replied.isKnown():
 		return Match{}, formError(ReasonNoOpponent, "")
 	default:
 		self = true
 	}
-	people := make([]Person, 0, max(2, len(c.Mentions)))
+	people := make([]Person, 0, max(2, len(r.people)))
 	if self {
-		people = append(people, sender)
+		people = append(people, p.sender)
 	}
-	for _, p := range c.Mentions {
-		people = append(people, p.identify(sender).identify(replied))
-	}
+	people = append(people, r.people...)
 	if len(people) == 1 {
-		people = append(people, replied)
+		people = append(people, p.replied)
 	}
 	if err := checkPeople(people); err != nil {
 		return Match{}, err
@@ -131,14 +407,9 @@ func players(c Command, versus int, sender, replied Person) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
 }
 
-// sides divides the mentions at the word that ends at versus. Without a versus,
-// the last mention is the second side.
-func sides(c Command, versus int) (a, b []Person) {
-	first := max(0, len(c.Mentions)-1)
-	if versus > 0 {
-		first = c.mentionsBefore(versus)
-	}
-	return c.Mentions[:first], c.Mentions[first:]
+// claimsOfSender reports whether the report begins by saying that somebody unnamed won or lost.
+func (r report) claimsOfSender() bool {
+	return slices.ContainsFunc(r.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew })
 }
 
 // checkPeople fails if a player is a bot or is named twice.

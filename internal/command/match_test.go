@@ -74,7 +74,7 @@ func TestParseMatch(t *testing.T) {
 					t.Fatal("no command")
 				}
 				// A reply to a third person has no effect if somebody is mentioned.
-				got, err := command.ParseMatch(c, sender(), &replied)
+				got, err := parseOne(c, sender(), &replied)
 				if err != nil {
 					t.Fatalf("%v, %+v", err, err)
 				}
@@ -125,27 +125,23 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{"3️⃣:1️⃣", command.ReasonForeignDigits, "3️⃣:1️⃣"},
 		{"𝟛:𝟙", command.ReasonForeignDigits, "𝟛:𝟙"},
 		{"3::1", command.ReasonUnexpectedWord, ":"},
-		{": 3 1", command.ReasonUnexpectedWord, ":"},
-		{"- 3:1", command.ReasonUnexpectedWord, "-"},
 		{"3 - - 1", command.ReasonUnexpectedWord, "-"},
 		{"3:1 -", command.ReasonUnexpectedWord, "-"},
 		{"vss 3:1", command.ReasonUnexpectedWord, "vss"},
-		{"against 3:1", command.ReasonUnexpectedWord, "against"},
+		{"agains 3:1", command.ReasonUnexpectedWord, "agains"},
 		{"v-s 3:1", command.ReasonUnexpectedWord, "v-s"},
 		{"v\u017f 3:1", command.ReasonUnexpectedWord, "v\u017f"},
 		{"#3:1", command.ReasonUnexpectedWord, "#3:1"},
-		{"3:1 gg wp", command.ReasonUnexpectedWord, "gg"},
+		{"3:1 gg foo", command.ReasonUnexpectedWord, "foo"},
 		{"three one", command.ReasonUnexpectedWord, "three"},
 		{"3:x", command.ReasonUnexpectedWord, "3:x"},
-		{"3x1", command.ReasonUnexpectedWord, "3x1"},
 		{"+3:1", command.ReasonUnexpectedWord, "+3:1"},
 		{"...3", command.ReasonDecimalNumber, "...3"},
 		{".-", command.ReasonUnexpectedWord, ".-"},
 		{"...", command.ReasonNoScore, ""},
-		{"3:1🏆", command.ReasonUnexpectedWord, "3:1🏆"},
 		{"נגד 3:1", command.ReasonUnexpectedWord, "נגד"},
 		{"3:1 \xff\x00", command.ReasonUnexpectedWord, "\ufffd"},
-		{strings.Repeat("🏓", 40) + " 3:1", command.ReasonUnexpectedWord, strings.Repeat("🏓", 32)},
+		{strings.Repeat("ж", 40) + " 3:1", command.ReasonUnexpectedWord, strings.Repeat("ж", 32)},
 		{"@xyz 3:1", command.ReasonUnknownMention, "@xyz"},
 		{"3:1@alice", command.ReasonUnknownMention, "3:1@alice"},
 		{"@ 3:1", command.ReasonUnknownMention, "@"},
@@ -237,7 +233,7 @@ func TestParseMatchSameByTwoNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := command.Command{Name: command.NameMatch, Args: "3:1", Mentions: tc.mentions}
-			got, err := command.ParseMatch(c, tc.sender, tc.reply)
+			got, err := parseOne(c, tc.sender, tc.reply)
 			var form *command.FormError
 			if !errors.As(err, &form) || form.Reason != command.ReasonSamePerson {
 				t.Errorf("got %+v, %v", got, err)
@@ -282,7 +278,7 @@ func wantFormError(
 	if !ok {
 		t.Fatalf("%q: no command", m.text)
 	}
-	got, err := command.ParseMatch(c, from, reply)
+	got, err := parseOne(c, from, reply)
 	var form *command.FormError
 	if !errors.As(err, &form) {
 		t.Fatalf("%q: got %+v, %v, want %s", m.text, got, err, reason)

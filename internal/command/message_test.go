@@ -127,3 +127,12 @@ func label(p command.Person) string {
 	}
 	return strings.NewReplacer("\u200d", "", "\u202e", "", "\u202c", "").Replace(p.Name)
 }
+
+// parseOne returns the match that a report means.
+func parseOne(c command.Command, from command.Person, reply *command.Person) (command.Match, error) {
+	readings, err := command.ParseMatch(c, from, reply)
+	if err != nil {
+		return command.Match{}, err
+	}
+	return command.Certain(readings)
+}

@@ -59,6 +59,20 @@ const (
 	// ReasonNoSuchNumber: a match number that cannot exist: zero, or more than nine
 	// digits. Detail is the number.
 	ReasonNoSuchNumber Reason = "no_such_number"
+	// ReasonFreeForAll: at least three people or sides with a number each.
+	ReasonFreeForAll Reason = "free_for_all"
+	// ReasonSeveralResults: several results in one line that cannot be told apart, or
+	// several lines of which not each is a result.
+	ReasonSeveralResults Reason = "several_results"
+	// ReasonContradiction: the words say that somebody won, and the score is a draw, or
+	// the other way round; or the words contradict each other.
+	ReasonContradiction Reason = "contradiction"
+	// ReasonUnclearWinner: the words and the score, or the order of the words, let
+	// either side be the winner.
+	ReasonUnclearWinner Reason = "unclear_winner"
+	// ReasonUnclearTotal: the first or the last score may be the total of the others,
+	// and does not equal the sets that were won. Detail is that score.
+	ReasonUnclearTotal Reason = "unclear_total"
 )
 
 // FormError says why a command cannot be read.

@@ -15,6 +15,7 @@ type number struct {
 	text      string
 	word      string // the whole word that contains it
 	separator string // the colon or dash between it and the previous number, or empty
+	at        int    // how many people stand before it
 }
 
 // scoreText collects the numbers and separators of scores, word by word.
@@ -25,8 +26,9 @@ type scoreText struct {
 	stray       string // the first separator that does not stand between two numbers
 }
 
-// add reads a word, which must consist of numbers and separators.
-func (t *scoreText) add(word string) error {
+// add reads a word, which must consist of numbers and separators. at is the number
+// of people before it.
+func (t *scoreText) add(word string, at int) error {
 	if reason := wordFault(word); reason != "" {
 		return formError(reason, word)
 	}
@@ -43,7 +45,7 @@ func (t *scoreText) add(word string) error {
 		if len(piece) > maxDigits {
 			return formError(ReasonScoreTooLarge, piece)
 		}
-		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open})
+		t.numbers = append(t.numbers, number{text: piece, word: word, separator: t.open, at: at})
 		t.afterNumber, t.open = true, ""
 	}
 	return nil
@@ -57,6 +59,18 @@ func (t *scoreText) addSeparator(separator string) {
 		t.open = ""
 	}
 	t.afterNumber = false
+}
+
+// count returns how many of the numbers are the second one of a score with a
+// colon or dash.
+func (t *scoreText) count() int {
+	count := 0
+	for _, n := range t.numbers {
+		if n.separator != "" {
+			count++
+		}
+	}
+	return count
 }
 
 // scores returns the scores that were read. Several scores need a separator each.

@@ -56,7 +56,7 @@ func TestParseMatchSets(t *testing.T) {
 					if !ok {
 						t.Fatal("no command")
 					}
-					got, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Name: "Rita"})
+					got, err := parseOne(c, sender(), &command.Person{UserID: 11, Name: "Rita"})
 					if err != nil {
 						t.Fatalf("%q: %v, %+v", m.text, err, err)
 					}
@@ -73,13 +73,13 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	t.Parallel()
 	want := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}}
 	for _, template := range []string{
-		"/match 11:7 {a} 9:11 {b}", "/match {a} 11:7 {b} 9:11", "/match 11:7{a}9:11{b}",
-		"/match {a} 11:7 vs {b} 9:11", "/match {a} 11:7 9 vs : {b} 11",
+		"/match 11:7 9:11 {a} {b}", "/match {a} 11:7 9:11 {b}", "/match 11:7 9:11{a}{b}", "/match 11:7 {b} 9:11",
+		"/match {a} 11:7 9:11 vs {b}", "/match {a} vs 11:7 9:11 {b}",
 	} {
 		for _, n := range namings() {
 			m := n.fill(template)
 			c, _ := command.Parse(m.text, m.entities, botUsername)
-			got, err := command.ParseMatch(c, sender(), nil)
+			got, err := parseOne(c, sender(), nil)
 			if err != nil {
 				t.Fatalf("%q: %v, %+v", m.text, err, err)
 			}
@@ -118,10 +118,9 @@ var setErrors = []struct {
 	{"11:7-9:11", command.ReasonUnexpectedWord, "-"},
 	{"11:7:9:11", command.ReasonUnexpectedWord, ":"},
 	{"11:7, -, 9:11", command.ReasonUnexpectedWord, "-"},
-	{"- 11:7 9:11", command.ReasonUnexpectedWord, "-"},
 	{"11:7 9:11 —", command.ReasonUnexpectedWord, "—"},
 	{"11:7 9::11", command.ReasonSeveralScores, "9::11"},
-	{"11:7 9:11 x", command.ReasonUnexpectedWord, "x"},
+	{"11:7 9:11 q", command.ReasonUnexpectedWord, "q"},
 	{"11:7,x", command.ReasonUnexpectedWord, "11:7,x"},
 	{"11:7,9:x", command.ReasonUnexpectedWord, "9:x"},
 	{"11:7/9:11", command.ReasonUnexpectedWord, "11:7/9:11"},
