@@ -128,7 +128,7 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{"3 - - 1", command.ReasonUnexpectedWord, "-"},
 		{"3:1 -", command.ReasonUnexpectedWord, "-"},
 		{"vss 3:1", command.ReasonUnexpectedWord, "vss"},
-		{"agains 3:1", command.ReasonUnexpectedWord, "agains"},
+		{"near 3:1", command.ReasonUnexpectedWord, "near"},
 		{"v-s 3:1", command.ReasonUnexpectedWord, "v-s"},
 		{"v\u017f 3:1", command.ReasonUnexpectedWord, "v\u017f"},
 		{"#3:1", command.ReasonUnexpectedWord, "#3:1"},

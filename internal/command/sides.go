@@ -1,0 +1,110 @@
+package command
+
+import "slices"
+
+// NamesTeams reports whether the arguments of /match, even malformed ones, are
+// about teams: they mention more than two people, or contain a versus.
+func (c Command) NamesTeams() bool {
+	if len(c.Mentions) > 2 {
+		return true
+	}
+	for rest := c.Args; rest != ""; {
+		var word string
+		word, rest = cutWord(rest)
+		if meaningOf(word) == versus {
+			return true
+		}
+	}
+	return false
+}
+
+// boundary returns how many people are on the first side. ok is false if no word says so.
+func (r report) boundary() (at int, ok bool, err error) {
+	marks := r.versus
+	if len(marks) == 0 {
+		for _, claim := range r.claims {
+			if 0 < claim.at && claim.at < len(r.people) {
+				marks = append(marks, claim)
+			}
+		}
+	}
+	if len(marks) == 0 {
+		return 0, false, nil
+	}
+	if len(marks) > 1 {
+		return 0, false, formError(ReasonUnexpectedWord, marks[1].word)
+	}
+	return marks[0].at, true, nil
+}
+
+// players returns the match without its scores. Mentions take precedence over the reply.
+func (p parser) players(r report) (Match, error) {
+	at, divided, err := r.boundary()
+	if err != nil {
+		return Match{}, err
+	}
+	switch onlySender := len(r.people) == 1 && r.names && !r.claimsOfSender(); {
+	case divided:
+	case onlySender && p.replied.isKnown():
+		at, divided = 1, true
+		r.people = append(r.people, p.replied)
+	default:
+		at = max(0, len(r.people)-1) // the last person is the second side
+	}
+	a, b := r.people[:at], r.people[at:]
+	self := false
+	switch {
+	case r.names && !p.senderPlays():
+		return Match{}, formError(ReasonNameBothPlayers, "")
+	case !divided && len(r.people) > 2, !divided && len(r.people) == 2 && r.claimsOfSender():
+		return Match{}, formError(ReasonNoVersus, "")
+	case len(a) > MaxTeam:
+		return Match{}, formError(ReasonTooManyPeople, a[MaxTeam].label())
+	case len(b) > MaxTeam:
+		return Match{}, formError(ReasonTooManyPeople, b[MaxTeam].label())
+	case len(a) > 0 && len(b) > 0:
+	case divided && (!p.senderPlays() || len(b) != 1):
+		return Match{}, formError(ReasonEmptySide, "")
+	case !p.senderPlays():
+		return Match{}, formError(ReasonNameBothPlayers, "")
+	case len(b) == 0 && !p.replied.isKnown():
+		return Match{}, formError(ReasonNoOpponent, "")
+	default:
+		self = true
+	}
+	people := make([]Person, 0, max(2, len(r.people)))
+	if self {
+		people = append(people, p.sender)
+	}
+	people = append(people, r.people...)
+	if len(people) == 1 {
+		people = append(people, p.replied)
+	}
+	if err := checkPeople(people); err != nil {
+		return Match{}, err
+	}
+	first := max(1, len(a))
+	return Match{A: people[:first:first], B: people[first:], Self: self}, nil
+}
+
+// claimsOfSender reports whether the report begins by saying that somebody unnamed won or lost.
+func (r report) claimsOfSender() bool {
+	return slices.ContainsFunc(r.claims, func(m mark) bool { return m.at == 0 && m.meaning != drew })
+}
+
+// checkPeople fails if a player is a bot or is named twice.
+func checkPeople(people []Person) error {
+	for _, p := range people {
+		if p.IsBot {
+			return formError(ReasonBot, p.label())
+		}
+	}
+	for i, p := range people {
+		for _, other := range people[:i] {
+			if p.isSame(other) {
+				return formError(ReasonSamePerson, p.label())
+			}
+		}
+	}
+	return nil
+}
