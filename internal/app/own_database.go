@@ -27,17 +27,31 @@ func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
 // ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place.
 func (c DatabaseConfig) ownDir() (dir, note string, err error) {
-	if c.DataDir != "" && c.DataDir != dataDir {
+	if c.DataDir != "" {
 		return c.DataDir, "", nil
 	}
 	fits, err := pgtemp.Enterable(dataDir)
 	if err != nil {
 		return "", "", fmt.Errorf("choose a folder for the database: %w", err)
 	}
-	if fits {
+	return chooseDir(fits, pgtemp.HasData(dataDir), os.Geteuid() == 0 && pgtemp.HasData(systemDataDir))
+}
+
+// chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have
+// data. Data that is there must not be passed over: the bot would begin anew, without a word.
+func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
+	switch {
+	case fits && systemHasData:
+		return "", "", &ConfigError{[]string{systemDataDir + " has a database, and " + dataDir + " in this directory would be used too: " +
+			"set DATA_DIR to the one that you mean"}}
+	case fits:
 		return dataDir, "", nil
+	case hasData:
+		return "", "", &ConfigError{[]string{"PostgreSQL does not run as root, and no other user can enter the folder " + dataDir +
+			", which has a database: let others enter the directories above it, or run the bot as the folder's owner"}}
+	default:
+		return systemDataDir, "PostgreSQL does not run as root, and no other user can enter this directory", nil
 	}
-	return systemDataDir, "PostgreSQL does not run as root, and no other user can enter this directory", nil
 }
 
 // serverOptions configure the bot's own server: its log, which nobody rotates, has only what helps, and no data.

@@ -102,7 +102,8 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	if !named.named() {
 		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--no-sync")
 	} else {
-		args = append(args, "--volume", named.data()+":/var/lib/postgresql/data")
+		// The locale is that of the programs, which may run on the same data later.
+		args = append(args, "--env", "POSTGRES_INITDB_ARGS=--locale=C.UTF-8", "--volume", named.data()+":/var/lib/postgresql/data")
 		if uid := os.Getuid(); uid > 0 {
 			args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))
 			if err := os.Mkdir(named.data(), 0o700); err != nil && !os.IsExist(err) {

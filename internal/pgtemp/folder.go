@@ -22,9 +22,9 @@ var errInUse = errors.New("another process has a server running on it")
 // folder is the named folder that keeps a server's data. The zero value means a temporary folder.
 //
 // It holds data (the server's own folder), password (the superuser's), port (the last one) and lock. The process in charge
-// of the server holds the lock: this process during the start, then the server's watcher, which lives until the server has
-// ended. The lock contains the id of the process that started the server. The server's own lock is not sufficient, because
-// it does not work between a container and its host.
+// of the server holds the lock: this process during the start, then also the server's watcher, which lives until the server
+// has ended, and the server itself unless it is in a container. The lock contains the id of the process that started the server.
+// The server's own lock is not sufficient, because it does not work between a container and its host.
 type folder struct {
 	path string
 	lock *os.File
@@ -73,6 +73,9 @@ func (f *folder) acquire(ctx context.Context, o Options) (err error) {
 	if errors.Is(err, errInUse) && f.inCharge() {
 		return fmt.Errorf("process %d is using it: stop that one first", f.owner())
 	}
+	if pid := f.serverProcess(); errors.Is(err, errInUse) && pid > 0 {
+		return fmt.Errorf("its server, process %d, is still running, though the process that started it has ended: stop the server", pid)
+	}
 	if err != nil {
 		return err
 	}
@@ -87,12 +90,19 @@ func (f *folder) acquire(ctx context.Context, o Options) (err error) {
 }
 
 // owner returns the id of the process that locked the folder last, or 0.
-func (f *folder) owner() int {
-	content, err := os.ReadFile(f.lockPath())
+func (f *folder) owner() int { return readProcessID(f.lockPath()) }
+
+// serverProcess returns the id of the server that wrote the data last, as the server itself recorded it, or 0.
+func (f *folder) serverProcess() int { return readProcessID(filepath.Join(f.data(), "postmaster.pid")) }
+
+// readProcessID returns the id in the first line of a file, or 0.
+func readProcessID(path string) int {
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	line, _, _ := strings.Cut(string(content), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
 		return 0
 	}
@@ -114,7 +124,7 @@ func (f *folder) recordPort(address string) error {
 	if err != nil {
 		return fmt.Errorf("find the port: %w", err)
 	}
-	if err := os.WriteFile(f.portFile(), []byte(u.Port()+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(f.portFile(), []byte(u.Port()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write port: %w", err)
 	}
 	return nil
@@ -186,30 +196,51 @@ func (f *folder) dataVersion() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// password returns the superuser's password of this folder, which it makes on first use.
+// password returns the superuser's password of this folder. It makes one if there is no data yet.
 func (f *folder) password() (string, error) {
 	if !f.named() {
 		return newPassword(), nil
 	}
 	path := filepath.Join(f.path, "password")
 	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		password := newPassword()
-		return password, writePrivate(path, password)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read password: %w", err)
 	}
-	return strings.TrimSpace(string(content)), nil
+	if password := strings.TrimSpace(string(content)); password != "" {
+		return password, nil
+	}
+	if version, err := f.dataVersion(); err != nil || version != "" {
+		return "", errors.Join(err, fmt.Errorf("the file %s is missing or empty, and the data in %s cannot be used without it: "+
+			"put the file back from a backup", path, f.data()))
+	}
+	password := newPassword()
+	return password, writePrivate(path, password)
 }
 
-// writePrivate writes a file that only its owner can read, regardless of the umask.
+// writePrivate writes a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or as it
+// was before.
 func writePrivate(path, content string) error {
-	if err := os.WriteFile(path, []byte(content+"\n"), 0o600); err != nil {
-		return fmt.Errorf("write password: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := writeDurably(path, content); err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
 	return nil
+}
+
+func writeDurably(path, content string) (err error) {
+	partial := path + ".new"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(content + "\n")
+	if err = errors.Join(err, file.Chmod(0o600), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
 }

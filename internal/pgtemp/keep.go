@@ -91,12 +91,18 @@ func Use(ctx context.Context, o Options) (address string, release func(context.C
 	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
 	defer cancel()
 	err = pollUntil(wait, func() (bool, error) {
-		if address, err = home.recordedURL(); err == nil && answers(wait, address) {
-			return true, nil
-		}
+		// Only with the lock does the port belong to the server. Without it, anybody may listen there.
 		lock, err := lockFile(home.lockPath())
-		if errors.Is(err, errInUse) {
-			return false, nil // it is starting or stopping
+		if inUse := errors.Is(err, errInUse); inUse || !locksWork {
+			var recordErr error
+			address, recordErr = home.recordedURL()
+			found := recordErr == nil && answers(wait, address)
+			if found && err == nil {
+				err = lock.Close()
+			}
+			if found || inUse { // otherwise it is starting or stopping
+				return found, nil
+			}
 		}
 		free = err == nil
 		if free {

@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // mustUse calls do with the URL of the folder's server.
@@ -90,6 +94,102 @@ func TestEnterable(t *testing.T) {
 			if got, err := Enterable(path); err != nil || got != want {
 				t.Errorf("%s: %v, %v", path, got, err)
 			}
+		}
+	}
+}
+
+// TestUseTrustsNoPort: without a running server, whoever listens on its last port gets no password and is not used.
+func TestUseTrustsNoPort(t *testing.T) {
+	t.Parallel()
+	for name, locked := range map[string]bool{"stopped": false, "starting": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := &folder{path: publicFolder(t)}
+			impostor, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan string, 1)
+			go func() { heard <- askForPassword(impostor) }()
+			if err := os.WriteFile(filepath.Join(home.path, "password"), []byte("secret\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := home.recordPort("postgres://" + impostor.Addr().String()); err != nil {
+				t.Fatal(err)
+			}
+			if locked {
+				lock, err := lockFile(home.lockPath())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer lock.Close()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			// There are no programs to start another server with.
+			_, _, err = Use(ctx, Options{DataDir: home.path, Sources: []Source{"none"}})
+			if err == nil {
+				t.Error("an impostor is used")
+			}
+			if err := impostor.Close(); err != nil {
+				t.Error(err)
+			}
+			if got := <-heard; strings.Contains(got, "secret") {
+				t.Errorf("the password was sent: %q", got)
+			}
+		})
+	}
+}
+
+// askForPassword asks the first client for its password in clear text, and returns what it says.
+func askForPassword(listener net.Listener) string {
+	conn, err := listener.Accept()
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	if _, err := conn.Read(make([]byte, 1024)); err != nil { // the startup message
+		return ""
+	}
+	if _, err := conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}); err != nil {
+		return ""
+	}
+	answer, _ := io.ReadAll(conn) // an error comes of a client that hangs up
+	return string(answer)
+}
+
+// TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.
+func TestPasswordIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	first, err := home.password()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := home.password(); again != first || err != nil {
+		t.Errorf("%q, %v, want %q", again, err, first)
+	}
+	if err := os.Mkdir(home.data(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home.data(), "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := home.password(); again != first || err != nil {
+		t.Errorf("with data: %q, %v, want %q", again, err, first)
+	}
+	for what, mend := range map[string]func(string) error{
+		"empty":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"missing": os.Remove,
+	} {
+		if err := mend(filepath.Join(home.path, "password")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := home.password(); err == nil {
+			t.Errorf("the password is %s, and %q is made", what, got)
+		}
+		if err := os.WriteFile(filepath.Join(home.path, "password"), []byte(first), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

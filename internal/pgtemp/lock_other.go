@@ -4,6 +4,9 @@ package pgtemp
 
 import "os"
 
+// locksWork says that lockFile locks.
+const locksWork = false
+
 // lockFile opens a file without locking it: this system has no lock that a child process inherits.
 func lockFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -11,3 +14,8 @@ func lockFile(path string) (*os.File, error) {
 
 // processLives is never asked here, because no lock is ever in use.
 func processLives(int) bool { return false }
+
+// shareLock returns nothing on this system, where processes do not inherit locks.
+func (f *folder) shareLock() (*os.File, error) {
+	return nil, nil //nolint:nilnil // there is nothing to hold
+}

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// locksWork says that lockFile locks.
+const locksWork = true
+
 // lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it. The
 // error is errInUse if another process has locked it.
 func lockFile(path string) (*os.File, error) {
@@ -30,4 +33,22 @@ func lockFile(path string) (*os.File, error) {
 func processLives(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// shareLock returns the lock of a named folder once more, for a server that is started now or later. It is nil if the folder has no
+// name.
+func (f *folder) shareLock() (*os.File, error) {
+	if f.lock == nil {
+		return nil, nil //nolint:nilnil // there is nothing to hold
+	}
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Dup(int(f.lock.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, fmt.Errorf("share lock: %w", err)
+	}
+	return os.NewFile(uintptr(fd), f.lock.Name()), nil
 }

@@ -110,6 +110,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return &Server{started: s, log: o.log}, nil
 }
 
+// launchError means that a way has found PostgreSQL, and that the server did not start.
+type launchError struct{ err error }
+
+func (e *launchError) Error() string { return e.err.Error() }
+
+func (e *launchError) Unwrap() error { return e.err }
+
 func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) {
 	start := map[Source]func(context.Context, Options, *folder) (started, error){
 		Programs: startFrom(installed),
@@ -134,6 +141,10 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		}
 		if ctx.Err() != nil {
 			return started{}, fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
+		}
+		// The server of another way would find the same data, perhaps while this one still uses it.
+		if failed := (*launchError)(nil); errors.As(err, &failed) && HasData(home.path) && home.named() {
+			return started{}, fmt.Errorf("start PostgreSQL on the data in %s: %w", home.data(), err)
 		}
 		reason := fmt.Sprintf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
 		o.log("%s", reason)

@@ -35,6 +35,9 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 	p.prepareCommand(cmd)
 	cmd.Dir = p.path("data")
 	cmd.Stdout, cmd.Stderr = log, log
+	if p.lock != nil {
+		cmd.ExtraFiles = []*os.File{p.lock}
+	}
 	err = errors.Join(p.watcher.begin(cmd, "QUIT"), log.Close())
 	if cmd.Process != nil {
 		p.process = cmd.Process.Pid

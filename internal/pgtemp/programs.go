@@ -32,6 +32,7 @@ type programs struct {
 	installation
 	identity
 	watcher *Watcher
+	lock    *os.File // of a named folder; the server holds it as long as it lives
 	// temporary are the folders to remove at the end. They are candidates, of which only one is in use.
 	temporary []string
 	home      string // holds data, password and log
@@ -60,7 +61,11 @@ func startFrom(find source) func(context.Context, Options, *folder) (started, er
 		if p.installation, err = find(ctx, o, p.identity, major); err != nil {
 			return started{}, err
 		}
-		return p.start(ctx, o, named)
+		s, err := p.start(ctx, o, named)
+		if err != nil {
+			err = &launchError{err}
+		}
+		return s, err
 	}
 }
 
@@ -71,6 +76,9 @@ func (p *programs) start(ctx context.Context, o Options, named *folder) (started
 		p.temporary = temporaryFolders(o.InMemory)
 	}
 	var err error
+	if p.lock, err = named.shareLock(); err != nil {
+		return started{}, err
+	}
 	if p.watcher, err = watch(named.lock, programsScript, p.temporary...); err != nil {
 		return started{}, err
 	}
@@ -248,6 +256,12 @@ func (p *programs) stop(ctx context.Context) error {
 		if err := os.RemoveAll(folder); err != nil {
 			return err
 		}
+	}
+	if p.lock != nil {
+		if err := p.lock.Close(); err != nil {
+			return fmt.Errorf("unlock data folder: %w", err)
+		}
+		p.lock = nil
 	}
 	return p.watcher.Dismiss()
 }

@@ -55,11 +55,10 @@ func freePort() (int, error) {
 func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Context) error) (version string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("the server was not ready in time"))
 	defer cancel()
-	config, err := pgx.ParseConfig(serverURL)
+	config, err := parseURL(serverURL)
 	if err != nil {
-		return "", fmt.Errorf("parse the server's URL: %w", err)
+		return "", err
 	}
-	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
 	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep
 	// the first attempts short.
 	timeout := 250 * time.Millisecond
@@ -82,13 +81,26 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func(context.Co
 	}
 }
 
+// parseURL returns the configuration for a server of this package. The password goes only to a server that knows it.
+func parseURL(serverURL string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(serverURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse the server's URL: %w", err)
+	}
+	config.RequireAuth = requiredAuth
+	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
+	return config, nil
+}
+
+// requiredAuth is the only method of authentication of the servers of this package.
+const requiredAuth = "scram-sha-256"
+
 // answers reports whether a server with this URL answers now.
 func answers(ctx context.Context, serverURL string) bool {
-	config, err := pgx.ParseConfig(serverURL)
+	config, err := parseURL(serverURL)
 	if err != nil {
 		return false
 	}
-	delete(config.RuntimeParams, "options")
 	_, err = askVersion(ctx, config, time.Second)
 	return err == nil
 }
@@ -109,7 +121,8 @@ func askVersion(ctx context.Context, config *pgx.ConnConfig, timeout time.Durati
 }
 
 // UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the user's own server, and would
-// otherwise complete the URL of a server of this package.
+// otherwise complete the URL of a server of this package. Connections of this process then demand that the server knows the
+// password without being told: another process may listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
@@ -119,6 +132,9 @@ func UnsetVariables() error {
 		if err := os.Unsetenv(name); err != nil {
 			return fmt.Errorf("unset %s: %w", name, err)
 		}
+	}
+	if err := os.Setenv("PGREQUIREAUTH", requiredAuth); err != nil {
+		return fmt.Errorf("set PGREQUIREAUTH: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,29 @@
+package app
+
+import "testing"
+
+// TestChooseDir: a database that is there is used or named in an error, and never passed over.
+func TestChooseDir(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		fits, hasData, systemHasData bool
+		want                         string // empty for an error
+	}{
+		{fits: true, want: dataDir},
+		{fits: true, hasData: true, want: dataDir},
+		{want: systemDataDir},
+		{systemHasData: true, want: systemDataDir},
+		{hasData: true},
+		{fits: true, systemHasData: true},
+		{fits: true, hasData: true, systemHasData: true},
+		{hasData: true, systemHasData: true},
+	} {
+		dir, note, err := chooseDir(tc.fits, tc.hasData, tc.systemHasData)
+		if dir != tc.want || (err != nil) != (tc.want == "") || (note != "") != (dir == systemDataDir) {
+			t.Errorf("%+v: %q, %q, %v", tc, dir, note, err)
+		}
+	}
+	if dir, _, err := (DatabaseConfig{DataDir: dataDir}).ownDir(); dir != dataDir || err != nil {
+		t.Errorf("a folder that was named: %q, %v", dir, err)
+	}
+}
