@@ -84,3 +84,57 @@ func TestHealthChecks(t *testing.T) {
 	bot.kill()
 	health(1, "elobot: no answer: ")
 }
+
+// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive, and says what it waits for.
+func TestHealthWhileStarting(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		unreachable string // a setting
+		stalled     bool   // the database
+		want        string
+	}{
+		"Telegram does not answer":     {"TELEGRAM_API_URL=http://127.0.0.1:1", false, "Telegram"},
+		"the database does not answer": {"", true, "the database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := botsim.Start(t)
+			url, _ := database(t)
+			proxy, public, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
+			if tc.stalled {
+				proxy.stall()
+			}
+			bot := launch(t, append(environment(sim, proxy.url), tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
+			answers := func(address, path string) (code int, body string) {
+				r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := http.DefaultClient.Do(r)
+				if err != nil {
+					return 0, err.Error()
+				}
+				defer response.Body.Close()
+				content, err := io.ReadAll(response.Body)
+				if err != nil {
+					return 0, err.Error()
+				}
+				return response.StatusCode, string(content)
+			}
+			for _, address := range []string{admin, public} {
+				eventually(t, "the process is healthy", func() bool {
+					code, _ := answers(address, "/healthz")
+					return code == http.StatusOK
+				})
+				eventually(t, "the process says what it waits for", func() bool {
+					code, body := answers(address, "/readyz")
+					return code == http.StatusServiceUnavailable && strings.Contains(body, `"problem":"starting, waiting for `+tc.want+`"`)
+				})
+			}
+			if code, body := answers(admin, "/metrics"); code != http.StatusOK || !strings.Contains(body, "elobot_outbox_dispatching 0") {
+				t.Errorf("the metrics are %d:\n%s", code, body)
+			}
+			bot.kill()
+		})
+	}
+}

@@ -34,10 +34,31 @@ const (
 
 // Run runs the whole bot until the context ends. Then it stops taking updates and sending, both at the same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
+	ready := new(readiness)
+	// before anything that can wait: whoever watches the process must not take it for dead
+	servers, err := c.listen(ctx, ready, log)
+	if err != nil {
+		return err
+	}
+	defer servers.close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return servers.run(ctx, &c) })
+	parts.Go(func() error {
+		defer stop()
+		return run(ctx, c, servers, ready, log)
+	})
+	return parts.Wait()
+}
+
+// run is Run without the servers that need nothing else.
+func run(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
 	settings, err := c.RankingSettings()
 	if err != nil {
 		return err
 	}
+	ready.await("the database")
 	db, err := c.open(ctx, log)
 	if err != nil {
 		return err
@@ -50,6 +71,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 		return err
 	}
 	defer client.Close()
+	ready.await("Telegram")
 	self, err := fetchSelf(ctx, client, log)
 	if err != nil {
 		return err
@@ -59,31 +81,26 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	}
 	publishMenu(ctx, client, log)
 
-	// not earlier: clients that can connect must get an answer
-	servers, err := c.listen(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer servers.close()
-
 	b := newInstance(c, pools, client, self, settings, log)
 	others := []namedClock{{"database", b.lease.DatabaseNow}, {"telegram", client.Clock}}
-	if err := servers.add(b, c, (&readiness{bot: b, clocks: others}).check); err != nil {
-		return err
-	}
 	times := c.leaseTimes()
 	watch := newCrashWatch(pools.Auxiliary, b.withoutLease.worker, times, log)
 	if !b.polls {
+		if err := servers.addWebhook(ctx, b, &c); err != nil {
+			return err
+		}
 		watch.begin(ctx)
 	}
+	ready.started(b, others)
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
 		defer stopNotifying() // not earlier: the work before it still notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
-		working.Go(func() error { return servers.public.Run(ctx) })
-		working.Go(func() error { return servers.admin.Run(ctx) })
+		if !b.polls {
+			working.Go(func() error { return servers.public.Run(ctx) })
+		}
 		working.Go(func() error {
 			return leadership{b.lease, times.renewal, b.released, b.withLease.worker.Careful, log}.lead(ctx, b.work)
 		})

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
+
 	"elobot/internal/intake"
 	"elobot/internal/telegram"
 	"elobot/internal/web"
@@ -43,17 +45,32 @@ type servers struct {
 	public, admin *web.Server
 }
 
-// listen listens at the configured addresses.
-func (c *Config) listen(ctx context.Context, log *slog.Logger) (s servers, err error) {
-	const hint = "%s: %w\nIs the port free, and the address one of this machine?"
-	if s.public, err = web.Listen(ctx, c.publicAddr(c.WebhookURL), log); err != nil {
-		return s, fmt.Errorf(hint, "serve at LISTEN_ADDR or PORT", err)
+// listen listens at the configured addresses and adds health checks and metrics, which work from the start on. The public
+// server does not listen yet if it has a webhook: clients that can connect must get an answer.
+func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
+	s := servers{public: web.New(log), admin: web.New(log)}
+	s.public.Health(ready.check)
+	s.admin.Health(ready.check)
+	s.admin.Metrics(ready.stats, s.public)
+	if err := s.admin.Listen(ctx, c.AdminAddr); err != nil {
+		return s, fmt.Errorf(listenHint, "serve at ADMIN_ADDR", err)
 	}
-	if s.admin, err = web.Listen(ctx, c.AdminAddr, log); err != nil {
-		s.public.Close()
-		return s, fmt.Errorf(hint, "serve at ADMIN_ADDR", err)
+	if c.WebhookURL == "" {
+		if err := s.listenInPublic(ctx, c); err != nil {
+			s.close()
+			return s, err
+		}
 	}
 	return s, nil
+}
+
+const listenHint = "%s: %w\nIs the port free, and the address one of this machine?"
+
+func (s servers) listenInPublic(ctx context.Context, c *Config) error {
+	if err := s.public.Listen(ctx, c.publicAddr(c.WebhookURL)); err != nil {
+		return fmt.Errorf(listenHint, "serve at LISTEN_ADDR or PORT", err)
+	}
+	return nil
 }
 
 // publicAddr returns the public address, empty for none. A webhook needs one.
@@ -90,20 +107,24 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + path, nil
 }
 
-// add adds what an instance serves: health checks on both servers, the webhook on the public one, and the metrics on the other.
-func (s servers) add(b *instance, c Config, ready func(context.Context) web.Readiness) error {
-	s.public.Health(ready)
-	s.admin.Health(ready)
-	s.admin.Metrics(b.dispatcher.Stats, s.public)
-	if b.polls {
-		return nil
+// run serves until the context ends, but not a webhook.
+func (s servers) run(ctx context.Context, c *Config) error {
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return s.admin.Run(ctx) })
+	if c.WebhookURL == "" {
+		serving.Go(func() error { return s.public.Run(ctx) })
 	}
+	return serving.Wait()
+}
+
+// addWebhook adds the webhook and listens for it.
+func (s servers) addWebhook(ctx context.Context, b *instance, c *Config) error {
 	path, err := c.webhookPath()
 	if err != nil {
 		return err
 	}
 	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.withoutLease.worker))
-	return nil
+	return s.listenInPublic(ctx, c)
 }
 
 // close closes servers that were not run.

@@ -43,19 +43,20 @@ type Server struct {
 	log             *slog.Logger
 }
 
-// Listen returns a server that listens on an address such as ":8080" and serves once Run is called. With an empty
-// address it does not listen.
-func Listen(ctx context.Context, addr string, log *slog.Logger) (*Server, error) {
-	s := &Server{mux: http.NewServeMux(), webhookStatuses: newStatusCounts(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+// New returns a server that does not listen yet.
+func New(log *slog.Logger) *Server {
+	return &Server{mux: http.NewServeMux(), webhookStatuses: newStatusCounts(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+}
+
+// Listen listens at an address such as ":8080", or nowhere if it is empty. Call it before Run, which serves.
+func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	if addr == "" {
-		return s, nil
+		return nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr); err != nil {
+		return fmt.Errorf("listen: %w", err)
 	}
-	s.listener = listener
-	return s, nil
+	return nil
 }
 
 // Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request,

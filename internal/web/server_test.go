@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // listen returns a server that is not running yet.
 func listen(t *testing.T) *web.Server {
 	t.Helper()
-	server, err := web.Listen(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
+	server := web.New(slog.New(slog.DiscardHandler))
+	if err := server.Listen(t.Context(), "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	return server
@@ -224,7 +224,7 @@ func TestPortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = taken.Close() }) // never used
-	_, err = web.Listen(t.Context(), taken.Addr().String(), slog.New(slog.DiscardHandler))
+	err = web.New(slog.New(slog.DiscardHandler)).Listen(t.Context(), taken.Addr().String())
 	if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) {
 		t.Errorf("Listen: %v", err)
 	}
