@@ -12,6 +12,8 @@ type doctorCommand struct {
 	app.Config
 }
 
+var errBrokenOff = errors.New("the examination was broken off")
+
 var errUnwell = errors.New("something needs your attention: see the lines with ✗")
 
 // Run prints a line for each thing that the bot needs. It is an error if something is wrong.
@@ -24,6 +26,9 @@ func (d *doctorCommand) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%s %-13s %s\n", mark, f.About, escapeInvisible(f.Text))
 	})
+	if ctx.Err() != nil {
+		return errBrokenOff // without its cause: the end of a clean stop would look like health
+	}
 	if wrong {
 		return errUnwell
 	}

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // patient is a bot's surroundings that a doctor examines.
@@ -133,5 +135,51 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder}, "✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		t.Errorf("the doctor made the folder: %v", err)
+	}
+}
+
+// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step, and reports nothing if it is
+// broken off.
+func TestDoctorWithASilentDatabase(t *testing.T) {
+	t.Parallel()
+	b := newBotFixture(t)
+	for name, tc := range map[string]struct {
+		query, about string
+	}{
+		"the server": {"server_version_num", "database"},
+		"the schema": {"FROM schema_migrations", "schema"},
+		"the work":   {"FROM dead_letters", "schema"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begin := func() (p *process, asked <-chan struct{}) {
+				proxy := dbtest.NewProxy(t, b.url)
+				silent, end := make(chan struct{}, 100), make(chan struct{})
+				t.Cleanup(func() { close(end) })
+				proxy.OnMessage(func(_ byte, body []byte) bool {
+					if !bytes.Contains(body, []byte(tc.query)) {
+						return false
+					}
+					silent <- struct{}{}
+					<-end
+					return true
+				})
+				return launch(t, plainEnvironment(b.sim, proxy.URL), "doctor"), silent
+			}
+			p, _ := begin()
+			if code := p.wait(t); code != 1 {
+				t.Errorf("the doctor ended with %d", code)
+			}
+			says(t, p.output.String(), fmt.Sprintf("✗ %-13s no answer within 5s: ", tc.about))
+
+			p, asked := begin()
+			<-asked
+			if code, _ := p.stop(t); code != 1 {
+				t.Errorf("when broken off, the doctor ended with %d", code)
+			}
+			if output := p.output.String(); strings.Contains(output, "✗") {
+				t.Errorf("a doctor that was broken off finds fault:\n%s", output)
+			}
+		})
 	}
 }

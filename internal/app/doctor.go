@@ -48,7 +48,12 @@ type doctor struct {
 
 // Examine examines everything that the bot needs, and reports each finding. It changes nothing.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
-	d := doctor{config: c, report: report, clocks: []namedClock{{"this machine", ownClock}}}
+	d := doctor{config: c, clocks: []namedClock{{"this machine", ownClock}}}
+	d.report = func(f Finding) {
+		if ctx.Err() == nil { // an examination that was broken off says nothing about the bot
+			report(f)
+		}
+	}
 	d.settings()
 	d.telegram(ctx)
 	d.database(ctx)
@@ -158,7 +163,7 @@ func (d *doctor) database(ctx context.Context) {
 			return withHint(err)
 		}
 		defer postgres.Close(pool)
-		f, err := postgres.ExamineServer(ctx, pool)
+		f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) { return postgres.ExamineServer(ctx, pool) })
 		if err != nil {
 			return err
 		}
@@ -182,6 +187,17 @@ func (d *doctor) database(ctx context.Context) {
 		d.failed("database", err)
 		d.compareClocks()
 	}
+}
+
+// patiently limits a step of the examination of the database, which may accept connections and then not answer.
+func patiently[T any](ctx context.Context, step func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	result, err := step(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
+		err = fmt.Errorf("no answer within %s: %w", doctorPatience, err)
+	}
+	return result, err
 }
 
 // absolute returns the full path of a folder, if it can be found.
@@ -227,7 +243,10 @@ func (d *doctor) server(f postgres.ServerFacts, place string) {
 
 // schema reports the bot's tables, and what is in them.
 func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
-	switch err := postgres.CheckSchema(ctx, pool, migrations.FS); {
+	_, err := patiently(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, postgres.CheckSchema(ctx, pool, migrations.FS)
+	})
+	switch {
 	case errors.Is(err, postgres.ErrNoSchema):
 		d.well("schema", "none yet: `elobot run` creates its tables")
 		return
@@ -236,7 +255,7 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 		return
 	}
 	d.well("schema", "that of this release")
-	f, err := postgres.ExamineWork(ctx, pool)
+	f, err := patiently(ctx, func(ctx context.Context) (postgres.WorkFacts, error) { return postgres.ExamineWork(ctx, pool) })
 	if err != nil {
 		d.failed("schema", err)
 		return
