@@ -119,6 +119,8 @@ func (p patient) inTheDatabase() {
 	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not create tables", "✓ schema: ")
 	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
 	p.examine("without rights to tables", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not read and write bot, ")
+	p.exec(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ` + role)
+	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: does not own bot, ")
 	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
 	p.examine("without writes", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes")
 	p.exec(`DROP OWNED BY ` + role)

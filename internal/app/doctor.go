@@ -163,7 +163,9 @@ func (d *doctor) database(ctx context.Context) {
 			return withHint(err)
 		}
 		defer postgres.Close(pool)
-		f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) { return postgres.ExamineServer(ctx, pool) })
+		f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) {
+			return postgres.ExamineServer(ctx, pool, migrations.FS)
+		})
 		if err != nil {
 			return err
 		}
@@ -235,6 +237,8 @@ func (d *doctor) server(f postgres.ServerFacts, place string) {
 		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
 	case len(f.Closed) > 0:
 		d.wrong("rights", "the role may not read and write %s: make it the owner of these tables", strings.Join(f.Closed, ", "))
+	case len(f.NotOwned) > 0:
+		d.wrong("rights", "the role does not own %s, which upgrades may change: make it the owner of these tables", strings.Join(f.NotOwned, ", "))
 	default:
 		d.well("rights", "the role may create, read and write tables")
 	}

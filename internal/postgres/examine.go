@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"time"
 
+	migratepgx "github.com/golang-migrate/migrate/v4/database/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/ranking"
@@ -16,26 +19,59 @@ type ServerFacts struct {
 	Major     int
 	ReadOnly  bool     // it accepts no writes
 	MayCreate bool     // tables, which an upgrade of the bot needs
-	Closed    []string // tables that the role may not read and write
+	Closed    []string // tables of the bot that the role may not read and write
+	NotOwned  []string // tables of the bot that the role does not own, so that it cannot change them in an upgrade
 	Now       time.Time
 }
 
-// ExamineServer returns the facts of a server, with or without the bot's tables. It changes nothing.
-func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
+// ExamineServer returns the facts of a server, with or without the tables that the migrations in the files create. It changes
+// nothing.
+func ExamineServer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (f ServerFacts, err error) {
+	tables, err := tablesOf(files)
+	if err != nil {
+		return f, err
+	}
 	const sql = `
+		WITH tables AS (
+		    SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned,
+		           has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND
+		           has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE') AS is_open
+		    FROM pg_class
+		    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p') AND relname = ANY($1)
+		)
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
 		       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 		       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
-		       ARRAY(SELECT relname::text FROM pg_class
-		             WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind = 'r' AND NOT
-		                 (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND
-		                  has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
-		             ORDER BY relname),
+		       ARRAY(SELECT name FROM tables WHERE NOT is_open ORDER BY name),
+		       ARRAY(SELECT name FROM tables WHERE NOT is_owned ORDER BY name),
 		       clock_timestamp()`
-	if err := pool.QueryRow(ctx, sql).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.Now); err != nil {
+	err = pool.QueryRow(ctx, sql, tables).Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Closed, &f.NotOwned, &f.Now)
+	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}
 	return f, nil
+}
+
+var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+
+// tablesOf returns the names of the tables that the migrations create, and of that which holds their version. Other programs may
+// have tables in the same schema.
+func tablesOf(files fs.FS) ([]string, error) {
+	names, err := fs.Glob(files, "*.up.sql")
+	if err != nil {
+		return nil, fmt.Errorf("list the migration files: %w", err)
+	}
+	tables := []string{migratepgx.DefaultMigrationsTable}
+	for _, name := range names {
+		sql, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read migration files: %w", err)
+		}
+		for _, match := range createTable.FindAllSubmatch(sql, -1) {
+			tables = append(tables, string(match[1]))
+		}
+	}
+	return tables, nil
 }
 
 // WorkFacts describe what the bot has to do and who does it.

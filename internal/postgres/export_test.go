@@ -7,6 +7,7 @@ import (
 // Internals for tests.
 var (
 	LaneLists        = laneLists
+	TablesOf         = tablesOf
 	ReadLanes        = readLanes
 	NextNotification = next
 )
