@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net/url"
+	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp"
@@ -169,7 +171,7 @@ func (d *doctor) database(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		d.server(f, place(address))
+		d.server(f, nameOf(address))
 		d.schema(ctx, pool)
 		return nil
 	}
@@ -210,14 +212,16 @@ func absolute(path string) string {
 	return path
 }
 
-// place names a database without its password.
-func place(address string) string {
+// nameOf names a database without its password: the host or the folder of the server's socket, and the database.
+func nameOf(address string) string {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return ""
 	}
-	u := url.URL{Host: fmt.Sprintf("%s:%d", config.Host, config.Port), Path: config.Database}
-	return strings.TrimPrefix(u.String(), "//")
+	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
+		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
+	}
+	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database
 }
 
 // server reports what does not need the bot's tables.
