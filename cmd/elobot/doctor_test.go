@@ -135,6 +135,10 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	p := patient{&botFixture{t: t, sim: sim, later: &later}}
 	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder}, "✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")
+	help := launch(t, nil, "doctor", "--help")
+	if code := help.wait(t); code != 0 || !strings.Contains(strings.Join(strings.Fields(help.output.String()), " "), "starts the bot's own PostgreSQL") {
+		t.Errorf("the help ends with %d and does not say what the doctor starts:\n%s", code, help.output)
+	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		t.Errorf("the doctor made the folder: %v", err)
 	}

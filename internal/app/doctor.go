@@ -48,7 +48,8 @@ type doctor struct {
 	clocks []namedClock
 }
 
-// Examine examines everything that the bot needs, and reports each finding. It changes nothing.
+// Examine examines everything that the bot needs, and reports each finding. It changes nothing, but starts the bot's
+// own PostgreSQL for as long as it runs, if it is not running.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c, clocks: []namedClock{{"this machine", ownClock}}}
 	d.report = func(f Finding) {
