@@ -29,7 +29,7 @@ func (c DatabaseConfig) open(ctx context.Context, log *slog.Logger) (d database,
 		}
 		url = d.own.URL()
 	}
-	if d.pools, err = openPools(ctx, url, log); err != nil {
+	if d.pools, err = c.openPools(ctx, url, log); err != nil {
 		d.stopOwn(ctx)
 	}
 	return d, err
@@ -55,10 +55,10 @@ func (d database) stopOwn(ctx context.Context) {
 }
 
 // openPools opens the database for a running bot and migrates it.
-func openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pools, error) {
+func (c DatabaseConfig) openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pools, error) {
 	pools, err := postgres.OpenPools(ctx, url, databaseTimeout, log)
 	if err != nil {
-		return postgres.Pools{}, withHint(err)
+		return postgres.Pools{}, c.withHint(err)
 	}
 	if err := postgres.Migrate(ctx, pools.Commands, migrations.FS); err != nil {
 		pools.Close()
@@ -74,15 +74,15 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 		return &ConfigError{faults}
 	}
 	if c.own() {
-		return c.WithOwn(ctx, func(url string) error { return withDatabase(ctx, url, do) })
+		return c.WithOwn(ctx, func(url string) error { return c.withDatabase(ctx, url, do) })
 	}
-	return withDatabase(ctx, c.DatabaseURL, do)
+	return c.withDatabase(ctx, c.DatabaseURL, do)
 }
 
-func withDatabase(ctx context.Context, url string, do func(*pgxpool.Pool) error) error {
+func (c DatabaseConfig) withDatabase(ctx context.Context, url string, do func(*pgxpool.Pool) error) error {
 	pool, err := postgres.Open(ctx, url, databaseTimeout, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
-		return withHint(err)
+		return c.withHint(err)
 	}
 	defer postgres.Close(pool)
 	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
@@ -92,9 +92,12 @@ func withDatabase(ctx context.Context, url string, do func(*pgxpool.Pool) error)
 }
 
 // withHint adds to an error of opening the database what to look at.
-func withHint(err error) error {
-	if errors.Is(err, postgres.ErrTransactionPooling) { // its text already says what to do
+func (c DatabaseConfig) withHint(err error) error {
+	switch {
+	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do
 		return err
+	case c.own():
+		return fmt.Errorf("%w\nThis is the bot's own database: does the log in its folder say why?", err)
 	}
 	return fmt.Errorf("%w\nIs PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?", err)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -110,7 +111,7 @@ func (d *doctor) telegram(ctx context.Context) {
 		return
 	}
 	if telegram.IsTransient(err) {
-		d.wrong("token", "Telegram does not answer: %v. Is %s reachable from here?", err, d.config.TelegramURL)
+		d.wrong("Telegram", "no answer: %v. Is %s reachable from here?", err, d.config.TelegramURL)
 	} else {
 		d.wrong("token", "Telegram refuses it: %v. Copy the token again from @BotFather, and check TELEGRAM_API_URL", err)
 	}
@@ -136,12 +137,12 @@ func (d *doctor) account() {
 func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
 	polls := d.config.WebhookURL == ""
 	state, err := client.Webhook(ctx, d.config.Webhook())
-	waiting := fmt.Sprintf("%d waiting at Telegram", state.Pending)
+	waiting, host := fmt.Sprintf("%d waiting at Telegram", state.Pending), hostOf(state.URL)
 	switch {
 	case err != nil:
 		d.failed("updates", err)
 	case polls && state.URL != "":
-		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL", state.URL)
+		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL", host)
 	case polls:
 		d.well("updates", "by polling, %s", waiting)
 	case len(state.Differences) > 0:
@@ -149,10 +150,19 @@ func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
 			strings.Join(state.Differences, ", "))
 	case state.LastError != "" && state.Pending > 0 && client.Now().Sub(state.LastErrorAt) < deliveryTrouble:
 		d.wrong("updates", "Telegram cannot deliver them to %s: %q at %s, %s. Is that address reachable from the internet, and does the bot run?",
-			state.URL, state.LastError, state.LastErrorAt.Format(time.RFC3339), waiting)
+			host, state.LastError, state.LastErrorAt.Format(time.RFC3339), waiting)
 	default:
-		d.well("updates", "by webhook at %s, %s", state.URL, waiting)
+		d.well("updates", "by webhook at %s, %s", host, waiting)
 	}
+}
+
+// hostOf returns the host of a webhook. Its path may be a secret.
+func hostOf(webhook string) string {
+	u, err := url.Parse(webhook)
+	if err != nil {
+		return "another address"
+	}
+	return u.Host
 }
 
 func (d *doctor) database(ctx context.Context) {
@@ -163,7 +173,7 @@ func (d *doctor) database(ctx context.Context) {
 	examine := func(address string) error {
 		pool, err := postgres.Open(ctx, address, doctorPatience, slog.New(slog.DiscardHandler))
 		if err != nil {
-			return withHint(err)
+			return c.withHint(err)
 		}
 		defer postgres.Close(pool)
 		f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) {
@@ -272,16 +282,24 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 	d.owner(f)
 	d.lease(f)
 	if f.Oldest > longBacklog {
-		d.wrong("backlog", "%d notices wait, the oldest for %s: is the bot running, and can it reach Telegram? Its log says why they are not sent",
-			f.Waiting, f.Oldest.Round(time.Second))
+		d.wrong("backlog", "%s, the oldest for %s: is the bot running, and can it reach Telegram? Its log says why they are not sent",
+			notices(f.Waiting), f.Oldest.Round(time.Second))
 	} else {
-		d.well("backlog", "%d notices wait, and %d more for chats that are closed or limited", f.Waiting, f.HeldBack)
+		d.well("backlog", "%s, and %d more for chats that are closed or limited", notices(f.Waiting), f.HeldBack)
 	}
 	if f.DeadLetters > 0 {
 		d.wrong("dead letters", "%d: `elobot dead list` shows why they failed", f.DeadLetters)
 	} else {
 		d.well("dead letters", "none")
 	}
+}
+
+// notices says how many notices wait.
+func notices(n int) string {
+	if n == 1 {
+		return "1 notice waits"
+	}
+	return fmt.Sprintf("%d notices wait", n)
 }
 
 // owner reports which bot the database belongs to.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,6 +78,20 @@ func TestNameOfDatabase(t *testing.T) {
 	} {
 		if got := nameOf(address); got != want {
 			t.Errorf("%s is called %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestHintOfDatabase: DATABASE_URL is mentioned only to operators who have set it.
+func TestHintOfDatabase(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		url  string
+		want bool
+	}{{"postgres://db/elobot", true}, {"", false}} {
+		err := DatabaseConfig{DatabaseURL: tc.url}.withHint(errors.New("refused"))
+		if strings.Contains(err.Error(), "DATABASE_URL") != tc.want || !strings.HasPrefix(err.Error(), "refused\n") {
+			t.Errorf("with DATABASE_URL=%s: %v", tc.url, err)
 		}
 	}
 }
