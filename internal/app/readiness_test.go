@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestDatabaseIsAskedOnce: requests at the same time, and shortly after, share one answer. Time stands still for as long as
+// requests wait for each other.
+func TestDatabaseIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r readiness
+		asked, refused := 0, errors.New("refused")
+		answers := make(chan error)
+		ask := func(context.Context) error {
+			asked++
+			return <-answers
+		}
+		var requests sync.WaitGroup
+		for range 10 {
+			requests.Go(func() {
+				if err := r.database(t.Context(), ask); !errors.Is(err, refused) {
+					t.Errorf("the answer is %v", err)
+				}
+			})
+		}
+		answers <- refused
+		requests.Wait()
+		time.Sleep(readinessValid - time.Millisecond)
+		if err := r.database(t.Context(), ask); !errors.Is(err, refused) || asked != 1 {
+			t.Errorf("the answer is %v after %d questions", err, asked)
+		}
+		time.Sleep(time.Millisecond)
+		go func() { answers <- nil }()
+		if err := r.database(t.Context(), ask); err != nil || asked != 2 {
+			t.Errorf("later, the answer is %v after %d questions", err, asked)
+		}
+	})
+}
+
+// TestSilentDatabase: a request does not wait long for the database, and one that ends early leaves no answer of its own to
+// others.
+func TestSilentDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r readiness
+		silent := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		begun := time.Now()
+		if err := r.database(gone, silent); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the answer is %v", err)
+		}
+		if waited := time.Since(begun); waited != readinessTimeout {
+			t.Errorf("the request waited for %s", waited)
+		}
+	})
+}
