@@ -14,14 +14,14 @@ type doctorCommand struct {
 
 var errBrokenOff = errors.New("the examination was broken off")
 
-var errUnwell = errors.New("something needs your attention: see the lines with ✗")
+var errProblemsFound = errors.New("something needs your attention: see the lines with ✗")
 
 // Run prints a line for each thing that the bot needs. It is an error if something is wrong.
 func (d *doctorCommand) Run(ctx context.Context) error {
 	wrong := false
 	d.Examine(ctx, func(f app.Finding) {
 		mark := "✓"
-		if !f.Well {
+		if !f.OK {
 			mark, wrong = "✗", true
 		}
 		fmt.Printf("%s %-13s %s\n", mark, f.About, escapeInvisible(f.Text))
@@ -30,7 +30,7 @@ func (d *doctorCommand) Run(ctx context.Context) error {
 		return errBrokenOff // without its cause: the end of a clean stop would look like health
 	}
 	if wrong {
-		return errUnwell
+		return errProblemsFound
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ const (
 // Finding is what an examination says about one thing: that it is well, or what is wrong and what to do.
 type Finding struct {
 	About string
-	Well  bool
+	OK    bool
 	Text  string // one line
 }
 
@@ -170,22 +170,6 @@ func (d *doctor) database(ctx context.Context) {
 	if len(c.Faults()) > 0 {
 		return // reported by settings
 	}
-	examine := func(address string) error {
-		pool, err := postgres.Open(ctx, address, doctorPatience, slog.New(slog.DiscardHandler))
-		if err != nil {
-			return c.withHint(err)
-		}
-		defer postgres.Close(pool)
-		f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) {
-			return postgres.ExamineServer(ctx, pool, migrations.FS)
-		})
-		if err != nil {
-			return err
-		}
-		d.server(f, nameOf(address))
-		d.schema(ctx, pool)
-		return nil
-	}
 	var err error
 	if c.own() {
 		dir, _, dirErr := c.ownDir()
@@ -194,14 +178,32 @@ func (d *doctor) database(ctx context.Context) {
 			d.compareClocks()
 			return
 		}
-		err = errors.Join(dirErr, c.WithOwn(ctx, examine))
+		err = errors.Join(dirErr, c.WithOwn(ctx, func(address string) error { return d.checkDatabase(ctx, address) }))
 	} else {
-		err = examine(c.DatabaseURL)
+		err = d.checkDatabase(ctx, c.DatabaseURL)
 	}
 	if err != nil {
 		d.failed("database", err)
 		d.compareClocks()
 	}
+}
+
+// checkDatabase reports the server at an address and the bot's tables there. It returns an error if it cannot ask the server.
+func (d *doctor) checkDatabase(ctx context.Context, address string) error {
+	pool, err := postgres.Open(ctx, address, doctorPatience, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return d.config.withHint(err)
+	}
+	defer postgres.Close(pool)
+	f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) {
+		return postgres.ExamineServer(ctx, pool, migrations.FS)
+	})
+	if err != nil {
+		return err
+	}
+	d.server(f, nameOf(address))
+	d.schema(ctx, pool)
+	return nil
 }
 
 // patiently limits a step of the examination of the database, which may accept connections and then not answer.
@@ -236,16 +238,16 @@ func nameOf(address string) string {
 }
 
 // server reports what does not need the bot's tables.
-func (d *doctor) server(f postgres.ServerFacts, place string) {
+func (d *doctor) server(f postgres.ServerFacts, name string) {
 	read := time.Now()
 	d.clocks = append(d.clocks, namedClock{"database", func() (time.Time, bool) { return f.Now.Add(time.Since(read)), true }})
 	switch {
 	case f.Major < oldestPostgres:
-		d.wrong("database", "PostgreSQL %s at %s is too old: upgrade it to %d or newer", f.Version, place, oldestPostgres)
+		d.wrong("database", "PostgreSQL %s at %s is too old: upgrade it to %d or newer", f.Version, name, oldestPostgres)
 	case f.ReadOnly:
-		d.wrong("database", "PostgreSQL %s at %s accepts no writes: is it a standby? DATABASE_URL may name several hosts", f.Version, place)
+		d.wrong("database", "PostgreSQL %s at %s accepts no writes: is it a standby? DATABASE_URL may name several hosts", f.Version, name)
 	default:
-		d.well("database", "PostgreSQL %s at %s", f.Version, place)
+		d.well("database", "PostgreSQL %s at %s", f.Version, name)
 	}
 	switch {
 	case !f.MayCreate:

@@ -54,7 +54,7 @@ func TestFindings(t *testing.T) {
 			var b strings.Builder
 			d := doctor{clocks: []namedClock{{"this machine", ownClock}}}
 			d.report = func(f Finding) {
-				fmt.Fprintf(&b, "%s %s: %s\n", map[bool]string{true: "✓", false: "✗"}[f.Well], f.About, f.Text)
+				fmt.Fprintf(&b, "%s %s: %s\n", map[bool]string{true: "✓", false: "✗"}[f.OK], f.About, f.Text)
 			}
 			tc.examine(&d)
 			for line := range strings.Lines(tc.want) {
