@@ -31,11 +31,11 @@ func TestDatabaseIsAskedOnce(t *testing.T) {
 		}
 		answers <- refused
 		requests.Wait()
-		time.Sleep(readinessValid - time.Millisecond)
+		time.Sleep(readinessValid - time.Millisecond) //nolint:forbidigo // the clock of synctest
 		if err := r.database(t.Context(), ask); !errors.Is(err, refused) || asked != 1 {
 			t.Errorf("the answer is %v after %d questions", err, asked)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the clock of synctest
 		go func() { answers <- nil }()
 		if err := r.database(t.Context(), ask); err != nil || asked != 2 {
 			t.Errorf("later, the answer is %v after %d questions", err, asked)

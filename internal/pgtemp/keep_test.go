@@ -122,7 +122,11 @@ func TestUseTrustsNoPort(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer lock.Close()
+				t.Cleanup(func() {
+					if err := lock.Close(); err != nil {
+						t.Error(err)
+					}
+				})
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -147,15 +151,15 @@ func askForPassword(listener net.Listener) string {
 	if err != nil {
 		return ""
 	}
-	defer conn.Close()
-	if _, err := conn.Read(make([]byte, 1024)); err != nil { // the startup message
-		return ""
+	var answer []byte
+	_, err = conn.Read(make([]byte, 1024)) // the startup message
+	if err == nil {
+		_, err = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
 	}
-	if _, err := conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}); err != nil {
-		return ""
+	if err == nil {
+		answer, err = io.ReadAll(conn)
 	}
-	answer, _ := io.ReadAll(conn) // an error comes of a client that hangs up
-	return string(answer)
+	return fmt.Sprintf("%s (%v)", answer, errors.Join(err, conn.Close()))
 }
 
 // TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.
