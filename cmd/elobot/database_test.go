@@ -26,8 +26,9 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestNothingBeforeTheDatabase: until the database has answered, the bot neither listens nor calls Telegram.
-func TestNothingBeforeTheDatabase(t *testing.T) {
+// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither listens where Telegram delivers,
+// for it could not keep what it is given, nor calls Telegram.
+func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)
 	proxy := newProxy(t, pgtest.New(t))
@@ -40,7 +41,8 @@ func TestNothingBeforeTheDatabase(t *testing.T) {
 		}
 		return err == nil
 	}
-	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address), "run")
+	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address,
+		"WEBHOOK_URL=https://elo.example.org/telegram", "WEBHOOK_SECRET="+webhookSecret), "run")
 	eventually(t, "the bot has connected to the database", func() bool { return proxy.held.Load() > 0 })
 	if listens() {
 		t.Error("the bot listens before the database has answered")
@@ -53,7 +55,7 @@ func TestNothingBeforeTheDatabase(t *testing.T) {
 	if !listens() {
 		t.Error("the bot does not listen afterwards")
 	}
-	eventually(t, "the bot polls", func() bool { return len(sim.CallsOf("getUpdates")) > 0 })
+	eventually(t, "the bot sets its webhook", func() bool { return len(sim.CallsOf("setWebhook")) > 0 })
 }
 
 // freeAddress returns a local address that no process listens at.
