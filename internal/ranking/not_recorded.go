@@ -48,21 +48,29 @@ type malformedResult struct {
 	name string
 }
 
-// rejectedResult describes a match that is not recorded. Players appear under their known names, or as mentioned.
-func (r recordOperation) rejectedResult(snap Snapshot) RejectedResult {
-	rejected := RejectedResult{Command: commandMatch}
-	for i, person := range r.players {
-		name := Name{Name: r.people[person].Name}
-		switch p := snap.People[person].Player; {
-		case p != nil:
-			name = p.name()
-		case name.Name == "":
-			name.Name = "@" + r.people[person].Username
+// rejectedResults describes matches that are not recorded. Players appear under their known names, or as mentioned.
+func (r recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
+	for _, m := range r.matches {
+		rejected := RejectedResult{Command: commandMatch, Score: [2]int{m.result.A, m.result.B}, Sets: m.result.setScores()}
+		for i, person := range m.players {
+			side := &rejected.Sides[m.sides[i]-1]
+			*side = append(*side, r.people[person].shownName(snap.People[person]))
 		}
-		rejected.Sides[r.sides[i]-1] = append(rejected.Sides[r.sides[i]-1], name)
+		all = append(all, rejected)
 	}
-	rejected.Score, rejected.Sets = [2]int{r.result.A, r.result.B}, r.result.setScores()
-	return rejected
+	return all
+}
+
+// shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
+func (p Person) shownName(k Known) Name {
+	switch {
+	case k.Player != nil:
+		return k.Player.name()
+	case p.Name != "":
+		return Name{Name: p.Name}
+	default:
+		return Name{Name: "@" + p.Username}
+	}
 }
 
 // rejected describes an amendment that is not made.
@@ -74,16 +82,20 @@ func (a *amendOperation) rejected(name string) RejectedResult {
 	return rejected
 }
 
-func (u undoOperation) rejectedResult(Snapshot) RejectedResult { return u.rejected(commandUndo) }
-
-func (r restoreOperation) rejectedResult(Snapshot) RejectedResult { return r.rejected(commandRestore) }
-
-func (f fixOperation) rejectedResult(Snapshot) RejectedResult {
-	rejected := f.rejected(commandFix)
-	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
-	return rejected
+func (u undoOperation) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{u.rejected(commandUndo)}
 }
 
-func (m malformedResult) rejectedResult(Snapshot) RejectedResult {
-	return RejectedResult{Command: m.name, Malformed: true}
+func (r restoreOperation) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{r.rejected(commandRestore)}
+}
+
+func (f fixOperation) rejectedResults(Snapshot) []RejectedResult {
+	rejected := f.rejected(commandFix)
+	rejected.Score, rejected.Sets = [2]int{f.result.A, f.result.B}, f.result.setScores()
+	return []RejectedResult{rejected}
+}
+
+func (m malformedResult) rejectedResults(Snapshot) []RejectedResult {
+	return []RejectedResult{{Command: m.name, Malformed: true}}
 }

@@ -150,11 +150,12 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 	switch {
 	case p.Option == OptionCancel:
 		_, by := p.undo.by(snap)
-		closes.As, changes.Notice = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
+		closes.As, changes.Page = PromptCancelled, UndoDropped{Number: p.prompt.Number, By: &by}
 	case refusal != nil: // changed in the meantime
-		changes.Notice = refusal
+		changes.Page = refusal
 	default:
 		changes, err = p.undo.undo(snap)
+		changes.Page, changes.Notice = changes.Notice, nil
 	}
 	changes.Closes, changes.Edits = closes, p.Message
 	return changes, err

@@ -222,18 +222,20 @@ type Changes struct {
 	Button         string
 	CallbackAnswer Notice
 
-	// Notice is sent to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
+	// Page replaces the content of the message Edits, in which a button was pressed; nil for none.
+	Page  Notice
+	Edits int64 // 0 if unknown; then Page is not used
+
+	// Notice is a message to the chat, nil for none. A NotRecorded is merged with one of the same sender that is still waiting.
 	Notice          Notice
-	ReplyTo, Thread int64
-	// Edits is the message that Notice replaces, 0 if Notice is a message of its own.
-	Edits     int64
-	Addressee Name // the person who is answered, zero if unknown
+	ReplyTo, Thread int64 // of Notice, and of the cards of new matches
+	Addressee       Name  // the person who is answered, zero if unknown
 	// Language is the sender's, as an IETF tag, empty if unknown. CallbackAnswer is in it, and so is Notice if Private is true.
 	Language string
 	Private  bool // the chat is the sender's alone
 }
 
-// Effect is what a command changes: a *NewMatch, *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
+// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *NewStanding, *ChangedStanding, *ChangedRules,
 // *ChangedDisplay, *NewPrompt or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome for the log; empty if it follows from the notice.
@@ -289,6 +291,9 @@ type Fixed struct {
 	Old, New Result
 }
 
+// NewMatches are matches of one group to be recorded in this order. There is at least one.
+type NewMatches []*NewMatch
+
 // NewMatch is a match to be recorded.
 type NewMatch struct {
 	// Key is the match's idempotency key, unlike the command's that of the message that reports it. The matches of a message
@@ -301,6 +306,7 @@ type NewMatch struct {
 	ReportedBy PlayerID // 0 for an anonymous admin
 	PlayedAt   time.Time
 	Players    []MatchPlayer
+	Card       MatchRecorded // sent to the chat
 }
 
 // MatchPlayer is one player of a new match, with the standings before and after it.
@@ -320,7 +326,7 @@ type NewStanding struct {
 // ChangedStanding is a standing that changes without a match, with the version that was read.
 type ChangedStanding Standing
 
-func (*NewMatch) outcome() CommandOutcome        { return OutcomeRecorded }
+func (NewMatches) outcome() CommandOutcome       { return OutcomeRecorded }
 func (*Undone) outcome() CommandOutcome          { return OutcomeUndone }
 func (*Restored) outcome() CommandOutcome        { return OutcomeRestored }
 func (*Fixed) outcome() CommandOutcome           { return OutcomeFixed }
