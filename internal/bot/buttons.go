@@ -34,6 +34,8 @@ func buttonsOf(n ranking.Notice, item outbox.Item, w words) [][]button {
 		return slices.Concat(languageButtons(n.Language), [][]button{tableButtons(n.Tables, w)}, ruleButtons(n.Rules, w))
 	case ranking.UndoPrompt:
 		return undoPromptButtons(item.ID, w)
+	case ranking.ReportPrompt:
+		return reportPromptButtons(n, item.ID, w)
 	default:
 		if invites(n) {
 			return [][]button{{{text: w.addToGroup()}}}

@@ -77,8 +77,10 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, size)
 			item := ranking.RejectedResult{
-				Command: "match", Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
-				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+				Command: "match",
+				NamedResult: ranking.NamedResult{
+					Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+				},
 			}
 			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
 			m := sendTo(t, sim, sender, group, n) // checks the length

@@ -26,6 +26,8 @@ func (s *Service) attempt(ctx context.Context, o Origin, c command, attempt int)
 	locked := !asks && (attempt > 1 || c.locks || c.needed > 0 && s.contended.happenedWithin(o.Chat.ID, time.Now(), contentionMemory))
 	if refusal != nil {
 		c.needed, c.operation = 0, answer{notice: refusal}
+	} else if d, ok := c.operation.(doubtful); ok && d.asksFirst(snap) {
+		c.needed = 0
 	}
 	snap, err = s.storePeople(ctx, o, c, snap)
 	switch {

@@ -39,6 +39,9 @@ type Store interface {
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
 
+	// PeopleOf returns everybody who is in the default ladder of a chat, as a message would show or mention them.
+	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
+
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
@@ -94,6 +97,7 @@ type Query struct {
 	People []Person
 	// RateEntry, if not zero, requests RecentUsage for its sender and time.
 	RateEntry RateEntry
+	Equal     EqualResults // requests Recent
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
@@ -123,6 +127,16 @@ type Snapshot struct {
 	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
 	Added       time.Time   // when the bot was added to the chat, zero if unknown
 	RecentUsage RecentUsage // for the RateEntry of the query
+	// Recent are matches that the query asks for, the newest first. They are never older than the standings of the People.
+	Recent []RecentMatch
+}
+
+// known returns what is known of a person, nothing if the snapshot does not have the person.
+func (s Snapshot) known(person int) Known {
+	if person >= len(s.People) {
+		return Known{}
+	}
+	return s.People[person]
 }
 
 // standingsDiffer reports whether the standings of the same people were changed between two snapshots.
