@@ -128,8 +128,13 @@ func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
 	return sentences
 }
 
+// groupsMerged says which numbers have changed. Some languages have the plural form "one" for 21 matches, too, so one match has a
+// text of its own.
 func (w words) groupsMerged(n ranking.GroupsMerged) string {
-	return w.Plural("merged.groups", n.Count, args{"Of": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
+	if n.Count == 1 {
+		return w.Text("merged.groups_one_match", args{"First": n.First})
+	}
+	return w.Text("merged.groups", args{"Count": n.Count, "First": n.First, "Last": n.First + n.Count - 1})
 }
 
 // outcome says who won, with the score, and in brackets the sets and more.
