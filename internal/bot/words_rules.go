@@ -72,7 +72,7 @@ func capitalised(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// ruleButton returns the label of a button that changes a rule.
+// ruleButton returns the label of a button that gives a rule a value, which may be its current one.
 func (w words) ruleButton(r rule, current bool) string {
 	var label string
 	switch value := r.values[0]; {
@@ -85,8 +85,5 @@ func (w words) ruleButton(r rule, current bool) string {
 	default:
 		label = w.Text("button."+string(r.name)+"_"+switchName(value != 0), nil)
 	}
-	if current {
-		return "✓ " + label
-	}
-	return label
+	return choice(label, current)
 }
