@@ -84,7 +84,7 @@ func TestTheLongestNotRecordedFits(t *testing.T) {
 			}
 			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
 			m := sendTo(t, sim, sender, group, n) // checks the length
-			named := strings.Count(m.Text, "\n– ")
+			named := strings.Count(m.Text, "\n• ")
 			if named < 2 || !strings.Contains(m.Text, "…and "+wordsFor("").Number(1_000_000+ranking.MaxRejected-named)+" more\n") {
 				t.Errorf("%d of a side: %d are named in %+q", size, named, m.Text)
 			}
