@@ -128,6 +128,25 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
+// TestAddresseesAreNamedOnce: the name of the person whom an answer is for is at its beginning, in every language.
+func TestAddresseesAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	for name, n := range goldenNotices(t) {
+		if !answers(n) || strings.Contains(name, "hostile") {
+			continue
+		}
+		item := itemOf(t, n)
+		item.Addressee = "Alice"
+		for _, language := range catalog.All() {
+			out, _ := merge(outbox.Message{Items: []outbox.Item{item}}, words{Language: language})
+			text, alice := plain(out.html), showText("Alice")
+			if strings.Count(text, alice) != 1 || !strings.HasPrefix(text, alice) {
+				t.Errorf("%s in %s: %q", name, language.Tag(), text)
+			}
+		}
+	}
+}
+
 // TestLines: a notice has a short form of limited length, without buttons, or it is sent alone.
 func TestLines(t *testing.T) {
 	t.Parallel()
