@@ -18,6 +18,7 @@ func goldenNotRecorded() map[string]ranking.Notice {
 		match([2]int{3, 1}, alice, bob), sets, match([2]int{10, 8}, tens, slices.Concat(bob, alice)),
 		{Command: "match", Malformed: true},
 		{Command: "undo", Number: 42}, {Command: "undo", Last: true}, {Command: "undo"}, {Command: "undo", Malformed: true},
+		{Command: "restore", Last: true},
 		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}}, {Command: "fix", Last: true, NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
 		{Command: "fix", Number: 42, NamedResult: ranking.NamedResult{Score: [2]int{2, 1}, Sets: sets.Sets}}, {Command: "fix", NamedResult: ranking.NamedResult{Score: [2]int{3, 2}}},
 	}
