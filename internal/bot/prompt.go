@@ -40,8 +40,11 @@ func undoPromptButtons(item int64, w words) [][]button {
 	}}
 }
 
-// maxLabel is how many characters of a name the label of a button shows.
-const maxLabel = 32
+// How many characters of a name the label of a button shows, alone and with a word in front.
+const (
+	maxLabel    = 28
+	maxNewLabel = 18
+)
 
 // reportPromptButtons returns the buttons below the question what a report means: a person in each row, or the numbers of the
 // readings that the question lists.
@@ -71,11 +74,10 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 	if n.Mark != "" {
 		label += " (" + cleanName(n.Mark) + ")"
 	}
-	label = cut(label, maxLabel, 2*maxLabel)
 	if isNew {
-		return w.Text("button.new_player", args{"Name": label})
+		return w.Text("button.new_player", args{"Name": cut(label, maxNewLabel, maxNameUnits)})
 	}
-	return label
+	return cut(label, maxLabel, maxNameUnits)
 }
 
 // pressPrompt handles the buttons below a prompt. Like pressPage, it edits only messages that have such buttons.
