@@ -163,3 +163,25 @@ func TestOwnDatabase(t *testing.T) {
 	}
 	checkNoComplaints(t, h.sim)
 }
+
+// TestOwnDatabaseProgramDecides: Ctrl-C under a program on the bot's own database, however often, is for the program alone. It is
+// SIGTERM that ends the program, if that wants to end.
+func TestOwnDatabaseProgramDecides(t *testing.T) {
+	t.Parallel()
+	h := newOwnHost(t)
+	bot := h.run()
+	p := h.elobot("database", "sh", "-c", `trap 'echo told to end; exit 5' TERM; echo begun; while :; do sleep 0.05; done`)
+	p.await(t, "begun")
+	for _, signal := range []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, syscall.SIGTERM} {
+		if err := p.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := p.wait(t); code != 1 {
+		t.Errorf("elobot database ended with %d", code)
+	}
+	says(t, p.output.String(), "told to end", "elobot: run sh: exit status 5")
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
+}
