@@ -25,6 +25,9 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 			return fmt.Errorf("parse the server's URL: %w", err)
 		}
 		password, _ := u.User.Password()
+		if err := d.PreferOwnPrograms(ctx); err != nil {
+			return err
+		}
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), d.Program[0], d.Program[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		cmd.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(),

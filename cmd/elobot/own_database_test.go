@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -144,6 +145,11 @@ func TestOwnDatabase(t *testing.T) {
 	says(t, second.output.String(), fmt.Sprintf("process %d is using it: stop that one first", bot.cmd.Process.Pid))
 
 	h.checkMatches(2)
+	programs := regexp.MustCompile(`from (/[^\s"]+)`).FindStringSubmatch(bot.output.String())
+	if programs == nil {
+		t.Fatalf("the bot does not say which programs it uses:\n%s", bot.output)
+	}
+	h.must(programs[1]+"/postgres\n", "database", "sh", "-c", "command -v postgres")
 
 	bot.kill()
 	h.must("There are no dead letters.", "dead", "list")

@@ -114,6 +114,15 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) 
 	return do(url)
 }
 
+// PreferOwnPrograms makes this process find the programs that fit the bot's own database before others.
+func (c DatabaseConfig) PreferOwnPrograms(ctx context.Context) error {
+	dir, _, err := c.ownDir()
+	if err != nil {
+		return err
+	}
+	return pgtemp.PreferPrograms(ctx, pgtemp.Options{DataDir: dir})
+}
+
 // stopServer stops the bot's own server, even if the context has ended.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
