@@ -36,11 +36,13 @@ func (c DatabaseConfig) open(ctx context.Context, log *slog.Logger) (d database,
 }
 
 // keep keeps the bot's own server running until the context ends.
-func (d database) keep(ctx context.Context) error {
+func (d database) keep(ctx context.Context, log *slog.Logger) error {
 	if d.own == nil {
 		return nil
 	}
-	return d.own.Keep(ctx)
+	return d.own.Keep(ctx, func(reason error) {
+		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)
+	})
 }
 
 func (d database) close(ctx context.Context) {

@@ -17,9 +17,9 @@ const (
 	reviveTimeout = time.Minute
 )
 
-// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. The server recovers its
-// data and keeps its port. The error says why it cannot be started again.
-func (s *Server) Keep(ctx context.Context) error {
+// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each
+// time, before the start. The server recovers its data and keeps its port. The error says why it cannot be started again.
+func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	interval := aliveInterval
 	if s.PID() == 0 {
 		interval = containerInterval
@@ -32,14 +32,14 @@ func (s *Server) Keep(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := s.revive(ctx); err != nil && ctx.Err() == nil {
+		if err := s.revive(ctx, report); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
 }
 
 // revive starts the server again if it has ended by itself.
-func (s *Server) revive(ctx context.Context) error {
+func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped || s.paused {
@@ -49,7 +49,7 @@ func (s *Server) revive(ctx context.Context) error {
 	if reason == nil || ctx.Err() != nil {
 		return nil
 	}
-	s.log("%v; starting it again", reason)
+	report(reason)
 	ctx, cancel := context.WithTimeoutCause(ctx, reviveTimeout, reason)
 	defer cancel()
 	if err := s.resumeWithin(ctx); err != nil {

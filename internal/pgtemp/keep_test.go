@@ -34,7 +34,8 @@ func mustKeep(t *testing.T, server *Server) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	kept := make(chan error, 1)
-	go func() { kept <- server.Keep(ctx) }()
+	reasons := make(chan error, 1)
+	go func() { kept <- server.Keep(ctx, func(reason error) { reasons <- reason }) }()
 	killed := server.PID()
 	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -46,10 +47,13 @@ func mustKeep(t *testing.T, server *Server) {
 		return nil
 	})
 	checkValue(t, server.URL())
+	if reason := <-reasons; reason == nil || !strings.Contains(reason.Error(), "the server ended") {
+		t.Errorf("the reason is %v", reason)
+	}
 	if err := server.Pause(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.revive(t.Context()); err != nil || server.PID() != 0 {
+	if err := server.revive(t.Context(), func(error) {}); err != nil || server.PID() != 0 {
 		t.Errorf("a paused server is process %d: %v", server.PID(), err)
 	}
 	if err := server.Resume(t.Context()); err != nil {

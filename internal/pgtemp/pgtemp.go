@@ -45,6 +45,8 @@ type Options struct {
 	Settings map[string]string
 	// Log receives progress messages for users. It may be nil.
 	Log func(msg string)
+	// LogFailure receives why a source did not work, while another one may. If it is nil, Log receives that too.
+	LogFailure func(err error)
 	// Sources lists the sources to try, in this order. Empty means all of them.
 	Sources []Source
 
@@ -62,6 +64,14 @@ func (o Options) log(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(fmt.Sprintf(format, args...))
 	}
+}
+
+func (o Options) logFailure(err error) {
+	if o.LogFailure != nil {
+		o.LogFailure(err)
+		return
+	}
+	o.log("%v", err)
 }
 
 // engine is a server that was started in one of the ways.
@@ -146,9 +156,9 @@ func startAnyWay(ctx context.Context, o Options, home *folder) (started, error) 
 		if failed := (*launchError)(nil); errors.As(err, &failed) && HasData(home.path) && home.named() {
 			return started{}, fmt.Errorf("start PostgreSQL on the data in %s: %w", home.data(), err)
 		}
-		reason := fmt.Sprintf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
-		o.log("%s", reason)
-		reasons = append(reasons, reason)
+		failure := fmt.Errorf("%s: %s", way, strings.ReplaceAll(err.Error(), "\n", "; "))
+		o.logFailure(failure)
+		reasons = append(reasons, failure.Error())
 	}
 	if major, err := home.dataVersion(); err == nil && major != "" {
 		return started{}, fmt.Errorf("no PostgreSQL %s could be started, and no other version can read the data in %s: "+
