@@ -28,6 +28,12 @@ func TestOwnDatabaseKilled(t *testing.T) {
 			if h.credential = credential; credential != nil {
 				h.copyProgram()
 			}
+			seed := *crashSeed
+			if seed == 0 {
+				seed = rand.Uint64()
+			}
+			t.Logf("seed %d: repeat with -crash.seed=%d", seed, seed)
+			random := rand.New(rand.NewPCG(seed, 1))
 			alice, bob := h.sim.User("alice"), h.sim.User("bob")
 			group := h.sim.Group("Chess", alice, bob)
 			begun := time.Now()
@@ -36,10 +42,10 @@ func TestOwnDatabaseKilled(t *testing.T) {
 			var posted []botsim.Message
 			const kills = 20
 			for kill := range kills {
-				for range 1 + rand.IntN(10) {
+				for range 1 + random.IntN(10) {
 					posted = append(posted, group.Say(alice, "/match @bob 3:1"))
 				}
-				pause := time.NewTimer(time.Duration(rand.IntN(400)) * time.Millisecond)
+				pause := time.NewTimer(time.Duration(random.IntN(400)) * time.Millisecond)
 				<-pause.C
 				if kill%3 != 0 {
 					h.killServer()

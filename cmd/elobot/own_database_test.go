@@ -5,6 +5,7 @@ package main_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -93,28 +94,34 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, or 0 if none runs.
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the process may be of one that has
+// ended, or of one in a container, whose number means another process here.
 func (h *ownHost) server() int {
-	content, err := os.ReadFile(filepath.Join(h.folder, "elobot-data/data/postmaster.pid"))
+	h.t.Helper()
+	data := filepath.Join(h.folder, "elobot-data/data")
+	content, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	if err != nil {
 		return 0
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
 	pid, err := strconv.Atoi(first)
-	if err != nil || syscall.Kill(pid, 0) != nil {
+	if err != nil {
+		return 0
+	}
+	command, err := exec.CommandContext(h.t.Context(), "ps", "-ww", "-o", "args=", "-p", first).Output()
+	if err != nil || !strings.Contains(string(command), "-D "+data+" ") {
 		return 0
 	}
 	return pid
 }
 
-// killServer kills the bot's PostgreSQL with SIGKILL, if one runs.
+// killServer kills the bot's PostgreSQL with SIGKILL, as soon as it runs.
 func (h *ownHost) killServer() {
 	h.t.Helper()
-	if pid := h.server(); pid != 0 {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			h.t.Errorf("kill the server: %v", err)
-		}
-	}
+	eventually(h.t, "PostgreSQL is killed", func() bool {
+		pid := h.server() // it may be ending
+		return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
+	})
 }
 
 // TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of PostgreSQL and of the bot,
@@ -168,6 +175,29 @@ func TestOwnDatabase(t *testing.T) {
 		}
 	}
 	checkNoComplaints(t, h.sim)
+}
+
+// TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started again, with a warning, and the log of
+// the one that ended is kept.
+func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
+	t.Parallel()
+	h := newOwnHost(t)
+	bot := h.elobot("run", "--telegram-api-url=http://127.0.0.1:1")
+	bot.await(t, "failed to ask Telegram who the bot is")
+	h.killServer()
+	bot.await(t, "is ready again")
+	if !regexp.MustCompile(`level=WARN msg="the bot's own database ended, starting it again" error="the server ended: `).MatchString(bot.output.String()) {
+		t.Errorf("the bot does not say why:\n%s", bot.output)
+	}
+	for _, name := range []string{"log", "log.1"} {
+		content, err := os.ReadFile(filepath.Join(h.folder, "elobot-data", name))
+		if err != nil || !strings.Contains(string(content), "starting PostgreSQL") {
+			t.Errorf("%s: %v\n%s", name, err, content)
+		}
+	}
+	if code, _ := bot.stop(t); code != 0 {
+		t.Errorf("the bot ended with %d", code)
+	}
 }
 
 // TestOwnDatabaseProgramDecides: Ctrl-C under a program on the bot's own database, however often, is for the program alone. It is
