@@ -82,41 +82,35 @@ func HasData(folder string) bool {
 // Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that
 // release stops.
 func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
-	path, err := filepath.Abs(o.DataDir)
+	home, err := openFolder(o)
 	if err != nil {
-		return "", nil, fmt.Errorf("find data folder: %w", err)
+		return "", nil, err
 	}
-	home := &folder{path: path}
-	free := false
-	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.owner()))
+	nothing := func(context.Context) error { return nil }
+	if !locksWork {
+		if address, running := home.answering(ctx); running {
+			return address, nothing, nil
+		}
+	}
+	wait, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the server of process %d does not answer", home.ownerProcess()))
 	defer cancel()
+	running := false
 	err = pollUntil(wait, func() (bool, error) {
-		// Only with the lock does the port belong to the server. Without it, anybody may listen there.
-		lock, err := lockFile(home.lockPath())
-		if inUse := errors.Is(err, errInUse); inUse || !locksWork {
-			var recordErr error
-			address, recordErr = home.recordedURL()
-			found := recordErr == nil && answers(wait, address)
-			if found && err == nil {
-				err = lock.Close()
-			}
-			if found || inUse { // otherwise it is starting or stopping
-				return found, nil
-			}
+		err := home.takeCharge()
+		if !errors.Is(err, errInUse) {
+			return true, err
 		}
-		free = err == nil
-		if free {
-			err = lock.Close()
-		}
-		return true, err
+		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
+		address, running = home.answering(wait)
+		return running, nil // otherwise the server is starting or stopping
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("use data folder %s: %w", path, err)
+		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
 	}
-	if !free {
-		return address, func(context.Context) error { return nil }, nil
+	if running {
+		return address, nothing, nil
 	}
-	server, err := Start(ctx, o)
+	server, err := startIn(ctx, o, home)
 	if err != nil {
 		return "", nil, err
 	}

@@ -122,7 +122,7 @@ func TestUseTrustsNoPort(t *testing.T) {
 				t.Fatal(err)
 			}
 			if locked {
-				lock, err := lockFile(home.lockPath())
+				lock, err := lockFile(home.ownerPath())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,6 +146,46 @@ func TestUseTrustsNoPort(t *testing.T) {
 				t.Errorf("the password was sent: %q", got)
 			}
 		})
+	}
+}
+
+// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. A server that is ending is
+// waited for.
+func TestReusedProcessID(t *testing.T) {
+	t.Parallel()
+	home := &folder{path: publicFolder(t)}
+	if err := os.WriteFile(home.ownerPath(), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ending, err := lockFile(home.lockPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := home.takeCharge(); err != nil {
+		t.Fatal(err)
+	}
+	waited := false
+	err = home.acquire(t.Context(), Options{Log: func(string) {
+		waited = true
+		if err := unlockFile(ending); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || !waited {
+		t.Errorf("the folder is locked: %v, waited %v", err, waited)
+	}
+	if got := home.ownerProcess(); got != os.Getpid() {
+		t.Errorf("process %d is in charge", got)
+	}
+	other := &folder{path: home.path}
+	if err := other.takeCharge(); !errors.Is(err, errInUse) {
+		t.Errorf("a second one in charge: %v", err)
+	}
+	if err := home.leave(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(other.takeCharge(), other.acquire(t.Context(), Options{}), other.leave()); err != nil {
+		t.Errorf("the next one in charge: %v", err)
 	}
 }
 

@@ -97,6 +97,7 @@ type started struct {
 // Server is a running PostgreSQL server.
 type Server struct {
 	started
+	home            *folder
 	mu              sync.Mutex
 	paused, stopped bool
 	log             func(format string, args ...any)
@@ -105,19 +106,38 @@ type Server struct {
 // Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the
 // error is one sentence that says what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	home, err := openFolder(ctx, o)
+	home, err := openFolder(o)
 	if err != nil {
 		return nil, err
 	}
+	err = home.takeCharge()
+	if errors.Is(err, errInUse) {
+		err = fmt.Errorf("process %d is using it: stop that one first", home.ownerProcess())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data folder %s: %w", home.path, err)
+	}
+	return startIn(ctx, o, home)
+}
+
+// startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
+func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
+	err := home.acquire(ctx, o)
+	if err == nil {
+		err = removeLeftContainer(ctx, o, home)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("data folder %s: %w", home.path, err), home.leave())
+	}
 	s, err := startAnyWay(ctx, o, home)
 	if err != nil {
-		return nil, errors.Join(err, home.close())
+		return nil, errors.Join(err, home.leave())
 	}
 	// From here on only the server's watcher holds the lock on a named folder, see folder.
-	if err := errors.Join(home.recordPort(s.url), home.close()); err != nil {
-		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)))
+	if err := errors.Join(home.recordPort(s.url), home.release()); err != nil {
+		return nil, errors.Join(err, s.engine.stop(context.WithoutCancel(ctx)), home.leave())
 	}
-	return &Server{started: s, log: o.log}, nil
+	return &Server{started: s, home: home, log: o.log}, nil
 }
 
 // launchError means that a way has found PostgreSQL, and that the server did not start.
@@ -235,7 +255,11 @@ func (s *Server) Stop(ctx context.Context) error {
 		return nil
 	}
 	s.stopped = true
-	if err := s.engine.stop(ctx); err != nil {
+	err := s.engine.stop(ctx)
+	if err == nil {
+		err = s.home.leave()
+	}
+	if err != nil {
 		return fmt.Errorf("stop postgres: %w", err)
 	}
 	return nil
