@@ -25,6 +25,7 @@ type container struct {
 	name    string
 	url     string
 	home    *folder
+	report  func(format string, args ...any)
 	watcher *Watcher
 }
 
@@ -90,7 +91,7 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	if err != nil {
 		return started{}, err
 	}
-	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password), home: named}
+	c := &container{name: "elobot-postgres-" + strings.ToLower(newPassword()), url: serverURL(port, password), home: named, report: o.log}
 	if c.watcher, err = watch(named.lock, dockerScript, c.name); err != nil {
 		return started{}, err
 	}
@@ -125,7 +126,7 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 	_, err = c.watcher.run(cmd)
 	var version string
 	if err == nil {
-		version, err = waitReady(ctx, c.url, c.checkAlive)
+		version, err = waitReady(ctx, c.url, c.checkAlive, c.report)
 	}
 	if err != nil {
 		return started{}, errors.Join(err, c.stop(ctx))
@@ -164,7 +165,7 @@ func (c *container) resume(ctx context.Context) error {
 	if _, err := docker(ctx, "start", c.name); err != nil {
 		return err
 	}
-	_, err := waitReady(ctx, c.url, c.checkAlive)
+	_, err := waitReady(ctx, c.url, c.checkAlive, c.report)
 	return err
 }
 

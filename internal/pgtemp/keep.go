@@ -13,7 +13,7 @@ const (
 	// aliveInterval is how often Keep looks whether the server is running. Looking at a container takes a docker command.
 	aliveInterval     = time.Second
 	containerInterval = 5 * time.Second
-	// reviveTimeout is how long Keep tries to start a server again that has ended.
+	// reviveTimeout is how long Keep begins attempts to start a server again that has ended. An attempt takes as long as it needs.
 	reviveTimeout = time.Minute
 )
 
@@ -50,27 +50,24 @@ func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 		return nil
 	}
 	report(reason)
-	ctx, cancel := context.WithTimeoutCause(ctx, reviveTimeout, reason)
-	defer cancel()
-	if err := s.resumeWithin(ctx); err != nil {
-		return err
+	if err := s.resumeWithin(ctx, reviveTimeout); err != nil {
+		return fmt.Errorf("start postgres again: %w", errors.Join(reason, err))
 	}
 	s.log("%s is ready again", s.kind)
 	return nil
 }
 
-// resumeWithin starts a server that has ended. It tries until the context ends: processes of the old server may still hold its
+// resumeWithin starts a server that has ended. It tries until the time is over: processes of the old server may still hold its
 // memory for a moment.
-func (s *Server) resumeWithin(ctx context.Context) error {
-	var err error
-	ended := pollUntil(ctx, func() (bool, error) {
-		err = s.engine.resume(ctx)
-		return err == nil, nil
+func (s *Server) resumeWithin(ctx context.Context, timeout time.Duration) error {
+	begun := time.Now()
+	return pollUntil(ctx, func() (bool, error) {
+		err := s.engine.resume(ctx)
+		if err != nil && time.Since(begun) < timeout {
+			return false, nil
+		}
+		return err == nil, err
 	})
-	if ended != nil {
-		return fmt.Errorf("start postgres again: %w", errors.Join(ended, err))
-	}
-	return nil
 }
 
 // HasData reports whether a server has initialised this folder, see Options.DataDir.

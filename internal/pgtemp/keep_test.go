@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -68,14 +69,18 @@ func mustKeep(t *testing.T, server *Server) {
 // TestKeepGivesUp: a server that cannot be started again is an error, with the reason of its end.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
-	reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
-	server := &Server{started: started{engine: brokenEngine{reason, broken}}, log: func(string, ...any) {}}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, reason)
-	defer cancel()
-	err := server.resumeWithin(ctx)
-	if !errors.Is(err, reason) || !errors.Is(err, broken) {
-		t.Errorf("resumeWithin: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		reason, broken := errors.New("the disk is full"), errors.New("no space for a lock file")
+		server := &Server{started: started{engine: brokenEngine{reason, broken}}, log: func(string, ...any) {}}
+		begun, reports := time.Now(), 0
+		err := server.Keep(t.Context(), func(error) { reports++ })
+		if !errors.Is(err, reason) || !errors.Is(err, broken) || reports != 1 {
+			t.Errorf("Keep: %v, %d reports", err, reports)
+		}
+		if took := time.Since(begun); took < reviveTimeout {
+			t.Errorf("it gives up after %v", took)
+		}
+	})
 }
 
 // brokenEngine is a server that has ended and cannot be started again.

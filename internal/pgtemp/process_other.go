@@ -35,7 +35,7 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		args = append(args, "--options", `"`+arg+`"`)
 	}
 	if err = p.control(ctx, args...); err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive)
+		version, err = waitReady(ctx, p.url, p.checkAlive, p.report)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))

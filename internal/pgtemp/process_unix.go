@@ -47,7 +47,7 @@ func (p *programs) launch(ctx context.Context) (version string, err error) {
 		err = errors.Join(err, cmd.Process.Release())
 	}
 	if err == nil {
-		version, err = waitReady(ctx, p.url, p.checkAlive)
+		version, err = waitReady(ctx, p.url, p.checkAlive, p.report)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("start the server: %w", err), p.halt(ctx, immediately))

@@ -39,7 +39,8 @@ type programs struct {
 	settings  map[string]string
 	url       string
 	port      int
-	process   int  // 0 when none is running
+	process   int // 0 when none is running
+	report    func(format string, args ...any)
 	oldLog    bool // the log is that of a server that was ready, or of another process
 }
 
@@ -50,7 +51,7 @@ type source func(ctx context.Context, o Options, user identity, dataMajor string
 // startFrom returns a way that runs the programs of a source.
 func startFrom(find source) func(context.Context, Options, *folder) (started, error) {
 	return func(ctx context.Context, o Options, named *folder) (started, error) {
-		p := &programs{settings: o.Settings, home: named.path, oldLog: true}
+		p := &programs{settings: o.Settings, home: named.path, report: o.log, oldLog: true}
 		var err error
 		if p.identity, err = chooseIdentity(named.data()); err != nil {
 			return started{}, err
