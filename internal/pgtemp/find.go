@@ -110,7 +110,7 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	if folders == nil {
 		folders = usualFolders()
 	}
-	folders = append(folders, openCache(o.cache).patterns(archivePattern, packagesPattern)...)
+	folders = append(folders, openCache(o.cache).patterns(archiveForm, packagesForm)...)
 	return findPrograms(ctx, os.Getenv("PATH"), folders, dataMajor, user.apply)
 }
 

@@ -22,7 +22,7 @@ func fromPackages(ctx context.Context, o Options, user identity, dataMajor strin
 		return installation{}, errors.New("the apt-get command is not in PATH")
 	}
 	c := openCache(o.cache)
-	return c.ensure("packages-postgresql", c.find(ctx, packagesPattern, user, dataMajor), func(w *Watcher, folder string) error {
+	return c.ensure("packages-postgresql", c.find(ctx, packagesForm, user, dataMajor), func(w *Watcher, folder string) error {
 		a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 		for _, name := range []string{"lists/partial", "archives/partial"} {
 			if err := os.MkdirAll(filepath.Join(a.private, name), 0o755); err != nil {
