@@ -118,10 +118,14 @@ func (h *ownHost) server() int {
 // killServer kills the bot's PostgreSQL with SIGKILL, as soon as it runs.
 func (h *ownHost) killServer() {
 	h.t.Helper()
-	eventually(h.t, "PostgreSQL is killed", func() bool {
-		pid := h.server() // it may be ending
-		return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
-	})
+	eventually(h.t, "PostgreSQL is killed", h.killsServer)
+}
+
+// killsServer reports whether it has killed the bot's PostgreSQL, which may not run yet, or be ending.
+func (h *ownHost) killsServer() bool {
+	h.t.Helper()
+	pid := h.server()
+	return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
 // TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of PostgreSQL and of the bot,
