@@ -54,6 +54,9 @@ func startDocker(ctx context.Context, o Options, named *folder) (started, error)
 		if err == nil {
 			return s, nil
 		}
+		if failed := (*launchError)(nil); errors.As(err, &failed) {
+			break
+		}
 		if !strings.Contains(err.Error(), "already allocated") && !strings.Contains(err.Error(), "already in use") {
 			break // only a port conflict is worth another attempt
 		}
@@ -129,7 +132,10 @@ func runContainer(ctx context.Context, o Options, named *folder, image, password
 		version, err = waitReady(ctx, c.url, c.checkAlive, c.report)
 	}
 	if err != nil {
-		return started{}, errors.Join(err, c.stop(ctx))
+		if left := c.stop(ctx); left != nil { // no other server may use the data
+			err = &launchError{errors.Join(err, left)}
+		}
+		return started{}, err
 	}
 	return started{engine: c, url: c.url, version: version, kind: "PostgreSQL " + version + " in a container of " + image}, nil
 }
