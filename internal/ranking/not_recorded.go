@@ -78,6 +78,8 @@ func (p Person) shownName(k Known) Name {
 	switch {
 	case k.Player != nil:
 		return k.Player.name()
+	case p.Player != 0:
+		return Name{Player: p.Player}
 	case p.Name != "":
 		return Name{Name: p.Name}
 	default:

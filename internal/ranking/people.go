@@ -16,7 +16,7 @@ func (k Known) profileChange(o Origin, p Person, needed bool) (change PlayerChan
 		change.Sighting = k.newSighting(o, p)
 		return change, needed
 	}
-	if p.Known {
+	if p.Player != 0 {
 		return change, false
 	}
 	change.Player = *k.Player

@@ -36,16 +36,17 @@ type Prompt struct {
 	Number   int            // of the match
 	Answerer PlayerID       // who may answer; 0 for every admin
 	Report   *ReportRequest // of a PromptReport
+	Wizard   *WizardRequest // of a PromptWizard
 	Message  int64          // the message that asks, 0 if unknown
 	Closed   bool
 }
 
 // dropped returns what the message says if nobody answers in time.
 func (p Prompt) dropped() Notice {
-	if p.Kind == PromptReport {
-		return ReportDropped{}
+	if p.Kind == PromptUndo {
+		return UndoDropped{Number: p.Number}
 	}
-	return UndoDropped{Number: p.Number}
+	return ReportDropped{}
 }
 
 // NewPrompt asks a question. The notice of the same changes is the message that asks.
@@ -55,6 +56,7 @@ type NewPrompt struct {
 	Changes  int            // of the match
 	Answerer PlayerID       // 0 for every admin
 	Report   *ReportRequest // of a PromptReport
+	Wizard   *WizardRequest // of a PromptWizard
 }
 
 func (*NewPrompt) outcome() CommandOutcome { return OutcomeAsked }
@@ -75,10 +77,12 @@ type ClosedPrompt struct {
 	As PromptEnd
 }
 
-// PromptAnswer is the press of a button below a prompt.
+// PromptAnswer is the press of a button below a prompt, or a reply to it.
 type PromptAnswer struct {
 	Prompt PromptID
 	Option PromptOption
+	// Reports is what somebody typed instead of pressing a button of a PromptWizard.
+	Reports []Report
 	// Message is the message with the button. It is edited to show what was decided.
 	Message int64
 	// IsAdmin reports whether the sender is an admin of the chat.
@@ -92,8 +96,12 @@ func (s *Service) AnswerPrompt(ctx context.Context, o Origin, a PromptAnswer) er
 	if err != nil {
 		return fmt.Errorf("answer prompt: %w", err)
 	}
-	if p != nil && p.Kind == PromptReport {
+	switch {
+	case p == nil:
+	case p.Kind == PromptReport:
 		return s.answerReport(ctx, o, a, p)
+	case p.Kind == PromptWizard:
+		return s.answerWizard(ctx, o, a, p)
 	}
 	people := senderOf(o)
 	return s.handle(ctx, o, command{
@@ -180,7 +188,13 @@ func (p *promptOperation) decide(_ context.Context, snap Snapshot) (changes Chan
 }
 
 // IsPrompt reports whether notices of a kind ask a prompt.
-func IsPrompt(kind string) bool { return kind == KindUndoPrompt || kind == KindReportPrompt }
+func IsPrompt(kind string) bool {
+	switch kind {
+	case KindUndoPrompt, KindReportPrompt, KindOpponentPrompt, KindScorePrompt:
+		return true
+	}
+	return false
+}
 
 // UndoPrompt asks an admin whether to undo a match of other people.
 type UndoPrompt struct {

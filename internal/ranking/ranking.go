@@ -117,8 +117,8 @@ type Person struct {
 	// Doubtful is true if a mention may not refer to a person at all. The command is then refused unless a message in the
 	// group has shown a person with that username.
 	Doubtful bool `json:"doubtful,omitempty"`
-	// Known is true if the store, and not a message, says who the person is. Then there is nothing new to store.
-	Known bool `json:"known,omitempty"`
+	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
+	Player PlayerID `json:"player,omitempty"`
 }
 
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without

@@ -39,8 +39,11 @@ type Store interface {
 	// delivery for a PromptWindow does not count.
 	IsAsked(ctx context.Context, match MatchID, answerer PlayerID) (bool, error)
 
-	// PeopleOf returns everybody who is in the default ladder of a chat, as a message would show or mention them.
+	// PeopleOf returns everybody who is in the default ladder of a chat.
 	PeopleOf(ctx context.Context, chat ExternalChatID) ([]Person, error)
+
+	// LastMatches returns the last matches of a person in the default ladder of a chat that count, the newest first.
+	LastMatches(ctx context.Context, chat ExternalChatID, who Person, limit int) ([]PlayedBefore, error)
 
 	// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)

@@ -56,6 +56,13 @@ func TestNoCommandScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 1},
+		{Name: "read last matches", Run: func(ctx context.Context) error {
+			last, err := store.LastMatches(ctx, club.ID, people[1], ranking.SuggestedFrom)
+			if len(last) == 0 {
+				t.Error("there are no last matches")
+			}
+			return err
+		}, Want: 1},
 		{Name: "read ranking", Run: func(ctx context.Context) error {
 			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, club.ID, &people[1], 6)
 			if len(got.Rows) != stats.PageRows || got.Page != 6 || got.Total != 60 {

@@ -2,6 +2,7 @@ package pgranking
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -23,12 +24,22 @@ func (s *Store) FindPrompt(ctx context.Context, chat ranking.ExternalChatID, id 
 		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat
 	var p ranking.Prompt
-	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed, &p.Report)
+	var request []byte
+	err := s.db.QueryRow(ctx, sql, chat, id).Scan(&p.ID, &p.Kind, &p.Match, &p.Changes, &p.Number, &p.Answerer, &p.Message, &p.Closed, &request)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, nil //nolint:nilnil // as the interface says
 	case err != nil:
 		return nil, fmt.Errorf("find the prompt: %w", postgres.Translate(err))
+	}
+	switch p.Kind {
+	case ranking.PromptReport:
+		err = json.Unmarshal(request, &p.Report)
+	case ranking.PromptWizard:
+		err = json.Unmarshal(request, &p.Wizard)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode the prompt: %w", err)
 	}
 	return &p, nil
 }
@@ -49,6 +60,13 @@ func (s *Store) IsAsked(ctx context.Context, match ranking.MatchID, answerer ran
 // queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is
 // delivered, the prompt ends a PromptWindow after the notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
+	var request any // nil for none
+	switch {
+	case p.Report != nil:
+		request = p.Report
+	case p.Wizard != nil:
+		request = p.Wizard
+	}
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
 		    RETURNING id, chat_id, expires_at
@@ -57,7 +75,7 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		    SELECT id, chat_id, $13, nullif($14::bigint, 0), $15, nullif($16::bigint, 0), $17 FROM notice)
 		INSERT INTO timers (key, chat_id, due_at)
 		SELECT `+promptTimer+`, chat_id, coalesce(expires_at, now() + $18::interval) + $19::interval FROM notice`,
-		append(args, p.Kind, p.Match, p.Changes, p.Answerer, p.Report, undeliveredWindow, ranking.PromptWindow)...)
+		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request, undeliveredWindow, ranking.PromptWindow)...)
 }
 
 // promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
