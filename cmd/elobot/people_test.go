@@ -66,7 +66,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 		t.Errorf("%d matches are recorded, want 3", n)
 	}
 	says(t, visible(b.answer(group.Reply(b.olga, card, "/fix 8:10"))),
-		"Olga & Carol lost to Alice & Bob 8:10", "was 10:8", "Olga −32 → ")
+		"Alice & Bob beat Olga & Carol 10:8", "was 8:10", "Olga −32 → ")
 	b.settle()
 	card, _ = group.Message(card.ID)
 	says(t, b.press(b.carol, card, undoButton(t, card)), "Match #1 undone")

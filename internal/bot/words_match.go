@@ -111,8 +111,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	default:
 		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
 	}
-	return w.Text("fixed.card", args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note.corrected_by", n.By, nil))
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
+	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
 }
 
 func (w words) playersMerged(n ranking.PlayersMerged) string {
@@ -143,7 +143,8 @@ func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...s
 	return w.Text("outcome."+outcomeOf(sides), args{"A": w.sideNames(sides[0]), "B": w.sideNames(sides[1]), "Score": score})
 }
 
-// outcomeOf returns what the match was for the first side. It can only lose after a fix: the order of a card does not change.
+// outcomeOf returns what the match was for the first side. It can only have lost in a notice of an earlier release, which kept
+// the order of a card after a fix.
 func outcomeOf(sides [2]ranking.Side) string {
 	switch {
 	case sides[0].Score == sides[1].Score:

@@ -10,7 +10,7 @@ import (
 //
 // The order of the scores depends on how the match is found:
 //   - by the command that recorded it: the order of that command;
-//   - by number or by its card: the order of the card;
+//   - by number or by its card: the order of the card, which changes if a fix makes the other side the winner;
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
 func (s *Service) FixMatch(ctx context.Context, o Origin, a Amendment, scores []Score) error {
 	fix := fixOperation{s.amendment(o, a), resultOf(scores)}
@@ -58,8 +58,8 @@ func (f fixOperation) decide(_ context.Context, snap Snapshot) (Changes, error) 
 		return Changes{}, err
 	}
 	old := m.Result
-	if m.SidesSwapped {
-		old = old.swapped() // the order of the card
+	if m.swappedFor(corrected) {
+		old = old.swapped() // the order of the new card
 	}
 	was := OldScore{Score: [2]int{old.A, old.B}, Sets: old.setScores()}
 	by, reporter := f.by(snap)

@@ -63,8 +63,7 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
-// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The side that scored
-// more when the match was recorded comes first, even if a fix makes the other side the winner.
+// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The winner comes first.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store, which assigns it
 	Sides      [2]Side    `json:"sides"`

@@ -51,7 +51,7 @@ func TestRestoreMatch(t *testing.T) {
 		t.Errorf("the second undo is answered with %+v", n)
 	}
 	if n, ok := g.restore(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}).(ranking.MatchRestored); !ok ||
-		n.By.Name != nil || n.Sides[0].Score != 1 {
+		n.By.Name != nil || n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
 		t.Errorf("the restore by an anonymous admin is answered with %+v", n)
 	}
 	want, _ := recalculate(nil, []countedMatch{

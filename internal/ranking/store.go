@@ -163,8 +163,8 @@ type StoredMatch struct {
 	Later      int       // number of later matches of the group, undone ones included
 	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
-	// SidesSwapped is true if side B comes first on the match's card, because it won the match as first recorded. Later edits
-	// of the card must keep that order.
+	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the
+	// match a draw.
 	SidesSwapped bool
 	// ByCommand is true if the match was found by the command that recorded it.
 	ByCommand bool

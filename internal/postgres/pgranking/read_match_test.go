@@ -100,7 +100,7 @@ func TestReadMatchDetails(t *testing.T) {
 	want := &ranking.StoredMatch{
 		Ladder: 1, Number: 2, Result: result, PlayedAt: dbtest.SentAt,
 		Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Changes: 2, Later: 2,
-		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}},
+		ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}}, SidesSwapped: true,
 	}
 	if diff := cmp.Diff(want, match, cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
