@@ -168,10 +168,12 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 	all["groups_merged_several"] = ranking.GroupsMerged{First: 13, Count: 4}
 	add("rules_changed", goldenRules())
 	add("joined", map[string]ranking.Notice{
-		"new":     ranking.Joined{Name: called("Alice"), Elo: 1500},
-		"again":   ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
-		"played":  ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
-		"hostile": ranking.Joined{Name: called(hostile), Elo: 1500},
+		"new":             ranking.Joined{Name: called("Alice"), Elo: 1500},
+		"again":           ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true},
+		"played":          ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Played: 3},
+		"back":            ranking.Joined{Name: called("Alice"), Elo: 1516, Already: true, Back: true, Played: 3},
+		"back_not_played": ranking.Joined{Name: called("Alice"), Elo: 1500, Already: true, Back: true},
+		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
 		all["refusal_"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}

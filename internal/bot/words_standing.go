@@ -54,6 +54,10 @@ func (w words) joined(n ranking.Joined) string {
 	switch {
 	case !n.Already:
 		return w.Text("join.new", with)
+	case n.Back && n.Played == 0:
+		return w.Text("join.back_not_played", with)
+	case n.Back:
+		return w.Text("join.back", with)
 	case n.Played == 0:
 		return w.Text("join.not_played", with)
 	default:

@@ -205,6 +205,7 @@ type Joined struct {
 	Name    Name `json:"name"`
 	Elo     int  `json:"elo"`
 	Already bool `json:"already,omitempty"` // the player was in the ladder before
+	Back    bool `json:"back,omitempty"`    // the player had left the group
 	Played  int  `json:"played,omitempty"`
 }
 
