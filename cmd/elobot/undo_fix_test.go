@@ -74,7 +74,7 @@ func testUndoButton(t *testing.T, b *botFixture) {
 		"undone by Bob")
 	checkStruck(t, group, card, 1, "undone by Bob")
 	for _, again := range []botsim.User{b.bob, b.alice, b.olga} {
-		says(t, b.press(again, card, button), "Match #1 has changed since")
+		says(t, b.press(again, card, button), "Match #1 is already undone")
 	}
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Bob")
@@ -102,7 +102,7 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	}
 	for i, card := range cards {
 		says(t, b.callbackAnswer(presses[i][0]), "Match #1 undone: ")
-		says(t, b.callbackAnswer(presses[i][1]), "Match #1 has changed since")
+		says(t, b.callbackAnswer(presses[i][1]), "Match #1 is already undone")
 		says(t, visible(b.answer(posted[i])), "Match #1 is already undone")
 		says(t, visible(b.answer(card)), "undone by Alice")
 	}
@@ -129,7 +129,7 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	undone, _ := group.Message(card.ID)
 	restore := undone.Buttons[0][0].CallbackData
 	says(t, b.press(b.alice, undone, restore), "Only the person who undid match #2")
-	says(t, b.press(b.bob, undone, undo), "Match #2 has changed since")
+	says(t, b.press(b.bob, undone, undo), "Match #2 is already undone")
 	says(t, b.press(b.bob, undone, restore), "Match #2 restored: ", "counts again")
 	says(t, b.press(b.bob, undone, restore), "Match #2 has changed since")
 	now, err := group.WaitEdits(testContext(t), card.ID, 2)
@@ -163,7 +163,7 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	says(t, b.press(b.alice, awaitAnswers(t, private, 1)[0], undoButton(t, card)), "button")
 	checkUntouched(t, group, card)
 	says(t, b.press(b.alice, card, "1u:999:0"), "Match #1 undone: ")
-	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 has changed since")
+	says(t, b.press(b.alice, card, undoButton(t, elsewhere)), "Match #1 is already undone")
 	b.settle()
 	checkStruck(t, group, card, 1, "undone by Alice")
 	checkUntouched(t, other, elsewhere)

@@ -253,6 +253,9 @@ func goldenUndoPrompts() map[string]ranking.Notice {
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
 			Played: time.Date(2026, time.March, 31, 12, 0, 0, 0, time.UTC),
 		},
+		"prompt_before_undone": ranking.UndoPrompt{
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe}, Undone: 45,
+		},
 		"prompt_hostile": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},
 			Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}, Asked: ranking.Reporter{Name: &ranking.Name{Name: hostile}},

@@ -79,13 +79,17 @@ func (w words) matchRestored(n ranking.MatchRestored) string {
 		w.movements(n.Moved) + notes(w.textBy("note.restored_by", n.By, nil))
 }
 
-// undoPrompt asks an admin whether to undo a match of other people.
+// undoPrompt asks whether to undo a match.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
 	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets)}
 	id := "prompt.undo"
 	if n.Asked.Name != nil {
 		id = "prompt.undo_named"
 		with["Name"] = showName(*n.Asked.Name)
+	}
+	if n.Undone != 0 { // only people who are no anonymous admins have a last match
+		id = "prompt.undo_before"
+		with["Undone"] = n.Undone
 	}
 	question := w.Text(id, with)
 	if n.Played.IsZero() {

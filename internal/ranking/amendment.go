@@ -31,6 +31,7 @@ type amendOperation struct {
 	// asAdmin is true if only being an admin permits the sender to amend the match.
 	asAdmin bool
 	asked   bool // whether the sender has an open prompt about the match
+	undone  int  // the number of the sender's last match if that is undone already, and found is the last one that counts; or 0
 
 	found   *StoredMatch // the match that is meant, nil if there is none
 	history MatchHistory // of its ladder from the match on, once the group is locked
@@ -91,7 +92,7 @@ func (a *amendOperation) refusal() Notice {
 		return Refusal{Code: NotAboutAMatch}
 	case m == nil, last && a.expired(m):
 		return Refusal{Code: NothingOfYours, Minutes: a.minutes()}
-	case m.Undone && !a.isStale():
+	case m.Undone:
 		refusal := Refusal{Code: UndoneAlready, Number: m.Number}
 		if !m.SamePerson && a.origin.SentAt.Sub(m.UndoneAt) <= a.window {
 			refusal.Minutes = a.minutes()

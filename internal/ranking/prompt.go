@@ -196,13 +196,15 @@ func IsPrompt(kind string) bool {
 	return false
 }
 
-// UndoPrompt asks an admin whether to undo a match of other people.
+// UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
 type UndoPrompt struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // who is asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
+	// Undone is the number of the match that the command meant, which is undone already; 0 if it meant this one.
+	Undone int `json:"undone,omitempty"`
 }
 
 // Kind implements Notice.

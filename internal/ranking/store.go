@@ -105,7 +105,7 @@ type Query struct {
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the
 // Message shows or that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true;
-// else the last one that the sender played or reported.
+// else the last one that the sender played or reported, of those that count if LastCounted is true.
 type MatchRef struct {
 	ID     MatchID
 	Number int
@@ -115,6 +115,7 @@ type MatchRef struct {
 	Message       int64
 	Key           string
 	LastUndone    bool
+	LastCounted   bool
 }
 
 // Snapshot is what a Query returns.

@@ -6,7 +6,8 @@ import (
 )
 
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo
-// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first.
+// it within Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is
+// undone already is asked whether to undo the last one that counts: repeating the command must not undo match after match.
 func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 	undo := undoOperation{s.amendment(o, a)}
 	return s.amend(ctx, "undo match", undo.amendOperation, undo)
@@ -14,8 +15,25 @@ func (s *Service) UndoMatch(ctx context.Context, o Origin, a Amendment) error {
 
 type undoOperation struct{ *amendOperation }
 
+func (u undoOperation) read(ctx context.Context, store Store, snap Snapshot) error {
+	u.undone = 0
+	err := u.amendOperation.read(ctx, store, snap)
+	last := u.found
+	if err != nil || u.Match != (MatchRef{}) || last == nil || !last.Undone || u.expired(last) {
+		return err
+	}
+	counted, err := store.FindMatch(ctx, u.origin.Chat.ID, MatchRef{LastCounted: true}, u.origin.Sender)
+	if counted != nil && !u.expired(counted) {
+		u.found, u.undone = counted, last.Number
+	}
+	return err
+}
+
+// asks reports whether the sender is asked first.
+func (u undoOperation) asks() bool { return u.asAdmin || u.undone != 0 }
+
 func (u undoOperation) readLocked(ctx context.Context, store Store, snap Snapshot) error {
-	if err := u.amendOperation.readLocked(ctx, store, snap); err != nil || !u.asAdmin || u.found == nil {
+	if err := u.amendOperation.readLocked(ctx, store, snap); err != nil || !u.asks() || u.found == nil {
 		return err
 	}
 	by, _ := u.by(snap)
@@ -35,13 +53,13 @@ func (u undoOperation) refuse(Snapshot) Notice {
 }
 
 func (u undoOperation) decide(_ context.Context, snap Snapshot) (Changes, error) {
-	if u.asAdmin {
+	if u.asks() {
 		return u.ask(snap)
 	}
 	return u.undo(snap)
 }
 
-// ask asks an admin whether to undo the match.
+// ask asks the sender whether to undo the match.
 func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	played, err := u.played()
 	if err != nil {
@@ -49,7 +67,7 @@ func (u undoOperation) ask(snap Snapshot) (Changes, error) {
 	}
 	card := cardOf(u.found, u.found.Result, played.Parts, played.entries())
 	by, asked := u.by(snap)
-	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked}
+	prompt := UndoPrompt{Number: u.found.Number, Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: u.undone}
 	if u.origin.SentAt.Sub(u.found.PlayedAt) >= 24*time.Hour {
 		prompt.Played = u.found.PlayedAt.UTC()
 	}

@@ -297,16 +297,54 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice does not undo one match after the other.
+// TestBareUndoTwice does not undo one match after the other: it asks about the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
 	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
-	if n, ok := g.undo(t, &alice, last).(ranking.MatchUndone); !ok || n.Number != 2 {
+	undo := func() ranking.Notice {
+		t.Helper()
+		o := g.origin(&alice)
+		o.SentAt = o.SentAt.Add(time.Hour)
+		must(t, g.UndoMatch(t.Context(), o, last))
+		return g.notice(t, o.Key)
+	}
+	if n, ok := undo().(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
+	aliceBeatBob := [2]ranking.Side{side(3, "Alice", 1500, 1516), side(1, "Bob", 1500, 1484)}
+	checkNotice(t, undo(), ranking.UndoPrompt{
+		Number: 1, Sides: aliceBeatBob, Asked: ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}, Undone: 2,
+	})
+	id := g.newestPrompt(t)
+	checkNotice(t, undo(), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
+	answer := answerBy(id, ranking.OptionUndo)
+	answer.IsAdmin = nobodyIsAdmin
+	pressed := func(who *ranking.Person) ranking.Origin {
+		o := g.press(who)
+		o.SentAt = g.origin(who).SentAt.Add(time.Hour)
+		must(t, g.AnswerPrompt(t.Context(), o, answer))
+		return o
+	}
+	checkNotice(t, g.callbackAnswer(t, pressed(&bob)), ranking.Refusal{Code: ranking.NotYourPrompt})
+	g.mustEnd(t, "before the answer,", false, "open")
+	pressed(&alice)
+	g.mustEnd(t, "after the answer,", true, "answered")
+	checkNotice(t, undo(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
+	verifyClean(t, g.store)
+}
+
+// TestBareUndoOfAnOldMatch: nobody is asked about a match that they may no longer undo.
+func TestBareUndoOfAnOldMatch(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.exec(t, `UPDATE matches SET played_at = played_at - interval '25 hours' WHERE number = 1`)
+	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
+	g.undo(t, &alice, last)
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 

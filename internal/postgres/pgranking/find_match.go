@@ -70,10 +70,12 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	const last = match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
 		        (SELECT played.number FROM match_players mp JOIN matches played ON played.id = mp.match_id
-		         WHERE mp.player_id = sender.id AND played.group_id = g.id ORDER BY mp.match_id DESC LIMIT 1)
+		         WHERE mp.player_id = sender.id AND played.group_id = g.id AND (NOT $3 OR played.undone_at IS NULL)
+		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT r.number FROM matches r
-		         WHERE r.reported_by = sender.id AND r.group_id = g.id ORDER BY r.number DESC LIMIT 1)
+		         WHERE r.reported_by = sender.id AND r.group_id = g.id AND (NOT $3 OR r.undone_at IS NULL)
+		         ORDER BY r.number DESC LIMIT 1)
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`
 	const lastUndone = match + `m.id = (
@@ -92,7 +94,7 @@ func matchQuery(chat ranking.ExternalChatID, ref ranking.MatchRef, sender *ranki
 	case sender != nil && ref.LastUndone:
 		return lastUndone, []any{chat, sender.ID}
 	case sender != nil:
-		return last, []any{chat, sender.ID}
+		return last, []any{chat, sender.ID, ref.LastCounted}
 	}
 	return "", nil
 }
