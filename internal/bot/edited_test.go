@@ -110,27 +110,30 @@ func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := w.posted(botsim.Post{From: w.alice, Text: "/match @bob 3:1"}, 0)
-	offer := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "Your /match now says 3:2", ReplyTo: m.ID})
+	offer := w.replyBelow(w.group, m.ID, "1f:0,3:2")
 	meant := fmt.Sprintf("message %d or m:%d:%[1]d", m.ID, w.group.ID())
 	id := w.sim.Press(w.bob, offer, "1f:0,3:2")
-	c := w.expect("a press", "fix "+meant+" 3:2")[0]
+	c := w.expect("a press", fmt.Sprintf("fix %s 3:2 in %d", meant, offer.ID))[0]
 	if o := c.origin; o.Key != "c:"+id || o.Button != id || o.Sender.ID != 1002 || o.ReplyTo != int64(offer.ID) {
 		t.Errorf("origin %+v", o)
 	}
 	if admin, err := c.take.IsAdmin(testContext(t)); err != nil || admin {
 		t.Errorf("admin is %t, error %v", admin, err)
 	}
+	sets := w.replyBelow(w.group, m.ID, "1f:2,11:7,9:11,11:5")
+	w.sim.Press(w.bob, sets, "1f:2,11:7,9:11,11:5")
+	w.expect("a press for sets", fmt.Sprintf("fix %s 11:7 9:11 11:5 in %d", meant, sets.ID))
 	w.sim.Press(w.bob, offer, "1f:2,11:7,9:11,11:5")
-	w.expect("a press for sets", "fix "+meant+" 11:7 9:11 11:5")
+	w.expect("a press of another offer's button", unknownButton)
 	for _, data := range []string{
 		"1f:", "1f:0,3", "1f:0,3:", "1f:0,:2", "1f:0,3:2:1", "1f:0,3:02", "1f:0,+3:2", "1f:0,-3:2", "1f:0,3:1000", "1f:0,3:65538",
 		"1f:0,3:2,", "1f:0,3:2,,3:2", "1f:0, 3:2", "1f:0,3:2 ", "Fix:0,3:2", "1f:0,42:3:2", "1f:0,3：2", "1f:0,３:2", "/fix 3:2", "1f:3:2",
 		"1f:0", "1f:0,", "1f:,3:2", "1f:-1,3:2", "1f:00,3:2", "1f:2147483648,3:2", "1f:0," + strings.Repeat("1:1,", 15) + "1:1",
 	} {
-		w.sim.Press(w.alice, offer, data)
+		w.sim.Press(w.alice, w.replyBelow(w.group, m.ID, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	w.sim.Press(w.bob, w.card(w.group, 0), "1f:0,3:2")
+	w.sim.Press(w.bob, w.below(w.group, "1f:0,3:2"), "1f:0,3:2")
 	w.expect("below what answers nothing", unknownButton)
 	w.group.Delete(m)
 	forum := w.sim.Forum("Club", w.alice)
@@ -141,7 +144,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	private := w.sim.Private(w.alice)
 	request := private.Say(w.alice, "/match @bob 3:1")
 	w.fetch()
-	w.sim.Press(w.alice, private.Post(botsim.Post{From: w.sim.Bot(), Text: "x", ReplyTo: request.ID}), "1f:0,3:2")
+	w.sim.Press(w.alice, w.replyBelow(private, request.ID, "1f:0,3:2"), "1f:0,3:2")
 	w.expect("in a private chat", unknownButton)
 }
 

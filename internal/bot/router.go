@@ -27,6 +27,7 @@ type Rankings interface {
 	AnswerPrompt(ctx context.Context, o ranking.Origin, a ranking.PromptAnswer) error
 	OfferFix(ctx context.Context, o ranking.Origin, original ranking.MatchRef, r ranking.Report) error
 	FixMatch(ctx context.Context, o ranking.Origin, a ranking.Amendment, scores []ranking.Score) error
+	AcceptFix(ctx context.Context, o ranking.Origin, offer int64, a ranking.Amendment, scores []ranking.Score) error
 	Answer(ctx context.Context, o ranking.Origin, n ranking.Notice) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
 	GroupLife

@@ -31,6 +31,7 @@ type call struct {
 	display ranking.Display // of ChangeDisplay only, where English was spoken without tables
 	notice  ranking.Notice
 	who     ranking.Person // who has left
+	offer   int64          // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -44,6 +45,8 @@ func (c call) String() string {
 		return c.method + " " + which(c.take.Match)
 	case "fix":
 		return "fix " + which(c.take.Match) + " " + points(c.scores)
+	case "accept":
+		return fmt.Sprintf("fix %s %s in %d", which(c.take.Match), points(c.scores), c.offer)
 	case "offer":
 		return fmt.Sprintf("offer %s %s %s by %s", team(c.report.A), team(c.report.B), points(c.report.Scores), which(c.take.Match))
 	case "move":
@@ -153,6 +156,10 @@ func (f *fakeRankings) AnswerPrompt(_ context.Context, o ranking.Origin, a ranki
 
 func (f *fakeRankings) FixMatch(_ context.Context, o ranking.Origin, t ranking.Amendment, scores []ranking.Score) error {
 	return f.add(call{method: "fix", origin: o, take: t, scores: scores})
+}
+
+func (f *fakeRankings) AcceptFix(_ context.Context, o ranking.Origin, offer int64, t ranking.Amendment, scores []ranking.Score) error {
+	return f.add(call{method: "accept", origin: o, offer: offer, take: t, scores: scores})
 }
 
 func (f *fakeRankings) OfferFix(_ context.Context, o ranking.Origin, made ranking.MatchRef, r ranking.Report) error {
@@ -806,11 +813,11 @@ func checkCall(t *testing.T, c call) {
 			t.Errorf("sides of %v", c)
 		}
 		checkScores(t, c.report.Scores)
-	case "undo", "restore", "fix":
+	case "undo", "restore", "fix", "accept":
 		if c.take.IsAdmin == nil || c.take.Match.Number < 0 {
 			t.Errorf("match %+v", c.take.Match)
 		}
-		if c.method == "fix" {
+		if c.method == "fix" || c.method == "accept" {
 			checkScores(t, c.scores)
 		}
 	case "answer", "greet", "added":
