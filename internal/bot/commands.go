@@ -41,8 +41,8 @@ func commands() []Command {
 	return []Command{
 		{Name: command.NameStart, Where: Everywhere, Handle: (*Router).start, Menu: InPrivate},
 		{Name: command.NameMatch, Aliases: []string{command.NameWon, command.NameLost, command.NameDraw}, Where: InGroups, Handle: parsed(request.report, (*Router).match), Help: true, Menu: InGroups},
-		{Name: command.NameRanking, Aliases: []string{"top", "leaderboard"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
-		{Name: command.NameMe, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
+		{Name: command.NameRanking, Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"}, Where: InGroups, Handle: (*Router).ranking, Help: true, Menu: InGroups},
+		{Name: command.NameMe, Aliases: []string{"rating", "profile"}, Where: Everywhere, Handle: (*Router).me, Help: true, Menu: Everywhere},
 		{Name: command.NameUndo, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).undo), Help: true, Menu: InGroups},
 		{Name: command.NameRestore, Where: InGroups, Handle: parsed(request.matchNumber, (*Router).restore), Help: true, Menu: InGroups},
 		{Name: command.NameFix, Where: InGroups, Handle: parsed(request.correction, (*Router).fix), Help: true, Menu: InGroups},
@@ -132,12 +132,32 @@ func (r *Router) match(ctx context.Context, req request, report ranking.Report) 
 	return r.rankings.RecordMatch(ctx, req.origin, report)
 }
 
+// nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
+const nameTop = "top"
+
+// ranking handles "/ranking", "/ranking 2", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
-	return r.stats.ShowRanking(ctx, req.origin)
+	switch q := command.ParseQuestion(req.command); {
+	case q.Who != command.Person{}:
+		return r.stats.ShowPlayer(ctx, req.origin, person(q.Who))
+	case q.Number > 0 && req.command.Written == nameTop:
+		return r.stats.ShowTop(ctx, req.origin, q.Number)
+	default:
+		return r.stats.ShowRanking(ctx, req.origin, max(q.Number, 1))
+	}
 }
 
+// me handles "/me" and "/me @bob".
 func (r *Router) me(ctx context.Context, req request) error {
-	return r.stats.ShowMe(ctx, req.origin)
+	who := command.ParseQuestion(req.command).Who
+	switch {
+	case who == command.Person{}:
+		return r.stats.ShowMe(ctx, req.origin)
+	case !req.origin.Chat.IsGroup():
+		return r.rankings.Answer(ctx, req.origin, GroupOnly{Command: command.NameMe + " @bob"})
+	default:
+		return r.stats.ShowPlayer(ctx, req.origin, person(who))
+	}
 }
 
 func (r *Router) join(ctx context.Context, req request) error {

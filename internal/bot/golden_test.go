@@ -207,6 +207,7 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 			all["help_"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
+	all["group_only_me_other"] = GroupOnly{Command: command.NameMe + " @bob"}
 	for _, name := range groupCommands {
 		all["group_only_"+name] = GroupOnly{Command: name}
 	}
@@ -327,6 +328,7 @@ func goldenRankings() map[string]ranking.Notice {
 		"first_page":    stats.RankingPage{Title: "Table tennis", Page: 1, Rows: rows(10), Total: 31, Asker: 1001},
 		"second_page":   stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 31, Asker: 1001, Own: &own},
 		"last_page":     stats.RankingPage{Title: "Table tennis", Page: 4, Rows: []stats.Row{own}, Total: 31, Asker: 1001},
+		"top":           stats.RankingPage{Title: "Table tennis", Rows: rows(3), Total: 31, Asker: 1001, Own: &own},
 		"anonymous":     stats.RankingPage{Title: "Table tennis", Page: 2, Rows: rows(20)[10:], Total: 57},
 		"old_release":   stats.RankingPage{Title: "Table tennis", Rows: rows(20), Total: 31, Own: &own},
 		"ties":          stats.RankingPage{Title: "Table tennis", Rows: tied, Total: 4},

@@ -9,6 +9,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // full returns a side of so many players with this name, and the largest rating changes.
@@ -143,6 +144,25 @@ func TestCallbackAnswer(t *testing.T) {
 	} {
 		if got := (outgoing{html: html}).callbackAnswer(); got != want {
 			t.Errorf("callback answer of %q is %q, want %q", html, got, want)
+		}
+	}
+}
+
+// TestTheLongestTopFits: the first places fit into a message, also as a table.
+func TestTheLongestTopFits(t *testing.T) {
+	t.Parallel()
+	sim, client := startSimulator(t)
+	group := sim.Group("Table tennis", sim.User("alice"))
+	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
+	for _, raw := range longestNames {
+		row := stats.Row{
+			Position: 999_999, Name: ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999,
+		}
+		sent := messageOf(t, group.ID(), stats.RankingPage{
+			Title: strings.Repeat("W", 255), Rows: slices.Repeat([]stats.Row{row}, stats.MaxPlaces), Total: 999_999, Own: &row,
+		})
+		for _, sent.Tables = range []bool{false, true} {
+			deliver(testContext(t), t, sim, sender, group, sent) // checks the length
 		}
 	}
 }

@@ -35,7 +35,9 @@ type Rankings interface {
 
 // Stats is the part of the stats service that commands call.
 type Stats interface {
-	ShowRanking(ctx context.Context, o ranking.Origin) error
+	ShowRanking(ctx context.Context, o ranking.Origin, page int) error
+	ShowTop(ctx context.Context, o ranking.Origin, places int) error
+	ShowPlayer(ctx context.Context, o ranking.Origin, who ranking.Person) error
 	TurnRanking(ctx context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error
 	ShowMe(ctx context.Context, o ranking.Origin) error
 }

@@ -134,8 +134,19 @@ func (f *fakeRankings) Join(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "join", origin: o})
 }
 
-func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin) error {
-	return f.add(call{method: "ranking", origin: o})
+func (f *fakeRankings) ShowRanking(_ context.Context, o ranking.Origin, page int) error {
+	if page == 1 {
+		return f.add(call{method: "ranking", origin: o})
+	}
+	return f.add(call{method: fmt.Sprintf("ranking page %d", page), origin: o})
+}
+
+func (f *fakeRankings) ShowTop(_ context.Context, o ranking.Origin, places int) error {
+	return f.add(call{method: fmt.Sprintf("top %d", places), origin: o})
+}
+
+func (f *fakeRankings) ShowPlayer(_ context.Context, o ranking.Origin, p ranking.Person) error {
+	return f.add(call{method: "standing of " + who(p), origin: o})
 }
 
 func (f *fakeRankings) TurnRanking(_ context.Context, o ranking.Origin, message int64, asker ranking.UserID, page int) error {
@@ -345,7 +356,14 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
 		"/ranking of all": "ranking", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
 		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
-		"/me": "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
+		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
+		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": "ranking", "/top -1": "ranking", "/top10 3": "ranking page 3",
+		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",
+		"/ranking 99999999999999999999": "ranking", "/top abc": "standing of @abc", "/elo @bob": "standing of @bob",
+		"/elo [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004", "/ranking of @bob 3": "standing of @bob", "/me bob": "standing of @bob",
+		"/rating": "me", "/profile": "me", "/me 3": "me", "/rating @bob": "standing of @bob", "/profile @bob!": "standing of @bob",
+		"/me [Dan 2](tg://user?id=1004)": "standing of Dan_2#1004",
+		"/me":                            "me", "/Me@elo_bot": "me", "/me of all": "me", "/me@other_bot": ignored,
 		"/start": "greet greeting {}", "/start@elo_bot": "greet greeting {}", "/START true": "greet greeting {}",
 		"/start help": "greet greeting {}", "/start@other_bot": ignored,
 
@@ -385,6 +403,9 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 		"/leaderboard":     `answer group_only {"command":"ranking"}`,
 		"/join":            `answer group_only {"command":"join"}`,
 		"/me":              "me",
+		"/rating":          "me",
+		"/me 3":            "me",
+		"/me @bob":         `answer group_only {"command":"me @bob"}`,
 		"/me help":         `answer help {"topic":"me","private":true}`,
 		"/unknown":         "answer unknown_command {}",
 		"/unknown help":    "answer unknown_command {}",

@@ -21,7 +21,7 @@ func (w words) refusal(n ranking.Refusal) string {
 		return w.Plural(id+"_minutes", n.Minutes, with)
 	case ranking.TooFarBack:
 		return w.Plural(id, n.Matches, with)
-	case ranking.NotAPerson:
+	case ranking.NotAPerson, ranking.NoSuchPlayer:
 		with["Name"] = showText(n.Name)
 	case ranking.UndoneAlready:
 		if n.Minutes > 0 {

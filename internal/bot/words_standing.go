@@ -69,8 +69,12 @@ func (w words) myStanding(n stats.MyStanding) string {
 	if n.Position == 0 {
 		return w.notRanked(n)
 	}
+	id := "me.standing"
+	if n.Other {
+		id = "me.standing_of"
+	}
 	lines := []string{
-		w.Text("me.standing", standingArgs(n)),
+		w.Text(id, standingArgs(n)),
 		w.Text("me.best", args{"Rating": n.Best}),
 		w.Text("me.results", args{"Results": winsDrawsLosses(n.Won, n.Drawn, n.Lost)}),
 	}
@@ -104,6 +108,12 @@ func standingArgs(n stats.MyStanding) args {
 }
 
 func (w words) notRanked(n stats.MyStanding) string {
+	switch {
+	case n.Other && n.Left:
+		return w.Text("me.left_of", args{"Name": showName(n.Name), "Rating": n.Elo})
+	case n.Other:
+		return w.Text("me.not_played_of", args{"Name": showName(n.Name)})
+	}
 	if n.Left {
 		return w.Text("me.left", args{"Rating": n.Elo})
 	}

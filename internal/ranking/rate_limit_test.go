@@ -51,7 +51,7 @@ func (g *game) checkRateClasses(t *testing.T, what, want string) {
 // askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, g.questions(s).ShowRanking(t.Context(), o))
+	must(t, g.questions(s).ShowRanking(t.Context(), o, 1))
 	class := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
