@@ -58,6 +58,7 @@ func testTeamsAndSets(t *testing.T, b *botFixture) {
 		"/match @alice @bob vs @carol @alice 3:1": {"can’t play twice"},
 		"/match @alice @bob vs @carol @olga":      {"The score is missing"},
 		"/match @alice @bob 11 7 9 11":            {"colon", "11:7 9:11"},
+		"/macth @bob 3:1":                         {"Did you mean /match @bob 3:1?"},
 	} {
 		says(t, visible(b.ask(group, b.alice, text)), want...)
 	}

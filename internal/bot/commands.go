@@ -96,12 +96,12 @@ func loggedName(name string) string {
 func (r *Router) dispatch(ctx context.Context, req request) error {
 	private := !req.origin.Chat.IsGroup()
 	c, ok := findCommand(req.command.Name)
-	req.command.Name = c.Name
+	if ok {
+		req.command.Name = c.Name
+	}
 	switch {
-	case !ok && (private || req.command.Addressed):
-		return r.rankings.Answer(ctx, req.origin, UnknownCommand{})
-	case !ok: // it may be meant for another bot of the group
-		return nil
+	case !ok:
+		return r.unknownCommand(ctx, req, private || req.command.Addressed)
 	case c.Help && req.command.WantsHelp():
 		return r.rankings.Answer(ctx, req.origin, Help{Topic: c.Name, Private: private})
 	case private && c.Where&InPrivate == 0:

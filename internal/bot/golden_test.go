@@ -212,6 +212,8 @@ func goldenNotices(t *testing.T) map[string]ranking.Notice {
 		all["group_only_"+name] = GroupOnly{Command: name}
 	}
 	all["unknown_command"] = UnknownCommand{}
+	all["unknown_command_meant"] = UnknownCommand{Meant: "match @bob 3:1"}
+	all["unknown_command_hostile"] = UnknownCommand{Meant: "match " + hostile}
 	return all
 }
 

@@ -92,7 +92,9 @@ func (GroupOnly) Purpose() ranking.Purpose { return ranking.Answer }
 func (GroupOnly) Alone() bool { return true }
 
 // UnknownCommand says that there is no such command.
-type UnknownCommand struct{}
+type UnknownCommand struct {
+	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
+}
 
 // Kind implements ranking.Notice.
 func (UnknownCommand) Kind() string { return kindUnknownCommand }

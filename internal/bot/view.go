@@ -102,8 +102,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	case kindCommandFailed:
 		return renderAs(item, w, w.commandFailed, w.commandFailed)
 	case kindUnknownCommand:
-		unknown := func(UnknownCommand) string { return w.unknownCommand() }
-		return renderAs(item, w, unknown, unknown)
+		return renderAs(item, w, w.unknownCommand, w.unknownCommand)
 	default:
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}

@@ -90,7 +90,12 @@ func (w words) commandFailed(n CommandFailed) string {
 	return w.Text("failed.command", args{"Command": html.EscapeString(cleanName(n.Command))})
 }
 
-func (w words) unknownCommand() string { return w.Text("command.unknown", nil) }
+func (w words) unknownCommand(n UnknownCommand) string {
+	if n.Meant == "" {
+		return w.Text("command.unknown", nil)
+	}
+	return w.Text("command.meant", args{"Command": html.EscapeString(cleanName(n.Meant))})
+}
 
 func (w words) groupOnly(n GroupOnly) string {
 	return w.Text("command.group_only", args{"Command": n.Command})
