@@ -7,7 +7,9 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	result := func(a, b ranking.Name, scoreA, scoreB int, sets ...ranking.SetScore) ranking.NamedResult {
 		return ranking.NamedResult{Sides: [2][]ranking.Name{{a}, {b}}, Score: [2]int{scoreA, scoreB}, Sets: sets}
 	}
-	option := func(results ...ranking.NamedResult) ranking.ReportOption { return ranking.ReportOption{Results: results} }
+	option := func(results ...ranking.NamedResult) ranking.ReportOption {
+		return ranking.ReportOption{Results: results}
+	}
 	who := func(n ranking.Name, isNew bool) ranking.ReportOption {
 		return ranking.ReportOption{Results: []ranking.NamedResult{result(alice, n, 3, 1)}, Who: &n, New: isNew}
 	}
