@@ -25,7 +25,7 @@ type command struct {
 }
 
 func (c command) query(o Origin) Query {
-	return Query{Key: o.Key, Chat: o.Chat, People: c.people}
+	return Query{Key: o.Key, Message: o.Message, Chat: o.Chat, People: c.people}
 }
 
 // answerOnly returns a command with the same rate class that changes nothing and is answered with the notice.

@@ -9,8 +9,8 @@ import (
 
 // Report is a match as reported: the players, and the score or the scores of the sets.
 type Report struct {
-	// Key is the idempotency key of the match, empty for that of the command. A match that something else than its message
-	// triggers has the key of the message, with #2 and so on for each further match of the message.
+	// Key is the idempotency key of the match, empty for that of the message. A match that the press of a button triggers has
+	// the key of the message, with #2 and so on for each further match of the message.
 	Key    string
 	A, B   []Person // at least one each; side A's scores come first
 	Scores []Score  // at least one
@@ -18,7 +18,7 @@ type Report struct {
 
 // RecordMatch records a match, updates the ratings of all players and notifies the group.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, r Report) error {
-	rec := recordOperation{key: cmp.Or(r.Key, o.Key), result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
+	rec := recordOperation{key: cmp.Or(r.Key, o.Message, o.Key), result: resultOf(r.Scores), playedAt: o.SentAt, reporter: -1}
 	for side, people := range [][]Person{r.A, r.B} {
 		for _, p := range people {
 			i := rec.people.add(p)
