@@ -46,7 +46,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	say("/ranking", "ranking", "answered")
 	say("/me", "me", "answered")
 	say("/help match", "help", "answered")
-	say("/secretword@"+sim.Bot().Username, "unknown", "answered")
+	say("/secretword@"+sim.Bot().Username, "unknown", "refused")
 	group.Say(alice, "/othersecretword")
 	group.Say(bob, "secretword")
 	last := say("/match @bob 3:0", "match", "recorded")
